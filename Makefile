@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each target does all its own set-up, on a machine with git, make and python3.11 or newer.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+CLOUD_DIR ?= $(CURDIR)/.cloud
+WORKERS ?= 2
+
+.PHONY: run demo test check cloud cloud-test cloud-down databases databases-down db-test \
+	bench docs samples clean
+
+# The service itself, and what its tests, its linters and its docs need.
+$(VENV)/.run: setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[test,eventlet]'
+	touch $@
+
+$(VENV)/.check: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[test,lint,docs]'
+	touch $@
+
+run: $(VENV)/.run  ## The service on SQLite and a simulated cloud, until Ctrl-C.
+	$(BIN)/climate-standalone
+
+demo: $(VENV)/.run  ## One whole lease, played in front of you.
+	$(BIN)/python tools/demo.py
+
+test: $(VENV)/.test  ## The quick suite.
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+check: $(VENV)/.check  ## Lint, types, architecture, samples, docs.
+	$(BIN)/ruff check .
+	$(BIN)/flake8 climate tests tools
+	$(BIN)/mypy climate/domain climate/client
+	$(BIN)/python -m pytest tests/test_architecture.py
+	tools/samples.sh --check
+	shellcheck devstack/plugin.sh devstack/settings tools/*.sh .ci/run
+	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html
+
+samples: $(VENV)/.check  ## Write etc/climate/*.sample anew.
+	tools/samples.sh
+
+docs: $(VENV)/.check
+	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How callers prove who they are: keystone, http_basic or noauth."""
+from keystonemiddleware import auth_token
+from oslo_middleware import basic_auth
+import webob.dec
+
+_WHO = 'Authentication required'
+# Everything that a caller could send to look like somebody else.
+_IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER',
+             'HTTP_X_USER_NAME', 'HTTP_X_IDENTITY_STATUS', 'HTTP_X_IS_ADMIN_PROJECT',
+             'HTTP_OPENSTACK_SYSTEM_SCOPE', 'HTTP_X_DOMAIN_ID', 'HTTP_X_TENANT_ID')
+
+
+def protect(app, conf):
+    """`app`, reached only by callers who proved who they are by [api] auth_strategy."""
+    strategy = conf.api.auth_strategy
+    if strategy == 'keystone':
+        return auth_token.AuthProtocol(app, {'oslo_config_config': conf})
+    if strategy == 'http_basic':
+        return _Basic(app, conf.api.http_basic_file)
+    return _NoAuth(app)
+
+
+class _Proof:
+    """Puts the identity that a subclass finds into the environment of the request."""
+
+    def __init__(self, app):
+        self._app = app
+
+    @webob.dec.wsgify
+    def __call__(self, request):
+        for name in _IDENTITY:
+            request.environ.pop(name, None)
+        found = self.identity(request)
+        if found is None:
+            return self._refuse()
+        user_id, project_id, roles = found
+        request.environ.update({
+            'HTTP_X_USER_ID': user_id, 'HTTP_X_PROJECT_ID': project_id,
+            'HTTP_X_ROLES': ','.join(roles), 'HTTP_X_IDENTITY_STATUS': 'Confirmed'})
+        return request.get_response(self._app)
+
+    def identity(self, request):
+        """(user id, project id, roles), or None where there is no proof."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _refuse():
+        return webob.Response(status=401, json_body={'error': {
+            'code': 401, 'title': 'Unauthorized',
+            'message': 'The request you have made requires authentication.'}},
+            headers={'WWW-Authenticate': f'Basic realm="{_WHO}"'})
+
+
+class _NoAuth(_Proof):
+    """Believes the token: ``user:project:role,role``. For development only."""
+
+    def identity(self, request):
+        parts = request.headers.get('X-Auth-Token', '').split(':')
+        if len(parts) < 2 or not all(parts[:2]):
+            return None
+        roles = parts[2].split(',') if len(parts) > 2 else ['member', 'reader']
+        return parts[0], parts[1], roles
+
+
+class _Basic(_Proof):
+    """A password file; each user is an admin of a project that has the user's name."""
+
+    def __init__(self, app, path):
+        super().__init__(app)
+        basic_auth.validate_auth_file(path)
+        self._path = path
+
+    def identity(self, request):
+        try:
+            user, password = basic_auth.parse_token(basic_auth.parse_header(request.environ))
+            basic_auth.authenticate(self._path, user, password)
+        except webob.exc.HTTPException:
+            return None
+        return user, user, ['admin', 'member', 'reader']

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bodies of requests: read, checked against their schema, handed on as records."""
+import hashlib
+import json
+import unicodedata
+
+import jsonschema
+
+from climate import errors
+from climate.api import hooks
+from climate.api import times
+from climate.domain import agenda
+from climate.domain import records
+
+_RESERVED_EVENTS = {agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, agenda.DELETE,
+                    agenda.DROP_TRUST}
+_LONGEST_KEY = 255
+
+
+def read(request, schemas, limit):
+    """The JSON object of a request, as its schema wants it.
+
+    :param schemas: the pair of schemas for REST 1.0 and from 1.1.
+    :param limit: how many bytes it may have.
+    :raises UnsupportedMediaType: it says that it is not JSON.
+    :raises BodyTooLarge: it has more bytes.
+    :raises BadRequest: it is not a JSON object that fits; the error names the field.
+    """
+    content_type = request.content_type
+    if content_type and content_type.split(';')[0].strip().lower() != 'application/json':
+        raise errors.UnsupportedMediaType(content_type=content_type[:80])
+    if (request.content_length or 0) > limit:
+        raise errors.BodyTooLarge(limit=limit)
+    raw = request.body_file.read(limit + 1)
+    if len(raw) > limit:
+        raise errors.BodyTooLarge(limit=limit)
+    try:
+        data = json.loads(raw.decode('utf-8'), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise errors.BadRequest(reason=f'The body is not JSON: {error}.') from error
+    if not isinstance(data, dict):
+        raise errors.BadRequest(reason='The body must be a JSON object: {"name": …}.')
+    _refuse_unprintable(data, 'body')
+    _check(data, schemas[0] if hooks.is_lenient(request) else schemas[1])
+    return data
+
+
+def lease_request(request, limit, schemas):
+    """The LeaseRequest of POST /v1/leases."""
+    data = read(request, schemas, limit)
+    lenient = hooks.is_lenient(request)
+    names = ('start_date', 'end_date') if lenient else ('start', 'end')
+    read_time = times.minute if lenient else times.moment
+    start, end = (read_time(name, data[name]) if name in data else None for name in names)
+    if end == times.NOW:
+        raise errors.BadPeriod()
+    seconds = None
+    if not lenient:
+        seconds = times.seconds('duration', data['duration']) if 'duration' in data else None
+        if end is None and seconds is None:
+            raise errors.MissingFields(fields='end (or duration)')
+        if start is not None and end is not None and seconds is not None:
+            raise errors.BadField(field='duration', reason=(
+                'start and end are given too; leave one of the three out.'))
+        if 'start' not in data and end is not None and seconds is None:
+            start = times.NOW
+    key = None if lenient else request.headers.get('Idempotency-Key')
+    return records.LeaseRequest(
+        name=_name(data['name']), start=None if start == times.NOW else start, end=end,
+        duration_seconds=seconds, before_end=_before_end(data, lenient, read_time),
+        reservations=tuple(_reservation(item) for item in data.get('reservations', ())),
+        notify_at=_notify_at(data, read_time), lenient=lenient,
+        dry_run=_dry_run(request), idempotency_key=_key(key),
+        request_hash=_hash(data) if key else None)
+
+
+def lease_changes(request, limit, schemas):
+    """The LeaseChanges of PUT /v1/leases/{id}."""
+    data = read(request, schemas, limit)
+    lenient = hooks.is_lenient(request)
+    names = ('start_date', 'end_date') if lenient else ('start', 'end')
+    read_time = times.minute if lenient else times.moment
+    start, end = (read_time(name, data[name]) if name in data else None for name in names)
+    seconds = None
+    if not lenient and 'duration' in data:
+        seconds = times.seconds('duration', data['duration'])
+        if end is not None:
+            raise errors.BadField(field='duration', reason=(
+                'end is given too; leave one of them out.'))
+    return records.LeaseChanges(
+        name=_name(data['name']) if 'name' in data else None,
+        start=None if start == times.NOW else start, start_now=start == times.NOW,
+        end=None if end == times.NOW else end, end_now=end == times.NOW,
+        duration_seconds=seconds, before_end=_before_end(data, lenient, read_time),
+        reservations=tuple(_reservation(item) for item in data.get('reservations', ())),
+        notify_at=_notify_at(data, read_time), lenient=lenient, dry_run=_dry_run(request),
+        generation=None if lenient else _generation(request))
+
+
+def properties(data):
+    """{property name: text or None} of a host's body; True becomes "True"."""
+    return {name: None if value is None else str(value) for name, value in data.items()
+            if name != 'name'}
+
+
+def flag(request, name):
+    """A yes or no of the query.
+
+    :raises BadField: it is neither.
+    """
+    value = request.GET.get(name, 'false').lower()
+    if value not in ('true', 'false', '1', '0', 'yes', 'no', ''):
+        raise errors.BadField(field=name, reason=f'"{value[:40]}" is neither true nor false.')
+    return value in ('true', '1', 'yes')
+
+
+def _dry_run(request):
+    return False if hooks.is_lenient(request) else flag(request, 'dry_run')
+
+
+def _no_constant(name):
+    raise ValueError(f'{name} is no JSON number')
+
+
+def _check(data, schema):
+    problem = min(jsonschema.Draft202012Validator(schema).iter_errors(data),
+                  key=lambda error: (error.validator != 'required', str(error.absolute_path)),
+                  default=None)
+    if problem is None:
+        return
+    path = '.'.join(str(step) for step in problem.absolute_path)
+    if problem.validator == 'required':
+        missing = [name for name in problem.validator_value if name not in problem.instance]
+        raise errors.MissingFields(fields=', '.join(missing) + (f' (in {path})' if path else ''))
+    if problem.validator == 'additionalProperties' and schema.get('properties'):
+        known = ', '.join(schema['properties']) if not path else 'type, time'
+        raise errors.BadField(field=path or 'body', reason=(
+            f'{problem.message[:300]}. Known are: {known}.'))
+    raise errors.BadField(field=path or 'body', reason=problem.message[:300] + '.')
+
+
+def _refuse_unprintable(value, path):
+    """Refuse text that no database and no terminal keeps as it is.
+
+    :raises BadField: a text has a control character or half a surrogate pair.
+    """
+    if isinstance(value, str):
+        for each in value:
+            if unicodedata.category(each) in ('Cc', 'Cs') and each not in '\t\r\n':
+                raise errors.BadField(field=path, reason=(
+                    f'the character U+{ord(each):04X} is not allowed in text.'))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_unprintable(key, path)
+            _refuse_unprintable(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_unprintable(item, path)
+
+
+def _name(text):
+    if any(each in text for each in '\t\r\n'):
+        raise errors.BadField(field='name', reason='it must be one line without tabs.')
+    return text
+
+
+def _before_end(data, lenient, read_time):
+    name = 'before_end_date' if lenient else 'before_end'
+    if data.get(name) is None:
+        return None
+    found = read_time(name, data[name])
+    if found == times.NOW:
+        raise errors.BadDate(value='now', field=name, reason='it must lie before the end')
+    return found
+
+
+def _reservation(item):
+    rest = {key: value for key, value in item.items() if key not in ('id', 'resource_type')}
+    return records.ReservationRequest(resource_type=item.get('resource_type'), request=rest,
+                                      id=item.get('id'))
+
+
+def _notify_at(data, read_time):
+    found = []
+    for event in data.get('events', ()):
+        kind = event.get('type', event.get('event_type'))
+        if kind in _RESERVED_EVENTS:
+            raise errors.BadField(field='events', reason=(
+                f'"{kind}" events are Climate\'s own; add events of the type "notify".'))
+        written = event.get('time', event.get('event_date'))
+        if written is not None:
+            moment = read_time('events.time', written)
+            if moment == times.NOW:
+                raise errors.BadDate(value='now', field='events.time',
+                                     reason='it must be a moment to come')
+            found.append(moment)
+    return tuple(found)
+
+
+def _key(key):
+    if key is not None and not (key.isascii() and key.isprintable()
+                                and 0 < len(key) <= _LONGEST_KEY):
+        raise errors.BadField(field='Idempotency-Key', reason=(
+            f'it has 1 to {_LONGEST_KEY} printable ASCII characters, such as a UUID.'))
+    return key
+
+
+def _hash(data):
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _generation(request):
+    text = request.headers.get('If-Match')
+    if text is None or text.strip() == '*':
+        return None
+    number = text.strip().removeprefix('W/').strip('"')
+    # An ETag that is none of ours matches no version of the lease.
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else -1

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every controller is made with."""
+import dataclasses
+
+from climate import errors
+from climate import policy
+from climate.api import views
+from climate.rpc import client
+
+
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """The parts of one API process.
+
+    :ivar plugins: {resource type: plugin class}.
+    """
+
+    conf: object
+    manager: client.ManagerClient
+    policy: policy.Policy
+    views: views.Views
+    plugins: dict
+
+
+def resource_id(text):
+    """The id of a resource as a number.
+
+    :raises HostNotFound: no resource has such an id.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise errors.HostNotFound(host=text[:80])
+    return int(text)
+
+
+def page(request, most, marker=str):
+    """(limit, marker) of the query of a list; None where it does not say.
+
+    :param marker: reads the marker's text.
+    :raises BadField: the limit is no number, or below 1.
+    """
+    limit = request.GET.get('limit')
+    if limit is not None:
+        if not (limit.isascii() and limit.isdigit() and 0 < int(limit[:10])):
+            raise errors.BadField(field='limit', reason=(
+                f'"{limit[:40]}" is no number from 1 to {most}.'))
+        limit = min(int(limit[:10]), most)
+    text = request.GET.get('marker')
+    return limit, marker(text) if text else None
+
+
+def next_link(request, marker):
+    """The link to the page after the one that ends with `marker`."""
+    query = {**request.GET, 'marker': marker}
+    following = request.copy_get()
+    following.GET.clear()
+    following.GET.update(query)
+    return [{'rel': 'next', 'href': following.url}]

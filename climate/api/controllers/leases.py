@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""/v1/leases"""
+import datetime
+import time
+
+from oslo_utils import uuidutils
+import pecan
+from pecan import rest
+
+from climate import errors
+from climate.api import body
+from climate.api import hooks
+from climate.api import schemas
+from climate.api import times
+from climate.api.controllers import base
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.policies import leases as rules
+
+_SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
+_FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_projects',
+            'starts_before', 'ends_after', 'resource_id', 'deleted')
+_LOOK_SECONDS = 0.2
+
+
+class LeasesController(rest.RestController):
+    """Create, list, show, change and delete leases."""
+
+    def __init__(self, parts):
+        self._parts = parts
+        self._limit = parts.conf.api.max_body_bytes
+
+    @pecan.expose('json')
+    def get_all(self, req, resp, **_query):
+        caller = hooks.caller(req)
+        self._parts.policy.authorize(caller, rules.GET)
+        if hooks.is_lenient(req):
+            everything = self._parts.policy.allows(caller, rules.ALL_PROJECTS)
+            query = records.LeaseQuery(project_id=None if everything else caller.project_id)
+            found = self._parts.manager.list_leases(caller, query)
+            return {'leases': [self._view(req, lease) for lease in found]}
+        return self._page(req, caller)
+
+    @pecan.expose('json')
+    def post(self, req, resp, **_query):
+        caller = hooks.caller(req)
+        self._parts.policy.authorize(caller, rules.POST)
+        asked = body.lease_request(req, self._limit, schemas.LEASE_CREATE)
+        lease_id = uuidutils.generate_uuid()
+        address = f'{req.application_url}/v1/leases/{lease_id}'
+        try:
+            lease = self._parts.manager.create_lease(caller, lease_id, asked)
+        except errors.ManagerSilent as error:
+            raise errors.ManagerSilent(seconds=error.kwargs['seconds'], where=address,
+                                       location=address) from error
+        if not asked.dry_run:
+            resp.status = 201
+            resp.headers['Location'] = f'{req.application_url}/v1/leases/{lease.id}'
+        return self._answer(req, resp, lease)
+
+    @pecan.expose('json')
+    def get_one(self, req, resp, lease_id, **_query):
+        return self._answer(req, resp, self._visible(req, lease_id))
+
+    @pecan.expose('json')
+    def put(self, req, resp, lease_id, **_query):
+        lease = self._visible(req, lease_id)
+        self._authorize(req, rules.PUT, lease)
+        changes = body.lease_changes(req, self._limit, schemas.LEASE_UPDATE)
+        changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
+        return self._answer(req, resp, changed)
+
+    @pecan.expose('json')
+    def delete(self, req, resp, lease_id, **_query):
+        lease = self._visible(req, lease_id)
+        self._authorize(req, rules.DELETE, lease)
+        caller = hooks.caller(req)
+        if not self._parts.manager.delete_lease(caller, lease_id) and hooks.is_lenient(req):
+            self._wait_until_gone(caller, lease_id)
+        resp.status = 204
+
+    def _page(self, req, caller):
+        limit, marker = base.page(req, self._parts.conf.api.max_limit)
+        most = limit or self._parts.conf.api.max_limit
+        query = self._query(req, caller, most + 1, marker)
+        found = self._parts.manager.list_leases(caller, query)
+        answer = {'leases': [self._view(req, lease) for lease in found[:most]]}
+        if len(found) > most:
+            answer['leases_links'] = base.next_link(req, found[most - 1].id)
+        return answer
+
+    def _query(self, req, caller, limit, marker):
+        unknown = set(req.GET) - set(_FILTERS)
+        if unknown:
+            raise errors.BadField(field=min(unknown)[:80], reason=(
+                f'no such filter; known are {", ".join(_FILTERS)}.'))
+        asked = req.GET
+        project_id = asked.get('project_id', caller.project_id)
+        everything = body.flag(req, 'all_projects')
+        deleted = body.flag(req, 'deleted')
+        if everything or deleted or project_id != caller.project_id:
+            self._parts.policy.authorize(caller, rules.ALL_PROJECTS)
+        if everything:
+            project_id = asked.get('project_id')
+        if 'status' in asked:
+            lifecycle.meaning(asked['status'])
+        resource = asked.get('resource_id')
+        return records.LeaseQuery(
+            project_id=project_id, status=asked.get('status'), name=asked.get('name'),
+            starts_before=_moment(asked, 'starts_before'),
+            ends_after=_moment(asked, 'ends_after'),
+            resource_id=base.resource_id(resource) if resource else None, deleted=deleted,
+            sort=_sort(asked.get('sort', 'created_at')), limit=limit, marker=marker)
+
+    def _visible(self, req, lease_id):
+        """The stored lease, for whoever may know that it exists.
+
+        :raises LeaseNotFound: it does not exist, or not for this caller.
+        :raises Forbidden: it is of the caller's project, but the caller's roles see no leases.
+        """
+        caller = hooks.caller(req)
+        lease = self._parts.manager.get_lease(caller, lease_id[:36])
+        mine = lease.project_id == caller.project_id
+        hidden = lease.deleted_at is not None and (
+            hooks.is_lenient(req) or not self._parts.policy.allows(caller, rules.ALL_PROJECTS))
+        if not hidden:
+            if self._parts.policy.allows(caller, rules.GET, _target(lease)):
+                return lease
+            if mine:
+                raise errors.Forbidden(action=rules.GET)
+        raise errors.LeaseNotFound(lease_id=lease_id[:80])
+
+    def _authorize(self, req, rule, lease):
+        self._parts.policy.authorize(hooks.caller(req), rule, _target(lease))
+
+    def _view(self, req, lease):
+        return self._parts.views.lease(lease, hooks.is_lenient(req),
+                                       datetime.datetime.now(datetime.UTC))
+
+    def _answer(self, req, resp, lease):
+        if not hooks.is_lenient(req):
+            resp.headers['ETag'] = f'"{lease.generation}"'
+        return {'lease': self._view(req, lease)}
+
+    def _wait_until_gone(self, caller, lease_id):
+        give_up = time.monotonic() + self._parts.conf.api.delete_wait_seconds
+        while time.monotonic() < give_up:
+            lease = self._parts.manager.get_lease(caller, lease_id)
+            if lease.deleted_at is not None or lease.state == lifecycle.ERROR and not lease.task:
+                return
+            time.sleep(_LOOK_SECONDS)
+
+
+def _target(lease):
+    return {'project_id': lease.project_id, 'user_id': lease.user_id}
+
+
+def _moment(asked, name):
+    if name not in asked:
+        return None
+    found = times.moment(name, asked[name])
+    return datetime.datetime.now(datetime.UTC) if found == times.NOW else found
+
+
+def _sort(text):
+    keys = []
+    for part in text.split(','):
+        name, _, direction = part.strip().partition(':')
+        if name not in _SORT_KEYS or direction not in ('', 'asc', 'desc'):
+            raise errors.BadField(field='sort', reason=(
+                f'"{part[:40]}" is none of {", ".join(_SORT_KEYS)}, each with :asc or :desc.'))
+        keys.append((name, direction != 'desc'))
+    return tuple(keys)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""/healthcheck: does a manager live, and does it reach its database?"""
+from oslo_middleware.healthcheck import pluginbase
+
+from climate import context
+from climate import errors
+
+_SECONDS = 5
+
+
+class ManagerHealth(pluginbase.HealthcheckBaseExtension):
+    """Asks the bus for a manager, which asks the database; 503 names what is missing."""
+
+    def healthcheck(self, server_port):
+        manager = self.conf['climate_manager']
+        try:
+            manager.ping(context.RequestContext.internal(), timeout=_SECONDS)
+        except errors.ManagerSilent:
+            return _result(False, 'no manager answers')
+        except errors.DatabaseUnreachable:
+            return _result(False, 'the manager does not reach the database')
+        except errors.ClimateError as error:
+            return _result(False, error.message)
+        return _result(True, 'OK')
+
+
+def _result(available, reason):
+    return pluginbase.HealthcheckResult(available=available, reason=reason)

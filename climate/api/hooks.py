@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens around every request: who asks, in which version, and how errors are told."""
+import json
+
+from oslo_log import log
+from pecan import hooks
+import webob
+
+from climate import context
+from climate import errors
+from climate.api import microversion
+
+LOG = log.getLogger(__name__)
+
+_CALLER = 'climate.caller'
+_VERSION = 'climate.version'
+
+
+def caller(request):
+    """The RequestContext of a request."""
+    return request.environ[_CALLER]
+
+
+def version(request):
+    """The REST Version of a request."""
+    return request.environ[_VERSION]
+
+
+def is_lenient(request):
+    """True where the request speaks REST 1.0."""
+    return version(request) == microversion.MINIMUM
+
+
+class RequestHook(hooks.PecanHook):
+    """Reads who asks and in which version, before the URL is looked up."""
+
+    priority = 10
+
+    def on_route(self, state):
+        request = state.request
+        # Everything is JSON, whatever the caller says that it accepts.
+        request.accept = 'application/json'
+        request.environ[_CALLER] = context.RequestContext.from_environ(request.environ)
+        if request.path.startswith('/v1/'):
+            request.environ[_VERSION] = microversion.of_request(request.headers)
+        if request.path != '/' and request.path.endswith('/'):
+            raise webob.exc.HTTPNotFound()
+
+    def after(self, state):
+        found = state.request.environ.get(_VERSION)
+        if found is not None and state.controller is not None:
+            state.response.headers.update(microversion.headers_of(found))
+
+
+class ErrorHook(hooks.PecanHook):
+    """Tells errors in the form of the request's version; what nobody meant is a plain 500."""
+
+    priority = 20
+
+    def on_error(self, state, error):
+        if isinstance(error, webob.exc.HTTPException):
+            return _framework_error(state.request, error)
+        if not isinstance(error, errors.ClimateError):
+            LOG.error('%s %s failed', state.request.method, state.request.path, exc_info=error)
+            error = errors.ClimateError()
+        response = _json(error.status, _body(state.request, error))
+        for header, detail in (('Retry-After', 'retry_after'), ('Location', 'location')):
+            if detail in error.kwargs:
+                response.headers[header] = str(error.kwargs[detail])
+        return response
+
+
+def _body(request, error):
+    found = request.environ.get(_VERSION)
+    if found is None:
+        return {'error': error.status, 'error_message': error.message}
+    if found == microversion.MINIMUM:
+        name = 'INTERNAL_SERVER_ERROR' if error.status == 500 else error.status
+        return {'error_code': error.status, 'error_message': error.message, 'error_name': name}
+    return {'error_code': error.status, 'error_name': error.code,
+            'error_message': error.message, 'details': error.details,
+            'request_id': request.environ.get('openstack.request_id')}
+
+
+def _framework_error(request, error):
+    text = {404: f'Nothing is at {request.path}.',
+            405: f'{request.method} does nothing at {request.path}.'}
+    if 300 <= error.status_int < 400:
+        return error
+    return _json(error.status_int, {
+        'error': error.status_int,
+        'error_message': text.get(error.status_int, error.detail or error.title)})
+
+
+def _json(status, body):
+    return webob.Response(status=status, content_type='application/json', charset='utf-8',
+                          body=json.dumps(body).encode())

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The OpenAPI document, made from the schemas that bodies are checked with."""
+from climate import version
+from climate.api import microversion
+from climate.api import schemas
+
+_ID = {'name': 'id', 'in': 'path', 'required': True, 'schema': {'type': 'string'}}
+_VERSION = {'name': 'OpenStack-API-Version', 'in': 'header', 'schema': {
+    'type': 'string', 'example': f'{microversion.SERVICE_TYPE} {microversion.MAXIMUM}'}}
+_ERROR = {'description': 'What is wrong, in error_message.', 'content': {'application/json': {
+    'schema': {'type': 'object', 'required': ['error_message'],
+               'properties': {'error_message': {'type': 'string'}}}}}}
+
+
+def document(plugins):
+    """The document at the newest REST version, as a dict.
+
+    :param plugins: {resource type: plugin class}; each adds the form of its reservations.
+    """
+    return {
+        'openapi': '3.1.0',
+        'info': {'title': 'Climate', 'version': version.text(),
+                 'description': 'Reservations of OpenStack resources.'},
+        'servers': [{'url': '/v1'}],
+        'security': [{'token': []}],
+        'paths': {
+            '/leases': {
+                'get': _operation('List leases', query=_lease_filters()),
+                'post': _operation('Create a lease', schemas.LEASE_CREATE[1], 201, [
+                    {'name': 'Idempotency-Key', 'in': 'header', 'schema': {'type': 'string'}},
+                    _flag('dry_run')]),
+            },
+            '/leases/{id}': {
+                'parameters': [_ID],
+                'get': _operation('Show a lease'),
+                'put': _operation('Change a lease', schemas.LEASE_UPDATE[1], query=[
+                    {'name': 'If-Match', 'in': 'header', 'schema': {'type': 'string'}},
+                    _flag('dry_run')]),
+                'delete': _operation('Delete a lease', status=204),
+            },
+            '/os-hosts': {
+                'get': _operation('List enrolled hosts', query=_paging()),
+                'post': _operation('Enrol a host', schemas.HOST_CREATE[1], 201),
+            },
+            '/os-hosts/{id}': {
+                'parameters': [_ID],
+                'get': _operation('Show a host'),
+                'put': _operation('Change properties of a host', schemas.HOST_UPDATE[1]),
+                'delete': _operation('Withdraw a host', status=204),
+            },
+            '/os-hosts/properties': {
+                'get': _operation('List properties', query=[_flag('detail'), _flag('all')])},
+            '/os-hosts/properties/{id}': {
+                'parameters': [_ID],
+                'patch': _operation('Make a property private or public',
+                                    schemas.PROPERTY_UPDATE[1])},
+            '/os-hosts/allocations': {
+                'get': _operation('List allocations of hosts', query=_allocation_filters())},
+            '/os-hosts/{id}/allocation': {
+                'parameters': [_ID],
+                'get': _operation('Show the allocations of a host',
+                                  query=_allocation_filters())},
+        },
+        'components': {
+            'schemas': {resource_type: {**plugin.schema, 'examples': [plugin.example]}
+                        for resource_type, plugin in plugins.items()},
+            'securitySchemes': {'token': {'type': 'apiKey', 'in': 'header',
+                                          'name': 'X-Auth-Token'}},
+        },
+    }
+
+
+def _operation(summary, schema=None, status=200, query=()):
+    operation = {'summary': summary, 'parameters': [_VERSION, *query],
+                 'responses': {str(status): {'description': 'Done.'}, 'default': _ERROR}}
+    if schema is not None:
+        operation['requestBody'] = {'required': True,
+                                    'content': {'application/json': {'schema': schema}}}
+    return operation
+
+
+def _query(name, kind='string'):
+    return {'name': name, 'in': 'query', 'schema': {'type': kind}}
+
+
+def _flag(name):
+    return _query(name, 'boolean')
+
+
+def _paging():
+    return [_query('limit', 'integer'), _query('marker')]
+
+
+def _lease_filters():
+    names = ('sort', 'status', 'name', 'project_id', 'starts_before', 'ends_after',
+             'resource_id')
+    return [*_paging(), *(_query(name) for name in names), _flag('all_projects'),
+            _flag('deleted')]
+
+
+def _allocation_filters():
+    return [_query('lease_id'), _query('reservation_id')]

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON schemas of the bodies, by REST version; the OpenAPI document is made from them."""
+
+_TEXT = {'type': 'string', 'maxLength': 80}
+_NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
+_DATE_TIME = {'type': 'string', 'maxLength': 80,
+              'description': '"now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
+_MINUTE = {'type': 'string', 'maxLength': 80, 'description': '"now" or "2030-05-01 08:00", UTC.'}
+_DURATION = {'type': ['string', 'integer'], 'description': 'Seconds, "90m", "1d12h" or "PT1H".'}
+
+
+def _events(required, properties, closed):
+    return {'type': 'array', 'maxItems': 100, 'items': {
+        'type': 'object', 'required': required, 'properties': properties,
+        'additionalProperties': not closed}}
+
+
+def _reservations(required):
+    return {'type': 'array', 'maxItems': 1000, 'items': {
+        'type': 'object', 'required': required,
+        'properties': {'resource_type': _TEXT, 'id': _TEXT}}}
+
+
+_CREATE_1_0 = {
+    'type': 'object',
+    'required': ['name', 'start_date', 'end_date'],
+    'properties': {
+        'name': _NAME, 'start_date': _MINUTE, 'end_date': _MINUTE,
+        'before_end_date': {**_MINUTE, 'type': ['string', 'null']},
+        'reservations': _reservations(['resource_type']),
+        'events': _events([], {'event_type': _TEXT}, closed=False),
+    },
+}
+_CREATE_1_1 = {
+    'type': 'object',
+    'required': ['name'],
+    'properties': {
+        'name': _NAME, 'start': _DATE_TIME, 'end': _DATE_TIME, 'duration': _DURATION,
+        'before_end': {**_DATE_TIME, 'type': ['string', 'null']},
+        'reservations': _reservations(['resource_type']),
+        'events': _events(['type', 'time'], {'type': {'enum': ['notify']}, 'time': _DATE_TIME},
+                          closed=True),
+    },
+    'additionalProperties': False,
+}
+_UPDATE_1_0 = {
+    'type': 'object',
+    'properties': {**_CREATE_1_0['properties'], 'reservations': _reservations(['id'])},
+}
+_UPDATE_1_1 = {
+    'type': 'object',
+    'properties': {**_CREATE_1_1['properties'], 'reservations': _reservations(['id'])},
+    'additionalProperties': False,
+}
+_HOST_CREATE = {
+    'type': 'object',
+    'required': ['name'],
+    'properties': {'name': {'type': 'string', 'minLength': 1, 'maxLength': 255}},
+    'additionalProperties': {'type': ['string', 'number', 'boolean', 'null']},
+}
+_HOST_UPDATE = {
+    'type': 'object',
+    'minProperties': 1,
+    'additionalProperties': {'type': ['string', 'number', 'boolean', 'null']},
+}
+_PROPERTY_1_0 = {
+    'type': 'object',
+    'required': ['private'],
+    'properties': {'private': {'type': 'boolean'}},
+}
+
+LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
+LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
+HOST_CREATE = (_HOST_CREATE, _HOST_CREATE)
+HOST_UPDATE = (_HOST_UPDATE, _HOST_UPDATE)
+PROPERTY_UPDATE = (_PROPERTY_1_0, {**_PROPERTY_1_0, 'additionalProperties': False})

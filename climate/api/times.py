@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moments and spans as callers write them, and as answers show them."""
+import datetime
+import re
+
+from climate import errors
+
+NOW = 'now'
+_MINUTES = '%Y-%m-%d %H:%M'
+_LOOSE = ('%Y-%m-%d %H:%M:%S', _MINUTES)
+_EXAMPLE = 'write "now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z"'
+_UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
+_SPAN = re.compile(r'(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?', re.IGNORECASE)
+_ISO_SPAN = re.compile(r'P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?')
+_LONGEST_SECONDS = 100 * 366 * 86400
+
+
+def minute(field, text):
+    """A moment in the form of REST 1.0, or NOW.
+
+    :raises BadDate: it is not written as ``YYYY-MM-DD HH:MM``.
+    """
+    if text == NOW:
+        return NOW
+    try:
+        return _utc(datetime.datetime.strptime(text, _MINUTES))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise errors.BadDate(value=str(text)[:80], field=field,
+                             reason='UTC, such as "2030-05-01 08:00", or "now"') from error
+
+
+def moment(field, text):
+    """A moment in a form of REST 1.1, or NOW; without a zone it is UTC.
+
+    :raises BadDate: it is written otherwise.
+    """
+    if text == NOW:
+        return NOW
+    try:
+        return _utc(_parsed(text))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise errors.BadDate(f'{field}: "{str(text)[:80]}" is no moment: {_EXAMPLE}.',
+                             value=str(text)[:80], field=field, reason=_EXAMPLE) from error
+
+
+def seconds(field, value):
+    """A span in seconds: a number of them, or text such as "90m", "1d12h", "PT1H30M".
+
+    :raises BadField: it is written otherwise, or is zero, or longer than a century.
+    """
+    found = value if isinstance(value, int) and not isinstance(value, bool) else None
+    if isinstance(value, str):
+        if value.isascii() and value.isdigit():
+            found = int(value[:20])
+        else:
+            match = _SPAN.fullmatch(value) or _ISO_SPAN.fullmatch(value)
+            if match and any(match.groups()):
+                found = sum(int(count[:20]) * unit for count, unit
+                            in zip(match.groups(), _UNITS.values(), strict=True) if count)
+    if found is None or not 0 < found <= _LONGEST_SECONDS:
+        raise errors.BadField(field=field, reason=(
+            f'"{str(value)[:80]}" is no span: write seconds, or "90m", "1d12h", "PT1H".'))
+    return found
+
+
+def shown(value):
+    """A moment as REST 1.1 shows it, None as None."""
+    if value is None:
+        return None
+    text = value.astimezone(datetime.UTC).replace(tzinfo=None).isoformat()
+    return text + 'Z'
+
+
+def shown_exactly(value):
+    """A moment as REST 1.0 shows those of leases: always microseconds, no zone."""
+    return None if value is None else value.strftime('%Y-%m-%dT%H:%M:%S.%f')
+
+
+def shown_plainly(value):
+    """A moment as REST 1.0 shows when a row was written: a space, whole seconds."""
+    return None if value is None else value.strftime('%Y-%m-%d %H:%M:%S')
+
+
+def _parsed(text):
+    for form in _LOOSE:
+        try:
+            return datetime.datetime.strptime(text, form)
+        except ValueError:
+            continue
+    return datetime.datetime.fromisoformat(text)
+
+
+def _utc(value):
+    if value.tzinfo is None:
+        value = value.replace(tzinfo=datetime.UTC)
+    # Room for arithmetic at both ends of the calendar, and the range of every database.
+    if not 1970 <= value.year < 9999:
+        raise ValueError('out of range')
+    return value.astimezone(datetime.UTC)

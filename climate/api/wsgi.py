@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`climate.api.wsgi:application`, for any WSGI server.
+
+The configuration is read from CLIMATE_CONFIG_FILES (separated by colons) or, by default, from
+the places where oslo.config looks.
+"""
+# ruff: noqa: E402, I001
+from climate import backend
+
+backend.prefer_threads()
+
+import os
+
+from oslo_log import log
+
+from climate import conf as configuration
+from climate.api import app
+
+
+def _build():
+    files = os.environ.get('CLIMATE_CONFIG_FILES')
+    conf = configuration.load([], 'climate-api',
+                              files=files.split(os.pathsep) if files else None)
+    log.setup(conf, 'climate')
+    return app.build(conf)
+
+
+application = _build()

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client of Climate: a library, the ``climate`` command and a plug-in of ``openstack``.
+
+::
+
+    from climate import client
+
+    climate = client.Client(session)          # a keystoneauth session
+    lease = climate.leases.create('demo', duration='2h', reservations=[…])
+    climate.leases.wait(lease['id'])
+
+It stands alone: nothing of the server is imported here. ``Client`` itself is imported when it is
+first asked for, so that ``climate --help`` does not pay for an HTTP library.
+"""
+import typing
+
+if typing.TYPE_CHECKING:
+    from climate.client.service import Client
+
+__all__ = ['Client']
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name == 'Client':
+        from climate.client import service
+        return service.Client
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

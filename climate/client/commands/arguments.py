@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of commands: from words to what the library takes, or a message with an example.
+
+The functions without an underscore are ``type=`` of argparse, which puts the name of the argument
+before the message.
+"""
+import argparse
+from collections.abc import Sequence
+import json
+import re
+import typing
+
+from climate.client import errors
+from climate.client import times
+
+_COUNT = re.compile(r'([1-9]\d*)(?:-([1-9]\d*))?')
+_REQUIREMENT = re.compile(r'\s*\$?([^\s<>=!$]+)\s*(>=|<=|==|!=|=|<|>)\s*(.+?)\s*', re.DOTALL)
+_INTEGER = re.compile(r'0|-?[1-9]\d*')
+_SHORT = {'type': 'resource_type', 'properties': 'resource_properties'}
+# Sent as JSON text, as people write them; all other JSON values are sent as what they are.
+_CRITERIA = ('resource_properties', 'hypervisor_properties')
+_WORDS = {'true': True, 'false': False, 'null': None}
+_OPENING, _CLOSING = '[{', ']}'
+
+RESERVATION_EXAMPLE = """type=physical:host,min=1,max=2,properties='[">=","$vcpus","16"]'"""
+
+
+def moment(text: str) -> str:
+    """A time as it is sent; "+2h" counts from now, by this machine's clock."""
+    return _refused_by_argparse(lambda: times.on_the_wire(text, times.utcnow()))
+
+
+def span(text: str) -> int:
+    """A duration in seconds."""
+    return _refused_by_argparse(lambda: int(times.span(text).total_seconds()))
+
+
+def seconds(text: str) -> float:
+    """How long to wait: seconds, or a duration; 0 does not wait."""
+    if re.fullmatch(r'0|\d+\.\d+', text):
+        return float(text)
+    return float(span(text))
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number from 1 on, such as 20.')
+    return int(text)
+
+
+def count(text: str) -> tuple[int, int]:
+    """How many, as (fewest, most): "2" or "1-4"."""
+    found = _COUNT.fullmatch(text.strip())
+    if found:
+        fewest = int(found[1])
+        most = int(found[2] or found[1])
+        if fewest <= most:
+            return fewest, most
+    raise argparse.ArgumentTypeError(
+        f'"{text}" is not a count. Write 2, or 1-4 for at least 1 and at most 4.')
+
+
+def requirement(text: str) -> list[str]:
+    """One condition as a criterion: 'vcpus>=16' is [">=", "$vcpus", "16"]."""
+    found = _REQUIREMENT.fullmatch(text)
+    if not found:
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a condition. Write it in quotes as PROPERTY, then one of '
+            "= != < <= > >=, then VALUE: 'vcpus>=16'.")
+    name, operator, value = found.groups()
+    return ['==' if operator == '=' else operator, f'${name}', value]
+
+
+def name_and_value(text: str) -> tuple[str, str]:
+    """A property of a host: "gpu=True"."""
+    name, equals, value = text.partition('=')
+    if not equals or not name.strip():
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a property with its value. Write NAME=VALUE, such as gpu=True.')
+    return name.strip(), value
+
+
+def reservation(text: str) -> dict[str, typing.Any]:
+    """A new reservation, as the body of a lease has it."""
+    found = _pairs(text)
+    if 'resource_type' not in found:
+        raise argparse.ArgumentTypeError(
+            f'"{text}" does not say the type of resource. Write {RESERVATION_EXAMPLE}.')
+    if found['resource_type'] == 'physical:host':
+        fewest = found.setdefault('min', found.get('max', 1) if 'max' in found else 1)
+        found.setdefault('max', fewest)
+    return found
+
+
+def changed_reservation(text: str) -> dict[str, typing.Any]:
+    """A change of a reservation; its id says which one."""
+    found = _pairs(text)
+    if 'id' not in found or len(found) < 2:
+        raise argparse.ArgumentTypeError(
+            f'"{text}" does not say which reservation and what to change. Write '
+            'id=RESERVATION_ID,max=3; "lease show" has the ids.')
+    found['id'] = str(found['id'])
+    return found
+
+
+def hosts_reservation(hosts: tuple[int, int], conditions: Sequence[Sequence[str]]
+                      ) -> dict[str, typing.Any]:
+    """A reservation of whole hosts that meet all conditions."""
+    if len(conditions) == 1:
+        criteria: typing.Any = conditions[0]
+    else:
+        criteria = ['and', *conditions]
+    return {'resource_type': 'physical:host', 'min': hosts[0], 'max': hosts[1],
+            'resource_properties': json.dumps(criteria) if conditions else ''}
+
+
+def _pairs(text: str) -> dict[str, typing.Any]:
+    found: dict[str, typing.Any] = {}
+    for part in _split(text):
+        name, equals, value = part.partition('=')
+        name = name.strip()
+        if not equals or not name:
+            raise argparse.ArgumentTypeError(
+                f'"{part}" is not NAME=VALUE. Write {RESERVATION_EXAMPLE}.')
+        name = _SHORT.get(name, name)
+        if name in found:
+            raise argparse.ArgumentTypeError(f'"{name}" is there twice in "{text}".')
+        found[name] = _value(name, value.strip())
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """`text` at its commas, except those within brackets or quotes."""
+    parts, depth, quote, escaped = [''], 0, '', False
+    for letter in text:
+        if quote:
+            if escaped:
+                escaped = False
+            elif letter == '\\':
+                escaped = True
+            elif letter == quote:
+                quote = ''
+        elif letter in '"\'':
+            quote = letter
+        elif letter in _OPENING:
+            depth += 1
+        elif letter in _CLOSING:
+            depth -= 1
+        elif letter == ',' and depth == 0:
+            parts.append('')
+            continue
+        parts[-1] += letter
+    if quote or depth != 0:
+        missing = quote or ('a closing bracket' if depth > 0 else 'an opening bracket')
+        raise argparse.ArgumentTypeError(
+            f'"{text}" lacks {missing}. Put the whole argument in quotes: '
+            f'{RESERVATION_EXAMPLE}.')
+    return parts
+
+
+def _value(name: str, text: str) -> typing.Any:
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in '"\'':
+        text = text[1:-1] if text[0] == "'" else str(_json(name, text))
+        if name not in _CRITERIA:
+            return text
+    if name in _CRITERIA:
+        if text:
+            _json(name, text)
+        return text
+    if text[:1] in ('[', '{'):
+        return _json(name, text)
+    if name in ('resource_type', 'id'):
+        return text
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    return int(text) if _INTEGER.fullmatch(text) else text
+
+
+def _json(name: str, text: str) -> typing.Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f'{name}: {text} is not JSON ({error}). Write it in single quotes, such as '
+            """'[">=","$vcpus","16"]'.""") from None
+
+
+def _refused_by_argparse(read: typing.Callable[[], typing.Any]) -> typing.Any:
+    # argparse hides the message of every other error.
+    try:
+        return read()
+    except errors.BadValue as error:
+        raise argparse.ArgumentTypeError(error.message) from None

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that people read in one form and programs in another."""
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
+from cliff import columns
+
+from climate.client import times
+
+# Of a reservation these are shown first, or are not what was asked for.
+_COMMON = ('id', 'lease_id', 'resource_id', 'resource_type', 'status', 'missing_resources',
+           'resources_changed', 'resources', 'created_at', 'updated_at')
+
+
+class Time(columns.FormattableColumn[str | None]):
+    """A time; for people with "UTC" after it, for programs as the wire has it."""
+
+    def human_readable(self) -> str:
+        return times.for_people(self._value)
+
+
+class Lines(columns.FormattableColumn[Sequence[typing.Any]]):
+    """A list, one element a line."""
+
+    def human_readable(self) -> str:
+        return '\n'.join(self.line(element) for element in self._value)
+
+    @staticmethod
+    def line(element: typing.Any) -> str:
+        return str(element)
+
+
+class Reservations(Lines):
+    @staticmethod
+    def line(element: Mapping[str, typing.Any]) -> str:
+        """One reservation: its id, type, status, what was asked for and what it has."""
+        asked = [f'{name}={value}' for name, value in element.items()
+                 if name not in _COMMON and value not in (None, '', [], {})]
+        words = [element['id'], element['resource_type'], element['status'], *asked]
+        if element.get('resources'):
+            words.append('has ' + ','.join(str(one) for one in element['resources']))
+        for flag in ('missing_resources', 'resources_changed'):
+            if element.get(flag):
+                words.append(flag.replace('_', ' '))
+        return ' '.join(words)
+
+
+class ReservationTypes(Lines):
+    @staticmethod
+    def line(element: Mapping[str, typing.Any]) -> str:
+        return f'{element["resource_type"]} {element["status"]}'
+
+
+class Events(Lines):
+    @staticmethod
+    def line(element: Mapping[str, typing.Any]) -> str:
+        return f'{times.for_people(element["time"])} {element["type"]} {element["status"]}'
+
+
+class Allocated(Lines):
+    @staticmethod
+    def line(element: Mapping[str, typing.Any]) -> str:
+        """One reservation of a host: when, and of which lease."""
+        start = element.get('start') or element.get('start_date')
+        end = element.get('end') or element.get('end_date')
+        return (f'{times.for_people(start)} to {times.for_people(end)} '
+                f'lease {element.get("lease_id")} reservation {element["id"]}')

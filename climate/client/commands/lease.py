@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about leases."""
+import argparse
+from collections.abc import Mapping
+import typing
+
+from climate.client import errors
+from climate.client import statuses
+from climate.client import times
+from climate.client.commands import arguments
+from climate.client.commands import base
+from climate.client.commands import lease_view
+from climate.client.commands import waits
+
+_TIME_HELP = f'{times.MOMENT_HELP}.'
+
+
+class CreateLease(waits.ShowLeaseCommand):
+    """Reserve resources."""
+
+    example = ("lease create demo --hosts 1-4 --require 'vcpus>=16' --require gpu=True "
+               '--duration 2h --wait')
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('name', metavar='NAME', help='Name of the new lease.')
+        _add_what(parser)
+        parser.add_argument('--start', metavar='TIME', type=arguments.moment,
+                            help=f'When it starts: {_TIME_HELP} Default: now.')
+        parser.add_argument('--end', metavar='TIME', type=arguments.moment,
+                            help='When it ends; +2h counts from now.')
+        parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
+                            help=f'How long it lasts: {times.SPAN_HELP}.')
+        parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
+                            help='When the action before the end is due.')
+        parser.add_argument('--key', metavar='TEXT',
+                            help='Idempotency key: the same key never makes a second lease. '
+                                 'Default: a new one.')
+        either = parser.add_mutually_exclusive_group()
+        either.add_argument('--dry-run', action='store_true',
+                            help='Only show what would be given.')
+        either.add_argument('--wait', action='store_true',
+                            help='Wait until the lease is active; if it starts after the '
+                                 'time-out, until it is booked.')
+        self.add_timeout(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        # Read before the client is asked for, which logs in.
+        asked_for, period = _asked_for(parsed_args), _period(parsed_args)
+        lease: Mapping[str, typing.Any] = self.client.leases.create(
+            parsed_args.name, reservations=asked_for, before_end=parsed_args.before_end,
+            idempotency_key=parsed_args.key, dry_run=parsed_args.dry_run, **period)
+        if parsed_args.wait:
+            now = times.utcnow()
+            ahead = (times.moment(lease['start'], now) - now).total_seconds()
+            wanted = {'active'} if ahead <= parsed_args.timeout else {'active', 'inactive'}
+            lease = self.wait(lease['id'], wanted, parsed_args.timeout) or lease
+        return lease_view.shown(lease)
+
+
+class ListLeases(base.Lister):
+    """List leases."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--status', choices=statuses.LEASE, metavar='STATUS',
+                            help=f'Only those with this status: {", ".join(statuses.LEASE)}.')
+        parser.add_argument('--name', help='Only those with exactly this name.')
+        parser.add_argument('--project', metavar='PROJECT_ID', help='Only those of this project.')
+        parser.add_argument('--all-projects', action='store_true',
+                            help='Those of all projects; for administrators.')
+        parser.add_argument('--deleted', action='store_true',
+                            help='Deleted ones too; for administrators.')
+        parser.add_argument('--long', action='store_true', help='More columns.')
+        parser.add_argument('--sort', metavar='KEY[:asc|desc],...',
+                            help='Order, such as end:desc,name.')
+        parser.add_argument('--limit', metavar='COUNT', type=arguments.positive,
+                            help='At most so many.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        found = self.client.leases.list(
+            limit=parsed_args.limit, status=parsed_args.status, name=parsed_args.name,
+            project_id=parsed_args.project, all_projects=parsed_args.all_projects,
+            deleted=parsed_args.deleted, sort=parsed_args.sort)
+        return lease_view.rows(found, long=parsed_args.long)
+
+
+class ShowLease(waits.ShowLeaseCommand):
+    """Show a lease, its reservations and events, and the time that remains."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_lease(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        return lease_view.shown(self.client.leases.find(parsed_args.lease))
+
+
+class SetLease(waits.ShowLeaseCommand):
+    """Change a lease."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_lease(parser)
+        parser.add_argument('--name', metavar='NEW_NAME', help='Another name.')
+        parser.add_argument('--start', metavar='TIME', type=arguments.moment,
+                            help=f'Another start: {_TIME_HELP}')
+        parser.add_argument('--end', metavar='TIME', type=arguments.moment, help='Another end.')
+        parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
+                            help=f'Another length: {times.SPAN_HELP}.')
+        parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
+                            help='Another time for the action before the end.')
+        parser.add_argument('--reservation', metavar='id=ID,KEY=VALUE,...', action='append',
+                            type=arguments.changed_reservation, dest='reservations',
+                            help='Change a reservation: id=RESERVATION_ID,max=3. Repeatable.')
+        parser.add_argument('--dry-run', action='store_true',
+                            help='Only show what would become of it.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        changes = {name: value for name, value in vars(parsed_args).items()
+                   if name in ('name', 'start', 'end', 'duration', 'before_end', 'reservations')
+                   and value is not None}
+        if not changes:
+            raise errors.BadValue('Nothing to change: give --name, --start, --end, --duration, '
+                                  '--before-end or --reservation, such as --end "+2h".')
+        lease_id = self.client.leases.find(parsed_args.lease)['id']
+        return lease_view.shown(self.client.leases.update(
+            lease_id, dry_run=parsed_args.dry_run, **changes))
+
+
+class ExtendLease(waits.ShowLeaseCommand):
+    """Let a lease end later."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_lease(parser)
+        how = parser.add_mutually_exclusive_group(required=True)
+        how.add_argument('--by', metavar='SPAN', type=arguments.span,
+                         help=f'So much longer: {times.SPAN_HELP}.')
+        how.add_argument('--to', metavar='TIME', type=arguments.moment,
+                         help=f'The new end: {_TIME_HELP}')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        lease_id = self.client.leases.find(parsed_args.lease)['id']
+        return lease_view.shown(self.client.leases.extend(
+            lease_id, by=parsed_args.by, to=parsed_args.to))
+
+
+class EndLease(waits.ShowLeaseCommand):
+    """End a lease now; it stays as history."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_lease(parser)
+        self.add_wait(parser, 'Wait until all is given back.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        lease_id = self.client.leases.find(parsed_args.lease)['id']
+        lease: Mapping[str, typing.Any] = self.client.leases.end(lease_id)
+        if parsed_args.wait:
+            lease = self.wait(lease_id, 'terminated', parsed_args.timeout) or lease
+        return lease_view.shown(lease)
+
+
+class DeleteLeases(base.Silent, waits.LeaseCommand):
+    """Delete leases, and give back what they hold."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('leases', metavar='LEASE', nargs='+',
+                            help='Name or id of a lease. Repeatable.')
+        self.add_wait(parser, 'Wait until all is given back.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        def delete(name: str) -> None:
+            lease_id = self.client.leases.find(name)['id']
+            self.client.leases.delete(lease_id)
+            if parsed_args.wait:
+                self.wait(lease_id, 'deleted', parsed_args.timeout)
+
+        self.for_each(parsed_args.leases, 'lease', delete)
+
+
+class WaitLease(base.Silent, waits.LeaseCommand):
+    """Wait until a lease has a status; fails when it cannot get there."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_lease(parser)
+        known = (*statuses.LEASE, statuses.DELETED)
+        parser.add_argument('--status', choices=known, default='active', metavar='STATUS',
+                            help=f'Which status: {", ".join(known)}. Default: active.')
+        self.add_timeout(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        lease_id = self.client.leases.find(parsed_args.lease)['id']
+        self.wait(lease_id, parsed_args.status, parsed_args.timeout)
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('--hosts', metavar='COUNT', type=arguments.count,
+                        help='Reserve so many whole hosts: 2, or 1-4 for at least 1, at most 4.')
+    parser.add_argument('--require', metavar='CONDITION', action='append', default=[],
+                        type=arguments.requirement,
+                        help="What each of the hosts must have: 'vcpus>=16'. Repeatable: all "
+                             'must hold.')
+    parser.add_argument('--reservation', metavar='type=TYPE,KEY=VALUE,...', action='append',
+                        default=[], type=arguments.reservation, dest='reservations',
+                        help=f'Reserve by type: {arguments.RESERVATION_EXAMPLE}. Repeatable.')
+
+
+def _asked_for(parsed_args: argparse.Namespace) -> list[dict[str, typing.Any]]:
+    found = list(parsed_args.reservations)
+    if parsed_args.hosts or parsed_args.require:
+        found.append(arguments.hosts_reservation(parsed_args.hosts or (1, 1),
+                                                 parsed_args.require))
+    if not found:
+        raise errors.BadValue('What to reserve? Give --hosts 2, or --reservation '
+                              f'{arguments.RESERVATION_EXAMPLE}.')
+    return found
+
+
+def _period(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
+    start, end, duration = parsed_args.start, parsed_args.end, parsed_args.duration
+    if end is None and duration is None:
+        raise errors.BadValue('When does it end? Give --duration 2h, or --end "2030-05-01 18:00" '
+                              '(UTC).')
+    if start and end and duration:
+        raise errors.BadValue('Give two of --start, --end and --duration: the third follows.')
+    if start is None and (end is None or duration is None):
+        start = 'now'
+    return {'start': start, 'end': end, 'duration': duration}

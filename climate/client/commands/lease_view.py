@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How leases look: as rows of a list, and one with all it has."""
+from collections.abc import Iterable
+from collections.abc import Mapping
+import typing
+
+from climate.client import times
+from climate.client.commands import columns
+
+Table = tuple[list[str], list[typing.Any]]
+
+_LIST = ['id', 'name', 'status', 'start', 'end']
+_LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reservations']
+_SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
+         'before_end', 'ended_at', 'project_id', 'user_id', 'created_at', 'updated_at',
+         'reservations', 'events')
+_TIMES = ('start', 'end', 'before_end', 'ended_at', 'created_at', 'updated_at')
+
+
+def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool) -> Table:
+    """Names of columns, and a row for each lease."""
+    names = _LONG if long else _LIST
+    return names, [tuple(_cell(name, lease.get(name), columns.ReservationTypes)
+                         for name in names) for lease in leases]
+
+
+def shown(lease: Mapping[str, typing.Any]) -> Table:
+    """Names and values of all that a lease has; names we do not know come last."""
+    full = {**lease, 'remaining': times.remaining(lease, times.utcnow())}
+    names = [*(name for name in _SHOW if name in full),
+             *sorted(name for name in full if name not in _SHOW)]
+    return names, [_cell(name, full[name], columns.Reservations) for name in names]
+
+
+def _cell(name: str, value: typing.Any, reservations: type[columns.Lines]) -> typing.Any:
+    if name in _TIMES:
+        return columns.Time(value)
+    if name == 'reservations':
+        return reservations(value or [])
+    if name == 'events':
+        return columns.Events(sorted(value or [], key=lambda event: event['time']))
+    return '' if value is None else value

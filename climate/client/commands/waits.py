@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What commands that name or wait for a lease share."""
+import argparse
+from collections.abc import Collection
+from collections.abc import Mapping
+import typing
+
+from climate.client.commands import arguments
+from climate.client.commands import base
+from climate.client.commands import progress
+
+
+class LeaseCommand(base.Command):
+    """A command about leases."""
+
+    def add_lease(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument('lease', metavar='LEASE', help='Name or id of the lease.')
+
+    def add_wait(self, parser: argparse.ArgumentParser, help_text: str) -> None:
+        parser.add_argument('--wait', action='store_true', help=help_text)
+        self.add_timeout(parser)
+
+    def add_timeout(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument('--timeout', metavar='SECONDS', type=arguments.seconds, default=600.0,
+                            help='Give up waiting after this time: 600, or 10m. Default: 600.')
+
+    def wait(self, lease_id: str, wanted: str | Collection[str], timeout: float
+             ) -> Mapping[str, typing.Any] | None:
+        """The lease when it has a wanted status; progress goes to stderr."""
+        quiet = getattr(self.app.options, 'verbose_level', 1) == 0
+        with progress.Progress(self.app.stderr, quiet=quiet) as report:
+            return self.client.leases.wait(lease_id, wanted, timeout=timeout, report=report)
+
+
+class ShowLeaseCommand(LeaseCommand, base.ShowOne):
+    """A command that shows one lease at its end."""

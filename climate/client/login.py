@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From options to a session: a cloud of clouds.yaml, plain OS_* options, or a standalone.
+
+openstacksdk takes half a second to import, so it is only asked where clouds.yaml is meant. The
+rest is done by keystoneauth, which knows the same options and the same ways to log in.
+"""
+import argparse
+from collections.abc import Mapping
+import getpass
+import sys
+import typing
+
+from keystoneauth1 import exceptions as foreign
+from keystoneauth1 import session as sessions
+
+from climate.client import errors
+from climate.client import http
+from climate.client import options as opts
+from climate.client import service
+from climate.client import standalone
+
+_HOW = ('Set OS_CLOUD (--os-cloud) to a cloud of clouds.yaml; or OS_AUTH_URL, OS_USERNAME, '
+        'OS_PASSWORD, OS_PROJECT_NAME, OS_USER_DOMAIN_NAME and OS_PROJECT_DOMAIN_NAME; or '
+        '--os-auth-type none --os-endpoint http://127.0.0.1:1234/v1; or start a Climate on this '
+        'machine with "make run".')
+_BY_PASSWORD = ('password', 'v2password', 'v3password', 'http_basic')
+_TRUE = ('1', 'true', 'yes', 'on')
+
+
+def client(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
+    """The client of the service that the options and the environment mean.
+
+    :raises NotConfigured: none is meant, or not fully; the message says what to set.
+    """
+    try:
+        if opts.given(options, environ, 'cloud') or environ.get('OS_CLIENT_CONFIG_FILE'):
+            return _of_cloud(options, environ)
+        if opts.cloud_is_meant(options, environ):
+            return _of_options(options, environ)
+    except foreign.ClientException as error:
+        raise http.from_foreign(error) from error
+    return _of_standalone(environ)
+
+
+def option_names(auth_type: str | None) -> list[str]:
+    """Names of the options of a way to log in; of all of them if it is not said which."""
+    from keystoneauth1 import loading
+    if auth_type:
+        loaders = [_loader(auth_type)]
+    else:
+        loaders = list(loading.get_available_plugin_loaders().values())
+    return sorted({opt.name for loader in loaders for opt in loader.get_options()})
+
+
+def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
+    from openstack import config
+    from openstack import exceptions as sdk_exceptions
+    file = environ.get('OS_CLIENT_CONFIG_FILE')
+    ours = argparse.Namespace(**{name: value for name, value in vars(options).items()
+                                 if name.startswith('os_') or name == 'insecure'})
+    try:
+        loader = config.OpenStackConfig(config_files=[file] if file else None,
+                                        app_name='climate', pw_func=_ask_password)
+        region = loader.get_one(cloud=opts.given(options, environ, 'cloud'), argparse=ours)
+        session = region.get_session()
+    except sdk_exceptions.ConfigException as error:
+        raise errors.NotConfigured(str(error)) from error
+    return service.Client(
+        session, interface=region.get_interface('reservation'),
+        region_name=region.get_region_name('reservation'),
+        endpoint_override=region.config.get('reservation_endpoint_override'))
+
+
+def _of_options(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
+    def given(name: str) -> str | None:
+        return opts.given(options, environ, name)
+
+    auth_type = given('auth_type') or given('auth_plugin') or _usual_type(given)
+    loader = _loader(auth_type)
+    if auth_type in _BY_PASSWORD:
+        if not (given('username') or given('user_id')):
+            raise errors.NotConfigured('A user is missing: set OS_USERNAME (--os-username).')
+        if not given('password'):
+            options.os_password = _ask_password()
+    auth = loader.load_from_options_getter(lambda opt: _value(opt, options, environ))
+    key, cert = given('key'), given('cert')
+    insecure = options.insecure or (environ.get('OS_INSECURE') or '').lower() in _TRUE
+    session = sessions.Session(
+        auth=auth, verify=False if insecure else given('cacert') or True,
+        cert=(cert, key) if cert and key else cert)
+    return service.Client(session, interface=given('interface'), region_name=given('region_name'),
+                          endpoint_override=given('reservation_endpoint_override'))
+
+
+def _of_standalone(environ: Mapping[str, str]) -> service.Client:
+    found = standalone.find(environ)
+    if found is None:
+        raise errors.NotConfigured('Which cloud? ' + _HOW)
+    from keystoneauth1 import token_endpoint
+    session = sessions.Session(auth=token_endpoint.Token(found.url, found.token))
+    return service.Client(session)
+
+
+def _loader(auth_type: str) -> typing.Any:
+    from keystoneauth1 import loading
+    try:
+        return loading.get_plugin_loader(auth_type)
+    except foreign.NoMatchingPlugin:
+        names = ', '.join(sorted(loading.get_available_plugin_names()))
+        raise errors.NotConfigured(
+            f'--os-auth-type: there is no way to log in called "{auth_type}"; there are: '
+            f'{names}.') from None
+
+
+def _usual_type(given: typing.Callable[[str], str | None]) -> str:
+    """Which way to log in is meant when it is not said."""
+    if given('endpoint') and not given('auth_url'):
+        if given('token'):
+            return 'admin_token'
+        return 'http_basic' if given('username') else 'none'
+    if given('reservation_endpoint_override') and not given('auth_url'):
+        return 'none'
+    if given('application_credential_secret'):
+        return 'v3applicationcredential'
+    if given('token') and not given('password'):
+        return 'token'
+    return 'password'
+
+
+def _value(opt: typing.Any, options: argparse.Namespace, environ: Mapping[str, str]
+           ) -> str | None:
+    for one in (opt, *opt.deprecated):
+        value = opts.given(options, environ, one.name) or opts.given(options, environ, one.dest)
+        if value is not None:
+            return value
+    return typing.cast('str | None', opt.default)
+
+
+def _ask_password(prompt: str | None = None) -> str:
+    if not sys.stdin.isatty():
+        raise errors.NotConfigured(
+            'A password is missing: set OS_PASSWORD (--os-password).')
+    return getpass.getpass(prompt or 'Password: ', stream=sys.stderr)

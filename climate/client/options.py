@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The global options that say which cloud, and who asks. Nothing slow is imported here."""
+import argparse
+from collections.abc import Mapping
+
+# (option, help). Each has an environment variable of the same name: --os-auth-url, OS_AUTH_URL.
+_LOGIN = (
+    ('auth-type', 'Way to log in: password, token, v3applicationcredential, none, http_basic, '
+                  'admin_token and others. Default: what the other options make plain, '
+                  'else password'),
+    ('auth-url', 'Address of the identity service'),
+    ('endpoint', 'Address of the reservation service, for none, http_basic and admin_token'),
+    ('username', 'User name'),
+    ('user-id', 'User id'),
+    ('user-domain-name', 'Domain of the user, by name'),
+    ('user-domain-id', 'Domain of the user, by id'),
+    ('password', 'Password; asked for on a terminal if it is missing'),
+    ('project-name', 'Project, by name'),
+    ('project-id', 'Project, by id'),
+    ('project-domain-name', 'Domain of the project, by name'),
+    ('project-domain-id', 'Domain of the project, by id'),
+    ('system-scope', 'Ask for the whole system instead of a project'),
+    ('trust-id', 'Trust to use'),
+    ('token', 'A token that exists already'),
+    ('application-credential-id', 'Application credential, by id'),
+    ('application-credential-name', 'Application credential, by name'),
+    ('application-credential-secret', 'Its secret'),
+)
+_WHERE = (
+    ('region-name', 'Region'),
+    ('interface', 'Which endpoint of the catalogue: public, internal or admin'),
+    ('reservation-endpoint-override', 'Address of the reservation service, whatever the '
+                                      'catalogue says'),
+    ('cacert', 'File of certificate authorities to trust'),
+    ('cert', 'File of the client certificate'),
+    ('key', 'File of its key'),
+)
+# Any of these, as an option or as a variable, says that a cloud is meant.
+_MEANT = ('cloud', 'client_config_file', 'auth_type', 'auth_plugin', 'auth_url', 'endpoint',
+          'reservation_endpoint_override', 'token')
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """The options of every login, and of the few ways to log in that nearly all use."""
+    group = parser.add_argument_group(
+        'Cloud', 'Each may be an environment variable instead, such as OS_CLOUD. With none of '
+        'them, a Climate that runs by itself on this machine (make run) is found.')
+    group.add_argument('--os-cloud', metavar='NAME', help='Cloud of clouds.yaml')
+    for name, text in (*_LOGIN, *_WHERE):
+        group.add_argument(f'--os-{name}', metavar='TEXT', help=text)
+    group.add_argument('--insecure', action='store_true', default=None,
+                       help='Do not check the certificates of servers')
+
+
+def add_others(parser: argparse.ArgumentParser, argv: list[str],
+               environ: Mapping[str, str]) -> None:
+    """The options of less usual ways to log in, if `argv` has some that are not known yet."""
+    known = set(parser._option_string_actions)
+    words = [word.partition('=')[0] for word in argv if word.startswith('--os-')]
+    if all(any(option.startswith(word) for option in known) for word in words):
+        return
+    from climate.client import login
+    for name in login.option_names(_auth_type(argv, environ)):
+        option = f'--os-{name}'
+        if option not in known:
+            parser.add_argument(option, metavar='TEXT', help=argparse.SUPPRESS)
+            known.add(option)
+
+
+def given(options: argparse.Namespace, environ: Mapping[str, str], name: str) -> str | None:
+    """The value of --os-`name` or else of OS_`NAME`; None for neither and for ''."""
+    name = name.replace('-', '_')
+    return getattr(options, f'os_{name}', None) or environ.get(f'OS_{name.upper()}') or None
+
+
+def cloud_is_meant(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
+    """Whether anything says which cloud to talk to."""
+    return (any(given(options, environ, name) for name in _MEANT)
+            or any(value for name, value in vars(options).items() if name.startswith('os_')))
+
+
+def _auth_type(argv: list[str], environ: Mapping[str, str]) -> str | None:
+    finder = argparse.ArgumentParser(add_help=False)
+    finder.add_argument('--os-auth-type')
+    found, _rest = finder.parse_known_args(argv)
+    return found.os_auth_type or environ.get('OS_AUTH_TYPE')

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client of one reservation service."""
+import typing
+
+from keystoneauth1 import adapter
+
+from climate.client import allocations
+from climate.client import hosts
+from climate.client import http
+from climate.client import leases
+from climate.client import properties
+
+
+class Client:
+    """Speaks REST 1.1 to the reservation service of a cloud.
+
+    :param session: a keystoneauth session.
+    :param service_type: under which type the catalogue lists the service.
+    :param interface: public, internal or admin; keystoneauth's default if None.
+    :param region_name: which region, where the catalogue has several.
+    :param endpoint_override: the address of the service, instead of the catalogue's.
+    :param clock: how to wait; a test's own.
+
+    Every method raises only errors of ``climate.client.errors``. Objects are dicts as the service
+    sends them; lists are iterators that ask for the next page when it is needed.
+    """
+
+    def __init__(self, session: typing.Any, *, service_type: str = 'reservation',
+                 interface: str | list[str] | None = None, region_name: str | None = None,
+                 endpoint_override: str | None = None,
+                 clock: http.Clock | None = None) -> None:
+        transport = adapter.Adapter(
+            session, service_type=service_type, interface=interface, region_name=region_name,
+            endpoint_override=endpoint_override, client_name='climate-client',
+            additional_headers={'OpenStack-API-Version': http.VERSION})
+        self.http = http.Http(transport, clock or http.Clock())
+        self.leases = leases.Leases(self.http)
+        self.hosts = hosts.Hosts(self.http)
+        self.properties = properties.Properties(self.http, self.hosts)
+        self.allocations = allocations.Allocations(self.http)

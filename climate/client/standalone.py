@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Climate that runs by itself on this machine, found by the file that it leaves."""
+from collections.abc import Mapping
+import dataclasses
+import json
+import os
+import pathlib
+
+
+@dataclasses.dataclass(frozen=True)
+class Standalone:
+    url: str
+    token: str
+    pid: int
+
+
+def path(environ: Mapping[str, str]) -> pathlib.Path:
+    """Where a standalone writes its address and token."""
+    if environ.get('CLIMATE_STANDALONE_FILE'):
+        return pathlib.Path(environ['CLIMATE_STANDALONE_FILE']).expanduser()
+    state = environ.get('XDG_STATE_HOME')
+    home = pathlib.Path(environ['HOME']) if environ.get('HOME') else pathlib.Path.home()
+    base = pathlib.Path(state) if state else home / '.local' / 'state'
+    return base / 'climate' / 'standalone.json'
+
+
+def find(environ: Mapping[str, str]) -> Standalone | None:
+    """The standalone that runs now; None if there is none, or if its file cannot be read."""
+    try:
+        found = json.loads(path(environ).read_text())
+        one = Standalone(str(found['url']), str(found['token']), int(found['pid']))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return one if _alive(one.pid) else None
+
+
+def _alive(pid: int) -> bool:
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

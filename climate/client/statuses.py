@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words for how a lease stands, from REST 1.1 on."""
+
+LEASE = ('inactive', 'to_be_started', 'in_progress', 'starting', 'active', 'updating',
+         'terminating', 'terminated', 'deleting', 'timedout', 'error')
+# Not a word of the wire: what a lease is that is not found any more.
+DELETED = 'deleted'
+# No lease comes from here to active by itself.
+FAILED = frozenset({'error', 'timedout'})
+OVER = frozenset({'terminated', 'terminating', 'deleting'})

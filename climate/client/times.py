@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moments and durations as people write them, as the wire has them, and as people read them."""
+from collections.abc import Mapping
+import datetime
+import re
+import typing
+
+from climate.client import errors
+
+MOMENT_HELP = ('now, +2h, 2030-05-01T08:00:00Z (or with an offset such as +02:00), or '
+               '"2030-5-1 08:00" in UTC')
+SPAN_HELP = '90m, 2h, 1d12h, 1w, PT1H or seconds'
+
+_UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
+_SPAN = re.compile(r'(?:\d+[wdhms])+')
+_PART = re.compile(r'(\d+)([wdhms])')
+_ISO_SPAN = re.compile(
+    r'P(?!$)(?:(\d+)W)?(?:(\d+)D)?(?:T(?!$)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?')
+_PLAIN = re.compile(
+    r'(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{2})(?::(\d{2}))?')
+
+Moment = str | datetime.datetime
+Span = str | int | datetime.timedelta
+
+
+def utcnow() -> datetime.datetime:
+    """This machine's clock, aware, in UTC. Only commands and defaults call it."""
+    return datetime.datetime.now(datetime.UTC)
+
+
+def span(text: Span) -> datetime.timedelta:
+    """A duration longer than nothing.
+
+    :raises BadValue: it is none; the message has an example.
+    """
+    if isinstance(text, datetime.timedelta):
+        seconds = int(text.total_seconds())
+    elif isinstance(text, int):
+        seconds = text
+    else:
+        seconds = _seconds(text.strip())
+    if seconds <= 0:
+        raise _bad_span(text)
+    try:
+        return datetime.timedelta(seconds=seconds)
+    except OverflowError:
+        raise _bad_span(text) from None
+
+
+def moment(text: Moment, now: datetime.datetime) -> datetime.datetime:
+    """When `text` is, aware and in UTC; `now` is what "now" and "+2h" are measured from.
+
+    :raises BadValue: it is no time; the message has examples.
+    """
+    if isinstance(text, datetime.datetime):
+        return _in_utc(text)
+    words = text.strip()
+    try:
+        if words.lower() == 'now':
+            return now
+        if words.startswith('+'):
+            return now + span(words[1:])
+        found = _PLAIN.fullmatch(words)
+        if found:
+            year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+            return datetime.datetime(year, month, day, hour, minute, second,
+                                     tzinfo=datetime.UTC)
+        return _in_utc(datetime.datetime.fromisoformat(words))
+    except (ValueError, OverflowError):
+        raise errors.BadValue(f'"{text}" is not a time. Write {MOMENT_HELP}.') from None
+
+
+def on_the_wire(text: Moment, now: datetime.datetime) -> str:
+    """What to send for `text`: "now" as it is, so that the service's clock decides; else ISO."""
+    if isinstance(text, str) and text.strip().lower() == 'now':
+        return 'now'
+    return iso(moment(text, now))
+
+
+def iso(when: datetime.datetime) -> str:
+    """`when` as the wire has it: 2030-05-01T08:00:00Z."""
+    return _in_utc(when).isoformat().replace('+00:00', 'Z')
+
+
+def for_people(text: str | None) -> str:
+    """A time of the wire as people read it: 2030-05-01 08:00 UTC; '' for None."""
+    if not text:
+        return ''
+    try:
+        when = moment(text, utcnow()).replace(microsecond=0)
+    except errors.BadValue:
+        return text
+    return when.strftime('%Y-%m-%d %H:%M:%S' if when.second else '%Y-%m-%d %H:%M') + ' UTC'
+
+
+def in_words(length: datetime.timedelta) -> str:
+    """A duration in its two largest units: "1d 3h", "5m 10s", "0s"."""
+    seconds = max(0, int(length.total_seconds()))
+    parts = []
+    for unit in 'dhms':
+        count, seconds = divmod(seconds, _UNITS[unit])
+        if count:
+            parts.append(f'{count}{unit}')
+        elif parts:
+            break
+    return ' '.join(parts[:2]) or '0s'
+
+
+def remaining(lease: Mapping[str, typing.Any], now: datetime.datetime) -> str:
+    """How a lease stands in time: "starts in 2h", "1d 3h left", "ended 5m ago"."""
+    start, end = moment(lease['start'], now), moment(lease['end'], now)
+    ended = lease.get('ended_at')
+    if ended or now >= end:
+        since = moment(ended, now) if ended else end
+        return f'ended {in_words(now - since)} ago'
+    if now < start:
+        return f'starts in {in_words(start - now)}'
+    return f'{in_words(end - now)} left'
+
+
+def _in_utc(when: datetime.datetime) -> datetime.datetime:
+    if when.tzinfo is None:
+        return when.replace(tzinfo=datetime.UTC)
+    return when.astimezone(datetime.UTC)
+
+
+def _seconds(text: str) -> int:
+    if text.isdecimal():
+        return int(text)
+    if _SPAN.fullmatch(text.lower()):
+        return sum(int(count) * _UNITS[unit] for count, unit in _PART.findall(text.lower()))
+    found = _ISO_SPAN.fullmatch(text.upper())
+    if found:
+        return sum(int(count or 0) * _UNITS[unit]
+                   for count, unit in zip(found.groups(), 'wdhms', strict=True))
+    raise _bad_span(text)
+
+
+def _bad_span(text: Span) -> errors.BadValue:
+    return errors.BadValue(f'"{text}" is not a duration. Write {SPAN_HELP}.')

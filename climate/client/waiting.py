@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting until a lease has a status."""
+from collections.abc import Callable
+from collections.abc import Collection
+import itertools
+
+from climate.client import errors
+from climate.client import http
+from climate.client import statuses
+
+Report = Callable[[http.Record, float], None]
+
+_PAUSES_SECONDS = (0.5, 1.0, 1.0, 2.0, 3.0)
+_LONGEST_PAUSE_SECONDS = 5.0
+
+
+def wait(look: Callable[[], http.Record], wanted: Collection[str], *, timeout: float,
+         clock: http.Clock, report: Report | None = None) -> http.Record | None:
+    """The lease with a wanted status, None when "deleted" was wanted and it is gone.
+
+    :param look: gets the lease; while it cannot be asked (no answer, busy) we go on waiting.
+    :param timeout: seconds; 0: look once.
+    :raises LeaseFailed: it cannot get there any more.
+    :raises WaitTimedOut: the time is over.
+    """
+    began = clock.monotonic()
+    lease: http.Record | None = None
+    pauses = itertools.chain(_PAUSES_SECONDS, itertools.repeat(_LONGEST_PAUSE_SECONDS))
+    for pause_seconds in pauses:
+        trouble: errors.ClientError | None = None
+        try:
+            lease = look()
+        except errors.NotFound:
+            if statuses.DELETED in wanted:
+                return None
+            raise errors.LeaseFailed('The lease is gone: it was deleted.', lease) from None
+        except (errors.Unreachable, errors.ServerError) as error:
+            trouble = error
+        waited = clock.monotonic() - began
+        if lease is not None and trouble is None:
+            if report is not None:
+                report(lease, waited)
+            if lease['status'] in wanted:
+                return lease
+            _check(lease, wanted)
+        left = timeout - waited
+        if left <= 0:
+            raise _timed_out(lease, wanted, waited, trouble)
+        clock.sleep(min(pause_seconds, left))
+    raise AssertionError('not reached')
+
+
+def _check(lease: http.Record, wanted: Collection[str]) -> None:
+    """:raises LeaseFailed: no wanted status can follow the one it has."""
+    status = lease['status']
+    hopeless = statuses.FAILED
+    if not {statuses.DELETED, 'terminated'} & set(wanted):
+        hopeless = hopeless | statuses.OVER
+    if status not in hopeless:
+        return
+    reason = lease.get('status_reason') or 'no reason is given'
+    raise errors.LeaseFailed(
+        f'Lease {lease["name"]} ({lease["id"]}) is {status} and will not become '
+        f'{_either(wanted)}: {reason}', lease)
+
+
+def _timed_out(lease: http.Record | None, wanted: Collection[str], waited: float,
+               trouble: errors.ClientError | None) -> errors.WaitTimedOut:
+    if trouble is not None or lease is None:
+        return errors.WaitTimedOut(
+            f'The lease could not be looked at for {waited:.0f} s: {trouble}', lease)
+    reason = f' ({lease["status_reason"]})' if lease.get('status_reason') else ''
+    return errors.WaitTimedOut(
+        f'Lease {lease["name"]} ({lease["id"]}) is still {lease["status"]}{reason} after '
+        f'{waited:.0f} s, not yet {_either(wanted)}.', lease)
+
+
+def _either(wanted: Collection[str]) -> str:
+    return ' or '.join(sorted(wanted))

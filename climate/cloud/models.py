@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the cloud answers with, as frozen records."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Hypervisor:
+    """A compute node.
+
+    :ivar name: its hypervisor_hostname.
+    :ivar service_host: the host of its nova-compute; aggregates and servers name this one.
+    :ivar cpu_info: JSON text; '{}' where Nova knows nothing.
+    :ivar availability_zone: the zone it is in now, or None where Nova lists no service for it.
+    """
+
+    name: str
+    service_host: str
+    vcpus: int
+    memory_mb: int
+    disk_gb: int
+    hypervisor_type: str
+    hypervisor_version: int
+    cpu_info: str
+    availability_zone: str | None
+    up: bool
+    enabled: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """An instance.
+
+    :ivar host: the service host it is on; None for one that is not placed.
+    :ivar status: Nova's word, such as ACTIVE.
+    """
+
+    id: str
+    name: str
+    host: str | None
+    project_id: str
+    status: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregate:
+    """A host aggregate, as it was when it was read.
+
+    :ivar zone: its availability zone or None.
+    :ivar hosts: service hosts, sorted.
+    :ivar metadata: {key: text}, without the zone.
+    """
+
+    id: int
+    name: str
+    zone: str | None
+    hosts: tuple
+    metadata: dict
+
+
+@dataclasses.dataclass(frozen=True)
+class Trust:
+    """What a user delegated to Climate.
+
+    :ivar roles: names; empty where Keystone does not tell them, as in its list.
+    """
+
+    id: str
+    project_id: str
+    trustor_id: str
+    roles: tuple

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placement: child providers of hosts, their traits and inventories."""
+import uuid
+
+from keystoneauth1 import exceptions as keystone_errors
+from keystoneauth1 import loading
+
+from climate import errors
+from climate.cloud import base
+from climate.cloud import faults
+
+_VERSION = '1.29'
+_EMPTY_ATTEMPTS = 5
+_CHANGED_MEANWHILE = 'placement.concurrent_update'
+
+
+class Placement(base.Placement):
+    """Placement under one identity."""
+
+    def __init__(self, conf, session, trust_id=None):
+        self.trust_id = trust_id
+        self._adapter = loading.load_adapter_from_conf_options(
+            conf, 'placement', session=session, default_microversion=_VERSION,
+            region_name=conf.placement.region_name or conf.region_name)
+
+    @faults.translated
+    def ensure_child(self, hypervisor_name, child_name):
+        found = self._find(child_name)
+        if found is not None:
+            return found
+        body = {'name': child_name, 'uuid': str(uuid.uuid4()),
+                'parent_provider_uuid': self._provider(hypervisor_name)}
+        try:
+            self._adapter.post('/resource_providers', json=body)
+        except keystone_errors.Conflict:
+            # Another manager was faster.
+            found = self._find(child_name)
+            if found is None:
+                raise
+            return found
+        return body['uuid']
+
+    @faults.translated
+    def empty_child(self, child_name):
+        found = self._find(child_name)
+        for attempt in range(1, _EMPTY_ATTEMPTS + 1):
+            if found is None:
+                return
+            try:
+                self._adapter.delete(f'/resource_providers/{found}/inventories')
+                return
+            except keystone_errors.NotFound as error:
+                if faults.is_login(error):
+                    raise
+                return
+            except keystone_errors.Conflict as error:
+                if _code(error) != _CHANGED_MEANWHILE:
+                    raise errors.StillBusy(service=self.service, reason=str(error)) from error
+                if attempt == _EMPTY_ATTEMPTS:
+                    raise
+
+    @faults.read
+    def traits(self, hypervisor_name):
+        return frozenset(self._of_provider(hypervisor_name, 'traits'))
+
+    @faults.read
+    def inventory(self, hypervisor_name):
+        return self._of_provider(hypervisor_name, 'inventories')
+
+    def _of_provider(self, name, what):
+        answer = self._adapter.get(f'/resource_providers/{self._provider(name)}/{what}')
+        return answer.json()[what]
+
+    def _provider(self, hypervisor_name):
+        found = self._find(hypervisor_name)
+        if found is None:
+            raise errors.HostNotFound(host=hypervisor_name)
+        return found
+
+    def _find(self, name):
+        """The uuid of the provider of exactly that name, or None."""
+        answer = self._adapter.get('/resource_providers', params={'name': name})
+        return next((each['uuid'] for each in answer.json()['resource_providers']), None)
+
+
+def _code(error):
+    try:
+        return error.response.json()['errors'][0].get('code')
+    except (AttributeError, LookupError, ValueError):
+        return None

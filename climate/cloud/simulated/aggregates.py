@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The aggregates of the simulated cloud, with Nova's rules about zones and servers."""
+import json
+
+from climate import errors
+from climate.cloud import models
+from climate.cloud.simulated import hosts
+from climate.cloud.simulated import servers
+
+
+def every(connection):
+    """All Aggregates, oldest first."""
+    return _select(connection, 'SELECT * FROM aggregates ORDER BY id')
+
+
+def find(connection, name):
+    """The Aggregate of that name, or None."""
+    found = _select(connection, 'SELECT * FROM aggregates WHERE name = ?', name)
+    return found[0] if found else None
+
+
+def make(connection, name, zone):
+    """A new Aggregate, or the one that another process has made meanwhile."""
+    connection.execute('INSERT OR IGNORE INTO aggregates (name, zone) VALUES (?, ?)',
+                       (name, zone))
+    return find(connection, name)
+
+
+def set_zone(connection, aggregate_id, zone):
+    """Give an aggregate another zone.
+
+    :raises StillBusy: a server on its hosts would change its zone.
+    """
+    members = _get(connection, aggregate_id).hosts
+    if servers.on(connection, members):
+        raise errors.StillBusy(service='Nova',
+                               reason='One or more hosts contain instances in this zone.')
+    connection.execute('UPDATE aggregates SET zone = ? WHERE id = ?', (zone, aggregate_id))
+
+
+def set_metadata(connection, aggregate_id, metadata):
+    """Set keys, and remove those whose value is None."""
+    _get(connection, aggregate_id)
+    for key, text in metadata.items():
+        if text is None:
+            connection.execute(
+                'DELETE FROM aggregate_metadata WHERE aggregate_id = ? AND name = ?',
+                (aggregate_id, key))
+        else:
+            connection.execute('INSERT OR REPLACE INTO aggregate_metadata VALUES (?, ?, ?)',
+                               (aggregate_id, key, text))
+
+
+def add_host(connection, aggregate_id, host):
+    """Put a host in; one that is in already is done."""
+    aggregate = _get(connection, aggregate_id)
+    if not hosts.is_known(connection, host):
+        raise errors.HostNotFound(host=host)
+    if host in aggregate.hosts:
+        return
+    zone = hosts.zone_of(connection, host)
+    if aggregate.zone is not None and zone not in (hosts.DEFAULT_ZONE, aggregate.zone):
+        raise errors.CloudError(service='Nova', reason=(
+            f'Cannot add host to aggregate {aggregate.id}. Reason: One or more hosts already in '
+            f'availability zone(s) [\'{zone}\'].'))
+    _refuse_new_zone(connection, aggregate, host)
+    connection.execute('INSERT INTO aggregate_hosts VALUES (?, ?)', (aggregate_id, host))
+
+
+def remove_host(connection, aggregate_id, host):
+    """Take a host out; one that is not in it is done."""
+    found = _select(connection, 'SELECT * FROM aggregates WHERE id = ?', aggregate_id)
+    if not found or host not in found[0].hosts:
+        return
+    _refuse_new_zone(connection, found[0], host)
+    connection.execute('DELETE FROM aggregate_hosts WHERE aggregate_id = ? AND host = ?',
+                       (aggregate_id, host))
+
+
+def delete(connection, aggregate_id):
+    """Delete an aggregate without hosts; one that is not there is done."""
+    row = connection.execute('SELECT 1 FROM aggregate_hosts WHERE aggregate_id = ?',
+                             (aggregate_id,)).fetchone()
+    if row is not None:
+        raise errors.CloudError(service='Nova', reason=(
+            f'Cannot remove host from aggregate {aggregate_id}. Reason: Host aggregate is not '
+            f'empty.'))
+    connection.execute('DELETE FROM aggregate_metadata WHERE aggregate_id = ?', (aggregate_id,))
+    connection.execute('DELETE FROM aggregates WHERE id = ?', (aggregate_id,))
+
+
+def _get(connection, aggregate_id):
+    found = _select(connection, 'SELECT * FROM aggregates WHERE id = ?', aggregate_id)
+    if not found:
+        raise errors.CloudError(service='Nova',
+                                reason=f'Aggregate {aggregate_id} could not be found.')
+    return found[0]
+
+
+def _select(connection, query, *values):
+    """The Aggregates whose rows the query finds, in its order."""
+    rows = connection.execute(query, values).fetchall()
+    ids = json.dumps([row['id'] for row in rows])
+    members, metadata = {}, {}
+    for row in connection.execute(
+            'SELECT * FROM aggregate_hosts WHERE aggregate_id IN '
+            '(SELECT value FROM json_each(?)) ORDER BY host', (ids,)):
+        members.setdefault(row['aggregate_id'], []).append(row['host'])
+    for row in connection.execute(
+            'SELECT * FROM aggregate_metadata WHERE aggregate_id IN '
+            '(SELECT value FROM json_each(?))', (ids,)):
+        metadata.setdefault(row['aggregate_id'], {})[row['name']] = row['value']
+    return [models.Aggregate(id=row['id'], name=row['name'], zone=row['zone'],
+                             hosts=tuple(members.get(row['id'], ())),
+                             metadata=metadata.get(row['id'], {}))
+            for row in rows]
+
+
+def _refuse_new_zone(connection, aggregate, host):
+    count = len(servers.on(connection, [host]))
+    if aggregate.zone is not None and count:
+        raise errors.StillBusy(service='Nova', reason=(
+            f'The availability zone of the host would change, but the host already has {count} '
+            f'instance(s).'))

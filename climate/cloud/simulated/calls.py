@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call of the simulated cloud: its points of fault, its time, its one transaction."""
+import time
+
+from climate import errors
+from climate.cloud.simulated import servers
+
+
+class Calls:
+    """Makes calls under one identity.
+
+    :ivar trust_id: the trust of the user who calls; None for Climate itself, an administrator.
+    """
+
+    def __init__(self, store, points, delay_seconds, clock, trust_id=None):
+        self.trust_id = trust_id
+        self._clock = clock
+        self._store = store
+        self._points = points
+        self._delay_seconds = delay_seconds
+
+    def make(self, name, work, admin=True):
+        """What `work` returns.
+
+        :param name: of the call, for faults, such as 'nova.add_host'.
+        :param work: callable(connection, project_id) that runs in a transaction; project_id is
+            that of the user who calls, None for an administrator.
+        :param admin: only an administrator may do this.
+        """
+        self._points.reach(name, 'before')
+        try:
+            if self._delay_seconds:
+                time.sleep(self._delay_seconds)
+            self._points.refuse(name)
+            with self._store.transaction() as connection:
+                servers.forget(connection, self._clock())
+                project_id = self._project(connection)
+                if admin and project_id is not None:
+                    raise errors.CloudError(service=name.partition('.')[0].capitalize(), reason=(
+                        f'policy allows {name} to administrators only.'))
+                return work(connection, project_id)
+        finally:
+            self._points.reach(name, 'after')
+
+    def _project(self, connection):
+        if self.trust_id is None:
+            return None
+        trust = connection.execute(
+            'SELECT project_id FROM trusts WHERE id = ?', (self.trust_id,)).fetchone()
+        if trust is None:
+            raise errors.TrustDead(service='Keystone',
+                                   reason=f'trust {self.trust_id} could not be found.')
+        return trust['project_id']

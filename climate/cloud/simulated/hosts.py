@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hypervisors of the simulated cloud."""
+import json
+
+from climate import errors
+from climate.cloud import models
+
+DEFAULT_ZONE = 'nova'
+_SIZES = ((16, 64, 500), (32, 128, 1000), (64, 256, 2000))
+_TRAITS = ('COMPUTE_NODE', 'HW_CPU_X86_SSE42')
+_LARGE_TRAITS = (*_TRAITS, 'HW_CPU_X86_AVX2')
+_VERSION = 8002000
+
+
+def found(connection, count):
+    """Make compute-1 to compute-`count`, of three sizes in turn."""
+    for number in range(1, count + 1):
+        vcpus, memory_gb, disk_gb = _SIZES[(number - 1) % len(_SIZES)]
+        add(connection, f'compute-{number}', vcpus=vcpus, memory_mb=memory_gb * 1024,
+            disk_gb=disk_gb, traits=_TRAITS if vcpus <= 16 else _LARGE_TRAITS)
+
+
+def add(connection, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=500,
+        traits=_TRAITS, hypervisor_type='QEMU'):
+    """Add a hypervisor; its service host has the same name unless one is given."""
+    cpu_info = {'arch': 'x86_64', 'vendor': 'Intel', 'model': 'Nehalem',
+                'topology': {'sockets': 2, 'cores': max(vcpus // 4, 1), 'threads': 2}}
+    connection.execute(
+        'INSERT INTO hosts (name, service_host, vcpus, memory_mb, disk_gb, hypervisor_type, '
+        'hypervisor_version, cpu_info, traits, up, enabled) '
+        'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)',
+        (name, service_host or name, vcpus, memory_mb, disk_gb, hypervisor_type, _VERSION,
+         json.dumps(cpu_info, sort_keys=True), json.dumps(sorted(traits))))
+
+
+def mark(connection, name, up, enabled):
+    """Set whether a hypervisor is up and enabled; None leaves it."""
+    changed = connection.execute(
+        'UPDATE hosts SET up = coalesce(?, up), enabled = coalesce(?, enabled) WHERE name = ?',
+        (up, enabled, name))
+    if changed.rowcount == 0:
+        raise errors.HostNotFound(host=name)
+
+
+def one(connection, name):
+    """The row of the one hypervisor of that name.
+
+    :raises HostNotFound, HostAmbiguous: there is none, there are several.
+    """
+    rows = connection.execute('SELECT * FROM hosts WHERE name = ?', (name,)).fetchall()
+    if not rows:
+        raise errors.HostNotFound(host=name)
+    if len(rows) > 1:
+        raise errors.HostAmbiguous(host=name)
+    return rows[0]
+
+
+def every(connection):
+    """All rows, in the order in which they were made."""
+    return connection.execute('SELECT * FROM hosts ORDER BY id').fetchall()
+
+
+def is_known(connection, service_host):
+    return connection.execute(
+        'SELECT 1 FROM hosts WHERE service_host = ?', (service_host,)).fetchone() is not None
+
+
+def zone_of(connection, service_host):
+    """The availability zone the host is in now."""
+    row = connection.execute(
+        'SELECT zone FROM aggregates JOIN aggregate_hosts ON aggregate_id = id '
+        'WHERE host = ? AND zone IS NOT NULL', (service_host,)).fetchone()
+    return row['zone'] if row is not None else DEFAULT_ZONE
+
+
+def record(connection, row):
+    """A row as a Hypervisor."""
+    return models.Hypervisor(
+        name=row['name'], service_host=row['service_host'], vcpus=row['vcpus'],
+        memory_mb=row['memory_mb'], disk_gb=row['disk_gb'],
+        hypervisor_type=row['hypervisor_type'], hypervisor_version=row['hypervisor_version'],
+        cpu_info=row['cpu_info'], availability_zone=zone_of(connection, row['service_host']),
+        up=bool(row['up']), enabled=bool(row['enabled']))

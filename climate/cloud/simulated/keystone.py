@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keystone of the simulated cloud."""
+import json
+import uuid
+
+from climate import errors
+from climate.cloud import base
+from climate.cloud import models
+
+
+class Keystone(base.Keystone):
+    """Keystone under one identity.
+
+    :param calls: the Calls of that identity.
+    """
+
+    def __init__(self, calls):
+        self.trust_id = calls.trust_id
+        self._calls = calls
+
+    def login(self):
+        """Get a token of this identity.
+
+        :raises TrustDead: the trust is gone.
+        """
+        self._calls.make('keystone.login', lambda connection, project_id: None, admin=False)
+
+    def create_trust(self, context):
+        if not context.user_id or not context.project_id:
+            raise errors.TrustRefused(reason='the request names no user and project.')
+        trust = models.Trust(id=uuid.uuid4().hex, project_id=context.project_id,
+                             trustor_id=context.user_id, roles=tuple(context.roles))
+
+        def work(connection, project_id):
+            connection.execute('INSERT INTO trusts VALUES (?, ?, ?, ?)', (
+                trust.id, trust.project_id, trust.trustor_id, json.dumps(trust.roles)))
+            return trust
+
+        return self._calls.make('keystone.create_trust', work)
+
+    def delete_trust(self, trust_id):
+        self._calls.make('keystone.delete_trust', lambda connection, project_id: (
+            connection.execute('DELETE FROM trusts WHERE id = ?', (trust_id,))))
+
+    def trusts(self):
+        return self._calls.make('keystone.trusts', lambda connection, project_id: [
+            models.Trust(id=row['id'], project_id=row['project_id'],
+                         trustor_id=row['trustor_id'], roles=())
+            for row in connection.execute('SELECT * FROM trusts ORDER BY rowid')])

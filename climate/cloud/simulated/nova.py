@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova of the simulated cloud."""
+from climate import errors
+from climate.cloud import base
+from climate.cloud import parallel
+from climate.cloud.simulated import aggregates
+from climate.cloud.simulated import hosts
+from climate.cloud.simulated import servers
+
+
+class Nova(base.Nova):
+    """Nova under one identity.
+
+    :param calls: the Calls of that identity.
+    :param pool: makes calls at the same time; None makes them one after the other.
+    :param delete_seconds: how long a deleted server stays.
+    :param clock: returns this moment, in seconds since the epoch.
+    """
+
+    def __init__(self, calls, pool, delete_seconds, clock):
+        self.trust_id = calls.trust_id
+        self._calls = calls
+        self._pool = pool
+        self._delete_seconds = delete_seconds
+        self._clock = clock
+
+    def hypervisor(self, name):
+        return self._call('hypervisor', lambda connection: hosts.record(
+            connection, hosts.one(connection, name)))
+
+    def hypervisors(self):
+        return self._call('hypervisors', lambda connection: [
+            hosts.record(connection, row) for row in hosts.every(connection)])
+
+    def servers_on(self, service_hosts):
+        return self._call('servers_on', lambda connection: servers.on(connection, service_hosts))
+
+    def delete_server(self, server_id):
+        gone_at = self._clock() + self._delete_seconds
+
+        def work(connection, project_id):
+            if servers.find(connection, server_id, project_id) is not None:
+                servers.delete(connection, server_id, gone_at)
+
+        self._calls.make('nova.delete_server', work, admin=False)
+
+    def aggregate(self, name):
+        return self._call('aggregate', lambda connection: aggregates.find(connection, name))
+
+    def aggregates(self):
+        return self._call('aggregates', aggregates.every)
+
+    def ensure_aggregate(self, name, zone=None, metadata=None):
+        found = self.aggregate(name) or self._call(
+            'create_aggregate', lambda connection: aggregates.make(connection, name, zone))
+        changes = {key: text for key, text in (metadata or {}).items()
+                   if found.metadata.get(key) != text}
+        rezoned = zone is not None and found.zone != zone
+        if not changes and not rezoned:
+            return found
+
+        def work(connection):
+            if rezoned:
+                aggregates.set_zone(connection, found.id, zone)
+            aggregates.set_metadata(connection, found.id, changes)
+            return aggregates.find(connection, name)
+
+        return self._call('set_aggregate_metadata', work)
+
+    def set_aggregate_metadata(self, aggregate, metadata):
+        self._call('set_aggregate_metadata', lambda connection: aggregates.set_metadata(
+            connection, aggregate.id, metadata))
+
+    def add_hosts(self, aggregate, service_hosts):
+        self._move('add_host', aggregates.add_host, aggregate, service_hosts)
+
+    def remove_hosts(self, aggregate, service_hosts):
+        self._move('remove_host', aggregates.remove_host, aggregate, service_hosts)
+
+    def delete_aggregate(self, aggregate):
+        self._call('delete_aggregate',
+                   lambda connection: aggregates.delete(connection, aggregate.id))
+
+    def create_image(self, server_id, name):
+        return self._calls.make(
+            'nova.create_image', lambda connection, project_id: servers.snapshot(
+                connection, server_id, name, project_id), admin=False)
+
+    def _call(self, name, work):
+        """Make a call that only an administrator may make."""
+        return self._calls.make(f'nova.{name}', lambda connection, project_id: work(connection))
+
+    def _move(self, name, work, aggregate, service_hosts):
+        """Change the membership of each host, in a call of its own."""
+        def one(host):
+            try:
+                self._call(name, lambda connection: work(connection, aggregate.id, host))
+            except (errors.CloudError, errors.HostNotFound) as error:
+                return error
+            return None
+
+        if self._pool is None:
+            refused = [one(host) for host in service_hosts]
+        else:
+            refused = parallel.each(self._pool, one, service_hosts)
+        # As the real one does: rather an error that waiting does not cure.
+        for error in sorted(filter(None, refused),
+                            key=lambda error: isinstance(error, errors.StillBusy)):
+            raise error

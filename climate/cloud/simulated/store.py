@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of the simulated cloud: a SQLite database, in a file or in memory."""
+import contextlib
+import os
+import sqlite3
+import threading
+
+_BUSY_SECONDS = 60
+_SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS hosts (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, service_host TEXT NOT NULL UNIQUE,
+        vcpus INTEGER NOT NULL, memory_mb INTEGER NOT NULL, disk_gb INTEGER NOT NULL,
+        hypervisor_type TEXT NOT NULL, hypervisor_version INTEGER NOT NULL,
+        cpu_info TEXT NOT NULL, traits TEXT NOT NULL, up INTEGER NOT NULL,
+        enabled INTEGER NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS servers (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, host TEXT, project_id TEXT NOT NULL,
+        status TEXT NOT NULL, gone_at REAL)""",
+    'CREATE INDEX IF NOT EXISTS servers_host ON servers (host)',
+    """CREATE TABLE IF NOT EXISTS aggregates (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, zone TEXT)""",
+    """CREATE TABLE IF NOT EXISTS aggregate_hosts (
+        aggregate_id INTEGER NOT NULL, host TEXT NOT NULL, PRIMARY KEY (aggregate_id, host))""",
+    """CREATE TABLE IF NOT EXISTS aggregate_metadata (
+        aggregate_id INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+        PRIMARY KEY (aggregate_id, name))""",
+    """CREATE TABLE IF NOT EXISTS providers (
+        name TEXT PRIMARY KEY, uuid TEXT NOT NULL, parent TEXT NOT NULL,
+        inventory TEXT NOT NULL)""",
+    'CREATE INDEX IF NOT EXISTS aggregate_hosts_host ON aggregate_hosts (host)',
+    """CREATE TABLE IF NOT EXISTS trusts (
+        id TEXT PRIMARY KEY, project_id TEXT NOT NULL, trustor_id TEXT NOT NULL,
+        roles TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS images (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, server_id TEXT NOT NULL,
+        project_id TEXT NOT NULL)""",
+)
+
+
+class Store:
+    """The database, used by all threads of this process and perhaps by other processes.
+
+    :param path: of the file; empty for a database in memory.
+    :param found: callable(connection), called once in the life of the database, when it is new.
+    """
+
+    def __init__(self, path, found):
+        self._path = path
+        self._lock = threading.Lock()
+        self._connection = None
+        self._process = None
+        with self.transaction() as connection:
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            if connection.execute('PRAGMA user_version').fetchone()[0] == 0:
+                found(connection)
+                connection.execute('PRAGMA user_version = 1')
+
+    @contextlib.contextmanager
+    def transaction(self):
+        """A connection in a transaction that keeps all others out; committed at the end."""
+        with self._lock:
+            connection = self._connected()
+            with connection:
+                connection.execute('BEGIN IMMEDIATE')
+                yield connection
+
+    def close(self):
+        """Close the file. A database in memory is lost."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _connected(self):
+        # SQLite forbids a connection that was opened before a fork.
+        if self._connection is None or (self._path and self._process != os.getpid()):
+            self._connection = sqlite3.connect(
+                self._path or ':memory:', timeout=_BUSY_SECONDS, isolation_level=None,
+                check_same_thread=False)
+            self._connection.row_factory = sqlite3.Row
+            # What a killed process wrote stays; only a crash of the machine could lose it.
+            self._connection.execute('PRAGMA synchronous = OFF')
+            self._process = os.getpid()
+        return self._connection

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""climate-db: make, upgrade and purge the database."""
+import datetime
+import sys
+
+from oslo_config import cfg
+from oslo_log import log
+
+from climate import conf as configuration
+from climate import errors
+from climate.db import engine
+from climate.db import migrate
+
+
+def _upgrade(conf, database):
+    migrate.upgrade(database, conf.command.revision)
+    print(migrate.version(database))
+
+
+def _version(conf, database):
+    print(migrate.version(database) or 'none: run "climate-db upgrade"')
+
+
+def _purge(conf, database):
+    before = _day(conf.command.before)
+    count = migrate.purge(database, before)
+    print(f'{count} leases that ended or were deleted before {before:%Y-%m-%d} UTC are gone.')
+
+
+def _day(text):
+    try:
+        return datetime.datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=datetime.UTC)
+    except ValueError:
+        raise SystemExit(f'--before: "{text}" is no day; write 2030-05-01.') from None
+
+
+def _add_commands(subparsers):
+    upgrade = subparsers.add_parser('upgrade', help='Bring the tables up to date.')
+    upgrade.add_argument('revision', nargs='?', default='head')
+    upgrade.set_defaults(run=_upgrade)
+    version = subparsers.add_parser('version', help='Show the revision of the tables.')
+    version.set_defaults(run=_version)
+    purge = subparsers.add_parser('purge', help='Remove leases that are long over.')
+    purge.add_argument('--before', required=True, metavar='YYYY-MM-DD',
+                       help='Leases that ended or were deleted before this day (UTC) go.')
+    purge.set_defaults(run=_purge)
+
+
+def main():
+    """Carry out one command."""
+    cfg.CONF.register_cli_opt(cfg.SubCommandOpt(
+        'command', title='Commands', required=True, handler=_add_commands))
+    conf = configuration.load(sys.argv[1:], 'climate-db')
+    log.setup(conf, 'climate')
+    try:
+        conf.command.run(conf, engine.connect(conf))
+    except errors.ClimateError as error:
+        raise SystemExit(error.message) from error

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""climate-standalone: API and manager in one process, on SQLite and the simulated cloud."""
+import json
+import os
+import pathlib
+import signal
+import sys
+import threading
+
+from oslo_log import log
+import waitress
+
+from climate import conf as configuration
+from climate import context
+from climate import errors
+from climate.api import app
+from climate.db import migrate
+from climate.manager import endpoint
+from climate.manager import service
+from climate.rpc import client
+
+_TOKEN = 'demo:demo:admin,member,reader'
+
+_WELCOME = """\
+Climate listens at {url}: {count} simulated hosts are enrolled. Paste, in another terminal:
+
+  {bin}climate host list
+  {bin}climate lease create first --hosts 2 --require 'vcpus>=16' --duration 1h --wait
+  {bin}climate lease show first
+  {bin}climate lease extend first --by 30m
+  {bin}climate lease end first --wait
+
+Ctrl-C stops it. Its files are in {state}.
+"""
+
+
+def main():
+    """Serve until SIGTERM or Ctrl-C."""
+    state = pathlib.Path(os.environ.get('CLIMATE_STATE', '.run')).resolve()
+    state.mkdir(parents=True, exist_ok=True)
+    conf = _configuration(state)
+    log.setup(conf, 'climate')
+    manager = service.Manager(conf, serve_rpc=False)
+    migrate.upgrade(manager.core.database)
+    manager.start()
+    calls = client.ManagerClient(endpoint.InProcess(manager.endpoint))
+    count = _enrol_all(manager, calls)
+    server = waitress.create_server(
+        app.build(conf, calls), host=conf.api.host, port=conf.api.port,
+        threads=conf.api.threads, ident='climate')
+    url = f'http://{conf.api.host}:{conf.api.port}/v1'
+    note = _leave_note(url)
+    print(_WELCOME.format(url=url, count=count, state=state, bin=_bin()), flush=True)
+    _serve(server)
+    note.unlink(missing_ok=True)
+    manager.stop()
+
+
+def _configuration(state):
+    """The embedded defaults, which a configuration file or the command line may change."""
+    log.set_defaults(default_log_levels=[*log.get_default_log_levels(), 'waitress=ERROR'])
+    return configuration.load(sys.argv[1:], 'climate-standalone', defaults=[
+        (None, 'log_file', f'{state}/climate.log'),
+        ('database', 'connection', f'sqlite:///{state}/climate.sqlite'),
+        ('cloud', 'driver', 'simulated'),
+        ('simulated', 'state', f'{state}/cloud.sqlite'),
+        ('api', 'auth_strategy', 'noauth'),
+        ('manager', 'poll_seconds', 1),
+    ])
+
+
+def _enrol_all(manager, calls):
+    """Enrol what the simulated cloud has and what is not enrolled yet; returns how many are."""
+    admin = context.RequestContext.internal()
+    for hypervisor in manager.core.cloud.as_service().nova.hypervisors():
+        try:
+            calls.create_resource(admin, 'host', hypervisor.name, {})
+        except (errors.HostKnown, errors.HostInUse):
+            continue
+    return len(calls.list_resources(admin, 'host'))
+
+
+def _leave_note(url):
+    """Tell the `climate` command where a standalone runs; returns the note's path."""
+    home = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
+    path = pathlib.Path(os.environ.get('CLIMATE_STANDALONE_FILE')
+                        or os.path.join(home, 'climate', 'standalone.json'))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({'url': url, 'token': _TOKEN, 'pid': os.getpid()}))
+    return path
+
+
+def _bin():
+    folder = os.path.dirname(sys.argv[0])
+    return os.path.join(os.path.relpath(folder), '') if folder else ''
+
+
+def _serve(server):
+    stopped = threading.Event()
+
+    def stop(_number, _frame):
+        stopped.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    threading.Thread(target=server.run, daemon=True).start()
+    stopped.wait()
+    server.close()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""climate-status: is this installation ready for an upgrade, and who lives?"""
+import sys
+
+from oslo_config import cfg
+from oslo_log import log
+from oslo_upgradecheck import upgradecheck
+
+from climate import conf as configuration
+from climate import errors
+from climate.db import engine
+from climate.db import managers
+from climate.db import migrate
+from climate.plugins import registry
+
+
+class Checks(upgradecheck.UpgradeCommands):
+    """What must hold before the services of this release are started."""
+
+    def _database(self):
+        try:
+            found = migrate.version(engine.connect(cfg.CONF))
+        except errors.ClimateError as error:
+            return upgradecheck.Result(upgradecheck.Code.FAILURE, error.message)
+        if found == migrate.newest():
+            return upgradecheck.Result(upgradecheck.Code.SUCCESS)
+        return upgradecheck.Result(
+            upgradecheck.Code.FAILURE,
+            f'The tables are at {found}, this release needs {migrate.newest()}: '
+            'run "climate-db upgrade".')
+
+    def _plugins(self):
+        try:
+            registry.load(cfg.CONF.plugins)
+        except registry.Unusable as error:
+            return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
+        return upgradecheck.Result(upgradecheck.Code.SUCCESS)
+
+    _upgrade_checks = (('Database', _database), ('Plugins', _plugins))
+
+
+def _managers():
+    database = engine.connect(cfg.CONF)
+    with database.reader() as connection:
+        for row in managers.all_of_them(connection):
+            print(f'{row.id}  since {row.since:%Y-%m-%d %H:%M:%S}  '
+                  f'last seen {row.last_seen:%Y-%m-%d %H:%M:%S} UTC  {row.running} running')
+    return 0
+
+
+def main():
+    """Carry out "upgrade check" or "managers"."""
+    configuration.register(cfg.CONF)
+    log.register_options(cfg.CONF)
+    if sys.argv[1:2] == ['managers']:
+        configuration.load(sys.argv[2:], 'climate-status')
+        return _managers()
+    return upgradecheck.main(cfg.CONF, project='climate', upgrade_command=Checks())

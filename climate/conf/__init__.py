@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every option of Climate, one module a group; `register` adds them all to a `conf`."""
+from oslo_config import cfg
+from oslo_db import options as database
+from oslo_log import log
+
+from climate import version
+from climate.conf import api
+from climate.conf import base
+from climate.conf import cloud
+from climate.conf import keystone
+from climate.conf import manager
+from climate.conf import nova
+from climate.conf import placement
+from climate.conf import simulated
+
+MODULES = (base, api, manager, cloud, keystone, nova, placement, simulated)
+
+
+def register(conf):
+    """Add the options of every group to `conf` and hand it back."""
+    for module in MODULES:
+        module.register(conf)
+    database.set_defaults(conf, connection='sqlite:////var/lib/climate/climate.sqlite')
+    return conf
+
+
+def load(argv, program, files=None, defaults=()):
+    """The configuration that the command line and the files name, with logging registered.
+
+    :param files: configuration files to read beside; None: those that oslo.config finds.
+    :param defaults: triples (group, option, value) that take the place of ours.
+
+    oslo.messaging keeps its tracing and metrics options on the global ``cfg.CONF`` and fails on
+    any other; that is why this one place names it. Everything else takes ``conf``.
+    """
+    conf = register(cfg.CONF)
+    log.register_options(conf)
+    for group, option, value in defaults:
+        conf.set_default(option, value, group=group)
+    conf(argv, project='climate', prog=program, version=version.text(),
+         default_config_files=files)
+    return conf
+
+
+def list_opts():
+    """[(group, options)] of all groups, for the sample configuration."""
+    return [pair for module in MODULES for pair in module.list_opts()]

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How alembic reaches the database: over the connection that migrate.py opened."""
+from alembic import context
+
+from climate.db import tables
+
+context.configure(connection=context.config.attributes['connection'],
+                  target_metadata=tables.METADATA)
+context.run_migrations()

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The database: how a transaction for reading or for writing is opened."""
+import contextlib
+import datetime
+import threading
+
+from oslo_db import exception as db_exc
+from oslo_db.sqlalchemy import engines
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy import pool
+
+from climate import errors
+
+
+class Database:
+    """One database, opened once for each process.
+
+    A reader sees one committed state after another; a writer is one transaction. On MariaDB and
+    PostgreSQL both run at READ COMMITTED: under MariaDB's default a second read in the same
+    transaction would see the old picture, and two managers would book the same host. On SQLite a
+    writer begins with BEGIN IMMEDIATE, so that writers queue before they read.
+    """
+
+    def __init__(self, url, max_pool_size=20, max_overflow=40):
+        """Open `url`.
+
+        :raises DatabaseUnreachable: the database does not answer.
+        """
+        self._engine = _open(url, max_pool_size, max_overflow)
+        self.dialect = self._engine.dialect.name
+        # Threads of one process queue here instead of in SQLite's busy loop, which sleeps.
+        self._turn = threading.Lock() if self.dialect == 'sqlite' else contextlib.nullcontext()
+
+    @property
+    def engine(self):
+        """The SQLAlchemy engine, for migrations."""
+        return self._engine
+
+    @contextlib.contextmanager
+    def reader(self):
+        """A connection for reading; nothing of it is kept.
+
+        :raises DatabaseUnreachable: the database does not answer.
+        """
+        with _translated(), self._engine.connect() as connection:
+            try:
+                yield connection
+            finally:
+                connection.rollback()
+
+    @contextlib.contextmanager
+    def writer(self):
+        """A connection in one transaction: committed at the end, rolled back by any error.
+
+        :raises LostRace: others wrote the same rows at the same time; nothing was written.
+        :raises Duplicate: a unique key is taken; nothing was written.
+        :raises DatabaseUnreachable: the database does not answer.
+        """
+        with _translated(), self._turn, self._engine.connect() as connection:
+            connection = connection.execution_options(climate_writes=True)
+            with connection.begin():
+                yield connection
+
+    def now(self):
+        """This moment by the clock of the database (of this machine for SQLite)."""
+        if self.dialect == 'sqlite':
+            return datetime.datetime.now(datetime.UTC)
+        question = {'postgresql': 'SELECT clock_timestamp()',
+                    'mysql': 'SELECT UTC_TIMESTAMP(6)'}[self.dialect]
+        with self.reader() as connection:
+            moment = connection.exec_driver_sql(question).scalar_one()
+        if moment.tzinfo is None:
+            return moment.replace(tzinfo=datetime.UTC)
+        return moment.astimezone(datetime.UTC)
+
+    def dispose(self):
+        """Close the pooled connections."""
+        self._engine.dispose()
+
+
+class Duplicate(Exception):
+    """A row with that unique key is there already."""
+
+
+@contextlib.contextmanager
+def _translated():
+    """What databases and oslo.db call an error, as Climate's own errors."""
+    try:
+        yield
+    except db_exc.DBDuplicateEntry as error:
+        raise Duplicate(str(error)) from error
+    except db_exc.DBDeadlock as error:
+        raise errors.LostRace() from error
+    except db_exc.DBConnectionError as error:
+        raise errors.DatabaseUnreachable(retry_after=5) from error
+    except (db_exc.DBError, sa.exc.DBAPIError) as error:
+        text = str(error)
+        if 'UNIQUE constraint' in text:
+            raise Duplicate(text) from error
+        # PostgreSQL's exclusion constraints, and SQLite's lock that was not got in time.
+        if 'whole_against_' in text or 'database is locked' in text:
+            raise errors.LostRace() from error
+        raise
+
+
+def connect(conf):
+    """The database that [database] connection names."""
+    return Database(conf.database.connection,
+                    max_pool_size=conf.database.max_pool_size or 20,
+                    max_overflow=conf.database.max_overflow or 40)
+
+
+def _open(url, max_pool_size, max_overflow):
+    if sa.make_url(url).get_backend_name() == 'sqlite':
+        return _open_sqlite(url)
+    try:
+        engine = engines.create_engine(url, max_pool_size=max_pool_size,
+                                       max_overflow=max_overflow, max_retries=3,
+                                       retry_interval=1)
+    except db_exc.DBConnectionError as error:
+        raise errors.DatabaseUnreachable(retry_after=5) from error
+    return engine.execution_options(isolation_level='READ COMMITTED')
+
+
+def _open_sqlite(url):
+    # oslo.db's engine says a plain BEGIN itself and opens a new file for each connection; both
+    # would cost here, so SQLite is opened with SQLAlchemy alone, as its dialect's page advises.
+    in_memory = sa.make_url(url).database in (None, '', ':memory:')
+    options = ({'poolclass': pool.StaticPool} if in_memory
+               else {'poolclass': pool.QueuePool, 'pool_size': 20, 'max_overflow': 40})
+    engine = sa.create_engine(url, connect_args={'check_same_thread': False, 'timeout': 60},
+                              **options)
+
+    @event.listens_for(engine, 'connect')
+    def _prepare(connection, _record):
+        connection.isolation_level = None
+        connection.execute('PRAGMA foreign_keys = ON')
+        connection.execute('PRAGMA busy_timeout = 60000')
+        if not in_memory:
+            connection.execute('PRAGMA journal_mode = WAL')
+            connection.execute('PRAGMA synchronous = NORMAL')
+
+    @event.listens_for(engine, 'begin')
+    def _begin(connection):
+        writes = connection.get_execution_options().get('climate_writes')
+        connection.exec_driver_sql('BEGIN IMMEDIATE' if writes else 'BEGIN')
+
+    return engine

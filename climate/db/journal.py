@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written beside a change, in its transaction: its history and the news of it."""
+import sqlalchemy as sa
+
+from climate.db import tables
+
+HISTORY = tables.HISTORY
+OUTBOX = tables.OUTBOX
+
+
+def note(connection, lease_id, now, who, what, why=None):
+    """Add a line to the history of a lease."""
+    connection.execute(sa.insert(HISTORY).values(lease_id=lease_id, at=now, who=who, what=what,
+                                                 why=why))
+
+
+def history(connection, lease_id):
+    """The history of a lease in order: rows with at, who, what, why."""
+    return connection.execute(
+        sa.select(HISTORY.c.at, HISTORY.c.who, HISTORY.c.what, HISTORY.c.why)
+        .where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)).all()
+
+
+def publish(connection, now, event_type, payload):
+    """Put a notification into the outbox; it is sent after the transaction, at least once."""
+    connection.execute(sa.insert(OUTBOX).values(at=now, event_type=event_type, payload=payload))
+
+
+def unsent(connection, owner, now, until, limit):
+    """Claim the oldest notifications that nobody is sending: [(id, event_type, payload)]."""
+    free = sa.or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until <= now)
+    ids = list(connection.execute(
+        sa.select(OUTBOX.c.id).where(free).order_by(OUTBOX.c.id).limit(limit)).scalars())
+    if not ids:
+        return []
+    connection.execute(sa.update(OUTBOX).where(OUTBOX.c.id.in_(ids), free)
+                       .values(claim_owner=owner, claimed_until=until))
+    rows = connection.execute(
+        sa.select(OUTBOX.c.id, OUTBOX.c.event_type, OUTBOX.c.payload)
+        .where(OUTBOX.c.id.in_(ids), OUTBOX.c.claim_owner == owner,
+               OUTBOX.c.claimed_until == until).order_by(OUTBOX.c.id))
+    return [tuple(row) for row in rows]
+
+
+def has_unsent(connection):
+    """True where a notification waits in the outbox."""
+    return connection.execute(sa.select(OUTBOX.c.id).limit(1)).scalar() is not None
+
+
+def sent(connection, ids):
+    """Forget notifications that went out."""
+    if ids:
+        connection.execute(sa.delete(OUTBOX).where(OUTBOX.c.id.in_(list(ids))))

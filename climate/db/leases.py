@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leases in the database."""
+import dataclasses
+
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import events
+from climate.db import reservations
+from climate.db import tables
+from climate.domain import lifecycle
+from climate.domain import records
+
+LEASES = tables.LEASES
+_COLUMNS = tuple(field.name for field in dataclasses.fields(records.Lease)
+                 if field.name not in ('reservations', 'events'))
+
+
+def add(connection, lease):
+    """Write a new lease with its reservations and events."""
+    connection.execute(sa.insert(LEASES).values(**_values(lease)))
+    reservations.add(connection, lease.reservations)
+    events.add(connection, lease.events)
+
+
+def get(connection, lease_id):
+    """The lease, whole, a deleted one too.
+
+    :raises LeaseNotFound: no lease has that id.
+    """
+    found = connection.execute(_select().where(LEASES.c.id == lease_id)).one_or_none()
+    if found is None:
+        raise errors.LeaseNotFound(lease_id=lease_id)
+    return _whole(connection, [found])[0]
+
+
+def lock(connection, lease_id):
+    """The lease, whole, its row locked until the transaction ends.
+
+    :raises LeaseNotFound: no lease has that id.
+    """
+    row = connection.execute(_select().where(LEASES.c.id == lease_id)
+                             .with_for_update()).one_or_none()
+    if row is None:
+        raise errors.LeaseNotFound(lease_id=lease_id)
+    return _whole(connection, [row])[0]
+
+
+def find(connection, query, now):
+    """The leases that a LeaseQuery asks for, whole, in its order.
+
+    :raises LeaseNotFound: the marker is no lease.
+    """
+    statement = _select().where(*_conditions(query, now))
+    statement = _paged(connection, statement, query)
+    return _whole(connection, connection.execute(statement).all())
+
+
+def of_key(connection, project_id, key, now):
+    """What an Idempotency-Key stands for: (request_hash, lease_id), or None."""
+    keys = tables.IDEMPOTENCY_KEYS
+    row = connection.execute(
+        sa.select(keys.c.request_hash, keys.c.lease_id)
+        .where(keys.c.project_id == project_id, keys.c.key == key, keys.c.expires_at > now)
+    ).one_or_none()
+    return tuple(row) if row else None
+
+
+def keep_key(connection, project_id, key, request_hash, lease_id, now, expires_at):
+    """Remember that `key` made `lease_id`, until `expires_at`.
+
+    A key that another request keeps at the same time fails by the primary key.
+    """
+    keys = tables.IDEMPOTENCY_KEYS
+    connection.execute(sa.delete(keys).where(keys.c.project_id == project_id, keys.c.key == key,
+                                             keys.c.expires_at <= now))
+    connection.execute(sa.insert(keys).values(
+        project_id=project_id, key=key, request_hash=request_hash, lease_id=lease_id,
+        expires_at=expires_at))
+
+
+def change(connection, lease, now, **values):
+    """Write `values` to a lease that nobody changed since it was read; its generation rises.
+
+    :raises LostRace: somebody changed the lease meanwhile.
+    """
+    done = connection.execute(
+        sa.update(LEASES)
+        .where(LEASES.c.id == lease.id, LEASES.c.generation == lease.generation,
+               LEASES.c.claim_no == lease.claim_no)
+        .values(generation=lease.generation + 1, updated_at=now, **values))
+    if done.rowcount != 1:
+        raise errors.LostRace()
+
+
+def begin_task(connection, lease, task, owner, now, until):
+    """Take the lease for `task`, until the moment `until`; hand it back as it is then.
+
+    A task whose time has run out belongs to a manager that died; it may be taken over.
+
+    :raises BadTransition: another task runs, or the state does not allow it.
+    :raises LostRace: somebody changed the lease since it was read.
+    """
+    lifecycle.begin(lease.id, lease.state, lease.task_at(now), task)
+    values = {'task': task, 'task_until': until, 'claim_no': lease.claim_no + 1}
+    change(connection, lease, now, claim_owner=owner, **values)
+    return dataclasses.replace(lease, generation=lease.generation + 1, **values)
+
+
+def hold_task(connection, lease, until):
+    """Prolong the task of a lease to `until`; False when the claim was lost."""
+    return connection.execute(
+        sa.update(LEASES)
+        .where(LEASES.c.id == lease.id, LEASES.c.claim_no == lease.claim_no)
+        .values(task_until=until)).rowcount == 1
+
+
+def end_task(connection, lease, now, state, reason, **values):
+    """Record how the task of a lease went: its state then, with the reason in words.
+
+    The generation may have risen meanwhile (a rename); the claim may not.
+
+    :raises LostRace: the claim was lost; nothing is written.
+    """
+    done = connection.execute(
+        sa.update(LEASES)
+        .where(LEASES.c.id == lease.id, LEASES.c.claim_no == lease.claim_no,
+               LEASES.c.task == lease.task)
+        .values(state=state, reason=reason, task=None, task_until=None, claim_owner=None,
+                generation=LEASES.c.generation + 1, updated_at=now, **values))
+    if done.rowcount != 1:
+        raise errors.LostRace()
+
+
+def with_trusts(connection, trust_ids):
+    """Those of `trust_ids` that a lease still has, as a set."""
+    if not trust_ids:
+        return set()
+    return set(connection.execute(
+        sa.select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(list(trust_ids)))).scalars())
+
+
+def counts(connection):
+    """{state: how many leases that are not deleted}."""
+    rows = connection.execute(
+        sa.select(LEASES.c.state, sa.func.count()).where(LEASES.c.deleted_at.is_(None))
+        .group_by(LEASES.c.state))
+    return {state: count for state, count in rows}
+
+
+def _select():
+    return sa.select(*(LEASES.c[name] for name in _COLUMNS))
+
+
+def _values(lease):
+    return {name: getattr(lease, name) for name in _COLUMNS}
+
+
+def _whole(connection, rows):
+    ids = [row.id for row in rows]
+    of_lease = reservations.of_leases(connection, ids)
+    happening = events.of_leases(connection, ids)
+    return [records.Lease(**row._mapping, reservations=of_lease.get(row.id, ()),
+                          events=happening.get(row.id, ())) for row in rows]
+
+
+def _conditions(query, now):
+    leases = LEASES.c
+    if not query.deleted:
+        yield leases.deleted_at.is_(None)
+    if query.project_id is not None:
+        yield leases.project_id == query.project_id
+    if query.name is not None:
+        yield leases.name == query.name
+    if query.starts_before is not None:
+        yield leases.start < query.starts_before
+    if query.ends_after is not None:
+        yield leases.end > query.ends_after
+    if query.status is not None:
+        yield from _status_conditions(query.status, now)
+    if query.resource_id is not None:
+        allocations, reserved = tables.ALLOCATIONS, tables.RESERVATIONS
+        yield leases.id.in_(
+            sa.select(reserved.c.lease_id).join_from(
+                allocations, reserved, allocations.c.reservation_id == reserved.c.id)
+            .where(allocations.c.resource_id == query.resource_id))
+
+
+def _status_conditions(status, now):
+    state, task = lifecycle.meaning(status)
+    if task is not None:
+        yield LEASES.c.task == task
+        return
+    yield LEASES.c.state == state
+    yield LEASES.c.task.is_(None)
+    if status == lifecycle.TO_BE_STARTED:
+        yield LEASES.c.start <= now
+    elif status == lifecycle.words(lifecycle.PENDING, None, now, now)[0].lower():
+        yield LEASES.c.start > now
+
+
+def _paged(connection, statement, query):
+    # The id makes the order total, so that a marker names one place in it.
+    keys = [(LEASES.c[name], up) for name, up in query.sort] + [(LEASES.c.id, True)]
+    statement = statement.order_by(*(column.asc() if up else column.desc()
+                                     for column, up in keys))
+    if query.marker is not None:
+        marker = connection.execute(
+            sa.select(*(column for column, _ in keys)).where(LEASES.c.id == query.marker)
+        ).one_or_none()
+        if marker is None:
+            raise errors.LeaseNotFound(lease_id=query.marker)
+        beyond, same = [], []
+        for (column, up), value in zip(keys, marker, strict=True):
+            beyond.append(sa.and_(*same, column > value if up else column < value))
+            same.append(column == value)
+        statement = statement.where(sa.or_(*beyond))
+    return statement.limit(query.limit) if query.limit is not None else statement

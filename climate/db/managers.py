@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Managers in the database: who lives."""
+import sqlalchemy as sa
+
+from climate.db import tables
+
+MANAGERS = tables.MANAGERS
+
+
+def seen(connection, manager_id, host, since, now, running):
+    """Note that a manager lives, with the number of events it is carrying out."""
+    values = {'host': host, 'since': since, 'last_seen': now, 'running': running}
+    done = connection.execute(sa.update(MANAGERS).where(MANAGERS.c.id == manager_id)
+                              .values(**values))
+    if done.rowcount == 0:
+        connection.execute(sa.insert(MANAGERS).values(id=manager_id, **values))
+
+
+def gone(connection, manager_id):
+    """Forget a manager that stopped."""
+    connection.execute(sa.delete(MANAGERS).where(MANAGERS.c.id == manager_id))
+
+
+def forget(connection, before):
+    """Forget the managers that were last seen before that moment."""
+    connection.execute(sa.delete(MANAGERS).where(MANAGERS.c.last_seen < before))
+
+
+def all_of_them(connection):
+    """Rows with id, host, since, last_seen, running, the latest seen first."""
+    return connection.execute(sa.select(MANAGERS).order_by(MANAGERS.c.last_seen.desc())).all()

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reservations in the database."""
+import collections
+
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.domain import records
+
+RESERVATIONS = tables.RESERVATIONS
+_OWN = tuple(column for column in RESERVATIONS.c if column.name != 'position')
+
+
+def add(connection, reservations):
+    """Write new reservations, in the order given."""
+    rows = [{**{column.name: getattr(reservation, column.name) for column in _OWN},
+             'request': dict(reservation.request), 'binding': dict(reservation.binding),
+             'position': position} for position, reservation in enumerate(reservations)]
+    if rows:
+        connection.execute(sa.insert(RESERVATIONS), rows)
+
+
+def of_leases(connection, lease_ids):
+    """{lease id: its reservations in their order}, with the resources that each has."""
+    if not lease_ids:
+        return {}
+    rows = connection.execute(
+        sa.select(*_OWN).where(RESERVATIONS.c.lease_id.in_(lease_ids))
+        .order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position)).all()
+    resources = _resource_ids(connection, [row.id for row in rows])
+    found = collections.defaultdict(tuple)
+    for row in rows:
+        found[row.lease_id] += (records.Reservation(
+            **row._mapping, resource_ids=resources.get(row.id, ())),)
+    return dict(found)
+
+
+def change(connection, reservation_ids, now, **values):
+    """Write `values` to reservations. The caller holds the lease: its claim guards this."""
+    if reservation_ids:
+        connection.execute(
+            sa.update(RESERVATIONS).where(RESERVATIONS.c.id.in_(list(reservation_ids)))
+            .values(updated_at=now, **values))
+
+
+def _resource_ids(connection, reservation_ids):
+    """{reservation id: resource ids in order}; those given back by a change are not among them."""
+    if not reservation_ids:
+        return {}
+    allocations = tables.ALLOCATIONS
+    rows = connection.execute(
+        sa.select(allocations.c.reservation_id, allocations.c.resource_id)
+        .where(allocations.c.reservation_id.in_(reservation_ids),
+               allocations.c.released_at.is_(None))
+        .order_by(allocations.c.resource_id))
+    found = collections.defaultdict(tuple)
+    for reservation_id, resource_id in rows:
+        found[reservation_id] += (resource_id,)
+    return found

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources of all pools in the database, and their properties."""
+import collections
+
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import tables
+from climate.domain import records
+
+RESOURCES = tables.RESOURCES
+PROPERTIES = tables.PROPERTIES
+VALUES = tables.PROPERTY_VALUES
+_COLUMNS = tuple(RESOURCES.c[name] for name in (
+    'id', 'pool', 'name', 'capacity', 'reservable', 'generation', 'held_by', 'created_at',
+    'updated_at'))
+
+
+def add(connection, pool, name, capacity, now):
+    """Enrol a resource; returns its id. A name that is enrolled already fails as a duplicate."""
+    return connection.execute(sa.insert(RESOURCES).values(
+        pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now)
+    ).inserted_primary_key[0]
+
+
+def find(connection, pool, ids=None, after_id=None, limit=None):
+    """The enrolled resources of a pool by id, whole."""
+    statement = (sa.select(*_COLUMNS)
+                 .where(RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
+                 .order_by(RESOURCES.c.id))
+    if ids is not None:
+        statement = statement.where(RESOURCES.c.id.in_(list(ids)))
+    if after_id is not None:
+        statement = statement.where(RESOURCES.c.id > after_id)
+    if limit is not None:
+        statement = statement.limit(limit)
+    return _whole(connection, pool, connection.execute(statement).all())
+
+
+def get(connection, pool, resource_id):
+    """One enrolled resource, whole.
+
+    :raises HostNotFound: the pool has none of that id.
+    """
+    found = find(connection, pool, ids=[resource_id])
+    if not found:
+        raise errors.HostNotFound(host=resource_id)
+    return found[0]
+
+
+def with_ids(connection, ids):
+    """Resources by their ids, in id order, withdrawn ones too; without properties."""
+    rows = connection.execute(sa.select(*_COLUMNS).where(RESOURCES.c.id.in_(list(ids)))
+                              .order_by(RESOURCES.c.id))
+    return [records.Resource(**row._mapping) for row in rows]
+
+
+def named(connection, pool, name):
+    """The enrolled resource of that very name, or None."""
+    rows = connection.execute(
+        sa.select(*_COLUMNS).where(RESOURCES.c.pool == pool,
+                                   RESOURCES.c.enrolled_name == name)).all()
+    return _whole(connection, pool, rows)[0] if rows else None
+
+
+def lock(connection, ids):
+    """Lock resources in id order until the transaction ends; returns them without properties.
+
+    Withdrawn ones and those out of order are not among them.
+    """
+    rows = connection.execute(
+        sa.select(*_COLUMNS)
+        .where(RESOURCES.c.id.in_(sorted(ids)), RESOURCES.c.withdrawn_at.is_(None),
+               RESOURCES.c.reservable.is_(True))
+        .order_by(RESOURCES.c.id).with_for_update())
+    return [records.Resource(**row._mapping) for row in rows]
+
+
+def touch(connection, ids, now):
+    """Raise the generation of resources."""
+    connection.execute(
+        sa.update(RESOURCES).where(RESOURCES.c.id.in_(sorted(ids)))
+        .values(generation=RESOURCES.c.generation + 1, updated_at=now))
+
+
+def change(connection, resource_id, now, **values):
+    """Write `values` (capacity, reservable) to a resource."""
+    connection.execute(sa.update(RESOURCES).where(RESOURCES.c.id == resource_id)
+                       .values(updated_at=now, **values))
+
+
+def withdraw(connection, resource_id, now):
+    """Take a resource out of its pool; its row stays, for the history of its leases."""
+    connection.execute(
+        sa.update(RESOURCES).where(RESOURCES.c.id == resource_id)
+        .values(enrolled_name=None, reservable=False, withdrawn_at=now, updated_at=now))
+
+
+def hold(connection, ids, reservation_id):
+    """Let a reservation occupy resources; returns {id: holder} of those that another holds."""
+    connection.execute(
+        sa.update(RESOURCES)
+        .where(RESOURCES.c.id.in_(sorted(ids)), RESOURCES.c.held_by.is_(None))
+        .values(held_by=reservation_id))
+    rows = connection.execute(
+        sa.select(RESOURCES.c.id, RESOURCES.c.held_by)
+        .where(RESOURCES.c.id.in_(sorted(ids)),
+               sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by != reservation_id)))
+    return {resource_id: holder for resource_id, holder in rows}
+
+
+def release(connection, reservation_id, ids=None):
+    """The reservation occupies nothing any more (none of `ids`, where given)."""
+    statement = sa.update(RESOURCES).where(RESOURCES.c.held_by == reservation_id)
+    if ids is not None:
+        statement = statement.where(RESOURCES.c.id.in_(sorted(ids)))
+    connection.execute(statement.values(held_by=None))
+
+
+def release_others(connection, reservation_id):
+    """The reservation occupies no resource any more that is not promised to it."""
+    allocations = tables.ALLOCATIONS
+    promised = (sa.select(allocations.c.resource_id)
+                .where(allocations.c.reservation_id == reservation_id,
+                       allocations.c.released_at.is_(None)))
+    connection.execute(sa.update(RESOURCES)
+                       .where(RESOURCES.c.held_by == reservation_id,
+                              RESOURCES.c.id.not_in(promised))
+                       .values(held_by=None))
+
+
+def held(connection, reservation_id):
+    """The ids of the resources that a reservation occupies, in order."""
+    return list(connection.execute(
+        sa.select(RESOURCES.c.id).where(RESOURCES.c.held_by == reservation_id)
+        .order_by(RESOURCES.c.id)).scalars())
+
+
+def set_values(connection, pool, resource_id, values, now, fact=False):
+    """Give a resource property values; None takes one away.
+
+    :param values: {name: text or None}; a name that is new to the pool is added to it.
+    """
+    ids = _property_ids(connection, pool, values, now, fact)
+    connection.execute(sa.delete(VALUES).where(VALUES.c.resource_id == resource_id,
+                                               VALUES.c.property_id.in_(list(ids.values()))))
+    rows = [{'resource_id': resource_id, 'property_id': ids[name], 'text': text,
+             'number': _number(text)} for name, text in values.items() if text is not None]
+    if rows:
+        connection.execute(sa.insert(VALUES), rows)
+
+
+def properties(connection, pool):
+    """What operators said of a pool's resources: Property records by name, with their values.
+
+    A property that no resource has a value of is not among them.
+    """
+    rows = connection.execute(
+        sa.select(PROPERTIES, VALUES.c.text)
+        .join_from(PROPERTIES, VALUES, VALUES.c.property_id == PROPERTIES.c.id)
+        .join(RESOURCES, RESOURCES.c.id == VALUES.c.resource_id)
+        .where(PROPERTIES.c.pool == pool, PROPERTIES.c.fact.is_(False),
+               RESOURCES.c.withdrawn_at.is_(None))
+        .distinct().order_by(PROPERTIES.c.name, VALUES.c.text))
+    found = {}
+    for row in rows:
+        known = found.setdefault(row.name, (row, []))
+        known[1].append(row.text)
+    return [_property(row, values) for row, values in found.values()]
+
+
+def property_named(connection, pool, name):
+    """One property of a pool, an unused one too, or None; facts are not among them."""
+    row = connection.execute(
+        sa.select(PROPERTIES).where(PROPERTIES.c.pool == pool, PROPERTIES.c.name == name,
+                                    PROPERTIES.c.fact.is_(False))).one_or_none()
+    return _property(row, ()) if row else None
+
+
+def set_private(connection, property_id, private, now):
+    """Show a property to everybody, or to admins only."""
+    connection.execute(sa.update(PROPERTIES).where(PROPERTIES.c.id == property_id)
+                       .values(private=private, updated_at=now))
+
+
+def names(connection, pool):
+    """The names of all properties and facts of a pool, as a set."""
+    return set(connection.execute(
+        sa.select(PROPERTIES.c.name).where(PROPERTIES.c.pool == pool)).scalars())
+
+
+def values_of(connection, pool, names_wanted, ids=None):
+    """{resource id: {name: text}} of the properties and facts of those names."""
+    found = collections.defaultdict(dict)
+    if not names_wanted:
+        return found
+    statement = (sa.select(VALUES.c.resource_id, PROPERTIES.c.name, VALUES.c.text)
+                 .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id)
+                 .where(PROPERTIES.c.pool == pool, PROPERTIES.c.name.in_(list(names_wanted))))
+    if ids is not None:
+        statement = statement.where(VALUES.c.resource_id.in_(list(ids)))
+    for resource_id, name, text in connection.execute(statement):
+        found[resource_id][name] = text
+    return found
+
+
+def _property_ids(connection, pool, names_wanted, now, fact):
+    def known():
+        rows = connection.execute(
+            sa.select(PROPERTIES.c.name, PROPERTIES.c.id)
+            .where(PROPERTIES.c.pool == pool, PROPERTIES.c.name.in_(list(names_wanted))))
+        return {name: property_id for name, property_id in rows}
+    missing = set(names_wanted) - set(known())
+    if missing:
+        connection.execute(sa.insert(PROPERTIES), [
+            {'pool': pool, 'name': name, 'fact': fact, 'created_at': now}
+            for name in sorted(missing)])
+    return known()
+
+
+def _whole(connection, pool, rows):
+    ids = [row.id for row in rows]
+    if not ids:
+        return []
+    values = connection.execute(
+        sa.select(VALUES.c.resource_id, PROPERTIES.c.name, PROPERTIES.c.fact, VALUES.c.text)
+        .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id)
+        .where(VALUES.c.resource_id.in_(ids)))
+    said = collections.defaultdict(lambda: ({}, {}))
+    for resource_id, name, fact, text in values:
+        said[resource_id][fact][name] = text
+    return [records.Resource(**row._mapping, properties=said[row.id][False],
+                             facts=said[row.id][True]) for row in rows]
+
+
+def _property(row, values):
+    return records.Property(id=row.id, pool=row.pool, name=row.name, private=row.private,
+                            values=tuple(values), created_at=row.created_at,
+                            updated_at=row.updated_at)
+
+
+def _number(text):
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    # NaN and the infinities are words to an operator, and no database compares them alike.
+    return number if number - number == 0 else None

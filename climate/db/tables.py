@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables and their indexes."""
+import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
+
+METADATA = sa.MetaData(naming_convention={
+    'ix': 'ix_%(table_name)s_%(column_0_N_name)s',
+    'uq': 'uq_%(table_name)s_%(column_0_N_name)s',
+    'fk': 'fk_%(table_name)s_%(column_0_name)s',
+    'pk': 'pk_%(table_name)s',
+})
+
+
+class UtcDateTime(sa.types.TypeDecorator):
+    """A moment: aware UTC in Python, with microseconds on every database.
+
+    Plain DATETIME of MariaDB drops fractions, hence DATETIME(6).
+    """
+
+    impl = sa.DateTime
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect):
+        if dialect.name == 'mysql':
+            return dialect.type_descriptor(mysql.DATETIME(fsp=6))
+        return dialect.type_descriptor(sa.DateTime(timezone=dialect.name == 'postgresql'))
+
+    def process_bind_param(self, value, dialect):
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError('Climate keeps aware moments only.')
+        value = value.astimezone(datetime.UTC)
+        return value if dialect.name == 'postgresql' else value.replace(tzinfo=None)
+
+    def process_result_value(self, value, dialect):
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            return value.replace(tzinfo=datetime.UTC)
+        return value.astimezone(datetime.UTC)
+
+
+def _text(length):
+    # Compared byte by byte on MariaDB too, so that names that differ in case differ.
+    return sa.String(length).with_variant(
+        mysql.VARCHAR(length, charset='utf8mb4', collation='utf8mb4_bin'), 'mysql')
+
+
+def _stamps():
+    return (sa.Column('created_at', UtcDateTime, nullable=False),
+            sa.Column('updated_at', UtcDateTime))
+
+
+_ID = sa.BigInteger().with_variant(sa.Integer, 'sqlite')
+_MYSQL = {'mysql_engine': 'InnoDB', 'mysql_charset': 'utf8mb4'}
+
+LEASES = sa.Table(
+    'leases', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    sa.Column('name', _text(80), nullable=False),
+    sa.Column('project_id', _text(255), nullable=False),
+    sa.Column('user_id', _text(255), nullable=False),
+    sa.Column('trust_id', _text(36)),
+    sa.Column('start', UtcDateTime, nullable=False),
+    sa.Column('end', UtcDateTime, nullable=False),
+    sa.Column('before_end', UtcDateTime),
+    sa.Column('state', _text(16), nullable=False),
+    sa.Column('reason', sa.Text),
+    sa.Column('task', _text(16)),
+    sa.Column('task_until', UtcDateTime),
+    sa.Column('claim_owner', _text(255)),
+    sa.Column('claim_no', sa.Integer, nullable=False, default=0),
+    sa.Column('degraded', sa.Boolean, nullable=False, default=False),
+    sa.Column('generation', sa.Integer, nullable=False, default=0),
+    sa.Column('ended_at', UtcDateTime),
+    sa.Column('deleted_at', UtcDateTime),
+    *_stamps(),
+    sa.Index(None, 'project_id', 'state', 'end'),
+    sa.Index(None, 'created_at', 'id'),
+    sa.Index(None, 'name'),
+    sa.Index(None, 'trust_id'),
+    sa.Index(None, 'deleted_at'),
+    **_MYSQL)
+
+RESERVATIONS = sa.Table(
+    'reservations', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('position', sa.Integer, nullable=False),
+    sa.Column('resource_type', _text(66), nullable=False),
+    sa.Column('request', sa.JSON, nullable=False),
+    sa.Column('binding', sa.JSON, nullable=False),
+    sa.Column('state', _text(13), nullable=False),
+    sa.Column('missing_resources', sa.Boolean, nullable=False, default=False),
+    sa.Column('resources_changed', sa.Boolean, nullable=False, default=False),
+    *_stamps(),
+    sa.Index(None, 'lease_id', 'position'),
+    **_MYSQL)
+
+EVENTS = sa.Table(
+    'events', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('kind', _text(66), nullable=False),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('due_at', UtcDateTime, nullable=False),
+    sa.Column('status', _text(13), nullable=False),
+    sa.Column('claim_owner', _text(255)),
+    sa.Column('claim_no', sa.Integer, nullable=False, default=0),
+    sa.Column('claimed_until', UtcDateTime),
+    sa.Column('attempts', sa.Integer, nullable=False, default=0),
+    sa.Column('waits', sa.Integer, nullable=False, default=0),
+    *_stamps(),
+    sa.Index(None, 'status', 'due_at'),
+    sa.Index(None, 'lease_id'),
+    **_MYSQL)
+
+RESOURCES = sa.Table(
+    'resources', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('pool', _text(32), nullable=False),
+    sa.Column('name', _text(255), nullable=False),
+    # The name again while enrolled, null once withdrawn: unique (pool, name) of those enrolled.
+    sa.Column('enrolled_name', _text(255)),
+    sa.Column('capacity', sa.JSON, nullable=False),
+    sa.Column('reservable', sa.Boolean, nullable=False, default=True),
+    sa.Column('generation', sa.Integer, nullable=False, default=0),
+    sa.Column('held_by', _text(36)),
+    sa.Column('withdrawn_at', UtcDateTime),
+    *_stamps(),
+    sa.UniqueConstraint('pool', 'enrolled_name'),
+    sa.Index(None, 'held_by'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
+PROPERTIES = sa.Table(
+    'properties', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('pool', _text(32), nullable=False),
+    sa.Column('name', _text(64), nullable=False),
+    sa.Column('private', sa.Boolean, nullable=False, default=False),
+    # A fact is what the cloud says of a resource; the others are what operators say.
+    sa.Column('fact', sa.Boolean, nullable=False, default=False),
+    *_stamps(),
+    sa.UniqueConstraint('pool', 'name'),
+    **_MYSQL)
+
+PROPERTY_VALUES = sa.Table(
+    'property_values', METADATA,
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id', ondelete='CASCADE'),
+              primary_key=True),
+    sa.Column('property_id', _ID, sa.ForeignKey('properties.id', ondelete='CASCADE'),
+              primary_key=True),
+    sa.Column('text', sa.Text, nullable=False),
+    sa.Column('number', sa.Float(53)),
+    sa.Index(None, 'property_id', 'number'),
+    sa.Index('ix_property_values_property_id_text', 'property_id', 'text',
+             mysql_length={'text': 191}),
+    **_MYSQL)
+
+ALLOCATIONS = sa.Table(
+    'allocations', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('reservation_id', _text(36),
+              sa.ForeignKey('reservations.id', ondelete='CASCADE'), nullable=False),
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id'), nullable=False),
+    sa.Column('start', UtcDateTime, nullable=False),
+    sa.Column('end', UtcDateTime, nullable=False),
+    sa.Column('whole', sa.Boolean, nullable=False),
+    sa.Column('amount', sa.JSON, nullable=False),
+    sa.Column('copies', sa.Integer, nullable=False, default=1),
+    sa.Column('released_at', UtcDateTime),
+    sa.Index(None, 'resource_id', 'end', 'start'),
+    sa.Index(None, 'reservation_id'),
+    sa.Index(None, 'end'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
+IDEMPOTENCY_KEYS = sa.Table(
+    'idempotency_keys', METADATA,
+    sa.Column('project_id', _text(255), primary_key=True),
+    sa.Column('key', _text(255), primary_key=True),
+    sa.Column('request_hash', _text(64), nullable=False),
+    sa.Column('lease_id', _text(36), nullable=False),
+    sa.Column('expires_at', UtcDateTime, nullable=False),
+    sa.Index(None, 'expires_at'),
+    **_MYSQL)
+
+HISTORY = sa.Table(
+    'history', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('lease_id', _text(36), nullable=False),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('who', _text(255), nullable=False),
+    sa.Column('what', _text(64), nullable=False),
+    sa.Column('why', sa.Text),
+    sa.Index(None, 'lease_id', 'id'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
+OUTBOX = sa.Table(
+    'outbox', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('event_type', _text(255), nullable=False),
+    sa.Column('payload', sa.JSON, nullable=False),
+    sa.Column('claim_owner', _text(255)),
+    sa.Column('claimed_until', UtcDateTime),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
+MANAGERS = sa.Table(
+    'managers', METADATA,
+    sa.Column('id', _text(255), primary_key=True),
+    sa.Column('host', _text(255), nullable=False),
+    sa.Column('since', UtcDateTime, nullable=False),
+    sa.Column('last_seen', UtcDateTime, nullable=False),
+    sa.Column('running', sa.Integer, nullable=False, default=0),
+    **_MYSQL)
+
+ACQUISITIONS = sa.Table(
+    'acquisitions', METADATA,
+    sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              primary_key=True),
+    sa.Column('kind', _text(16), nullable=False),
+    sa.Column('request', sa.JSON, nullable=False),
+    sa.Column('attempts', sa.Integer, nullable=False, default=0),
+    sa.Column('next_at', UtcDateTime),
+    sa.Column('not_after', UtcDateTime),
+    sa.Column('plan', sa.JSON),
+    sa.Column('reason', sa.Text),
+    *_stamps(),
+    sa.Index(None, 'next_at'),
+    **_MYSQL)

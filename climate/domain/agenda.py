@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which events a lease needs, and in which order those that are due are carried out."""
+import dataclasses
+import datetime
+from collections.abc import Iterable, Sequence
+
+from climate.domain import lifecycle
+from climate.domain import records
+
+START = 'start_lease'
+BEFORE_END = 'before_end_lease'
+END = 'end_lease'
+NOTIFY = 'notify'
+UPDATE = 'update_lease'
+DELETE = 'delete_lease'
+DROP_TRUST = 'drop_trust'
+
+# What users see of the agenda; the others are Climate's own errands.
+SHOWN = (START, BEFORE_END, END, NOTIFY)
+
+# The task that an event does to its lease; an event without one changes nothing of the lease.
+TASK_OF = {START: 'start', UPDATE: 'update', END: 'end', DELETE: 'delete'}
+
+# At one moment whatever gives back comes before whatever takes.
+_RANK = {DELETE: 0, END: 1, BEFORE_END: 2, UPDATE: 3, START: 4, NOTIFY: 5, DROP_TRUST: 6}
+
+
+@dataclasses.dataclass(frozen=True)
+class Pause:
+    """How long to wait after a failure: `first` seconds, doubled each time up to `longest`."""
+
+    first_seconds: float
+    longest_seconds: float
+    attempts: int
+
+    def after(self, attempts: int) -> datetime.timedelta | None:
+        """The pause after so many failed attempts; None when it is time to give up."""
+        if attempts > self.attempts:
+            return None
+        seconds = min(self.first_seconds * 2 ** max(attempts - 1, 0), self.longest_seconds)
+        return datetime.timedelta(seconds=seconds)
+
+
+def before_end_of(start: datetime.datetime, end: datetime.datetime,
+                  minutes: int) -> datetime.datetime | None:
+    """When a lease is told that its end is near: `minutes` before, never before it starts.
+
+    None when `minutes` is 0: nobody is told.
+    """
+    if minutes == 0:
+        return None
+    return max(start, end - datetime.timedelta(minutes=minutes))
+
+
+def moments_of(lease: records.Lease) -> list[tuple[str, datetime.datetime]]:
+    """The (kind, moment) pairs of the events that every lease has."""
+    moments = [(START, lease.start), (END, lease.end)]
+    if lease.before_end is not None:
+        moments.append((BEFORE_END, lease.before_end))
+    return moments
+
+
+def in_order(due: Iterable[records.Event]) -> list[records.Event]:
+    """The events by their moment; at one moment ends before starts; a tie goes by lease and id."""
+    return sorted(due, key=lambda event: (event.at, _RANK[event.kind], event.lease_id, event.id))
+
+
+def next_of_each_lease(due: Sequence[records.Event],
+                       busy: Iterable[str] = ()) -> list[records.Event]:
+    """In order, the first event of each lease; none of the leases in `busy`."""
+    seen = set(busy)
+    firsts = []
+    for event in in_order(due):
+        if event.lease_id not in seen:
+            seen.add(event.lease_id)
+            firsts.append(event)
+    return firsts
+
+
+def passed_by(lease: records.Lease, now: datetime.datetime) -> bool:
+    """True for a lease whose whole span went by before anybody could start it."""
+    return lease.state == lifecycle.PENDING and lease.end <= now

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The life of a lease: its states, its tasks, and the words in which users see them.
+
+`state` says what is true; `task` says what Climate is doing about it just now.
+"""
+import dataclasses
+import datetime
+
+from climate import errors
+
+PENDING = 'PENDING'
+ACQUIRING = 'ACQUIRING'
+ACTIVE = 'ACTIVE'
+TERMINATED = 'TERMINATED'
+TIMEDOUT = 'TIMEDOUT'
+ERROR = 'ERROR'
+
+STATES = {
+    PENDING: 'Promised; it has not started.',
+    ACQUIRING: 'Still looking for its resources: retries, best effort, or waiting.',
+    ACTIVE: 'Its resources are with the project.',
+    TERMINATED: 'Over; all was given back.',
+    TIMEDOUT: 'Its resources were not found within the time it had.',
+    ERROR: 'Something failed; the reason is in words, the end still cleans up.',
+}
+
+RESERVATION_PENDING = 'pending'
+RESERVATION_ACTIVE = 'active'
+RESERVATION_DELETED = 'deleted'
+RESERVATION_ERROR = 'error'
+
+EVENT_UNDONE = 'UNDONE'
+EVENT_IN_PROGRESS = 'IN_PROGRESS'
+EVENT_DONE = 'DONE'
+EVENT_ERROR = 'ERROR'
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One thing that Climate does to a lease.
+
+    :ivar shown: the status at REST 1.0 while it runs; the later word is the same in small letters.
+    :ivar begins_in: the states in which it may begin.
+    :ivar success: the state after it went well; None leaves the state as it is.
+    :ivar verb: how an error message says it.
+    """
+
+    name: str
+    shown: str
+    begins_in: frozenset[str]
+    success: str | None
+    verb: str
+    failure: str = ERROR
+
+
+TASKS = {task.name: task for task in (
+    Task('start', 'STARTING', frozenset({PENDING}), ACTIVE, 'be started'),
+    Task('update', 'UPDATING', frozenset({PENDING, ACTIVE, ERROR}), None, 'be changed'),
+    Task('end', 'TERMINATING', frozenset({PENDING, ACTIVE, ERROR}), TERMINATED, 'be ended'),
+    Task('delete', 'DELETING', frozenset(STATES), TERMINATED, 'be deleted'),
+)}
+
+# How the four states without a task are called: at REST 1.0, and from 1.1.
+_WORDS = {
+    PENDING: ('PENDING', 'inactive'),
+    ACQUIRING: ('CREATING', 'in_progress'),
+    ACTIVE: ('ACTIVE', 'active'),
+    TERMINATED: ('TERMINATED', 'terminated'),
+    TIMEDOUT: ('ERROR', 'timedout'),
+    ERROR: ('ERROR', 'error'),
+}
+TO_BE_STARTED = 'to_be_started'
+
+
+def words(state: str, task: str | None, start: datetime.datetime,
+          now: datetime.datetime) -> tuple[str, str]:
+    """The status of a lease as users see it: (at REST 1.0, from 1.1)."""
+    if task is not None:
+        shown = TASKS[task].shown
+        return shown, shown.lower()
+    if state == PENDING and start <= now:
+        return _WORDS[PENDING][0], TO_BE_STARTED
+    return _WORDS[state]
+
+
+def meaning(word: str) -> tuple[str | None, str | None]:
+    """What a status word (of any version) asks for: (state, task), one of them None.
+
+    :raises BadField: no lease ever shows that word.
+    """
+    for task in TASKS.values():
+        if word.upper() == task.shown:
+            return None, task.name
+    if word == TO_BE_STARTED:
+        return PENDING, None
+    for state, shown in _WORDS.items():
+        if word in shown and (word != 'ERROR' or state == ERROR):
+            return state, None
+    known = sorted({new for _, new in _WORDS.values()} | {TO_BE_STARTED}
+                   | {task.shown.lower() for task in TASKS.values()})
+    raise errors.BadField(field='status', reason=f'"{word}" is none of {", ".join(known)}.')
+
+
+def begin(lease_id: str, state: str, running: str | None, task: str) -> None:
+    """Let `task` begin on a lease in `state` on which `running` (or None) is being done.
+
+    :raises BadTransition: another task runs, or the state does not allow it.
+    """
+    if running is not None and running != task:
+        raise errors.BadTransition(lease_id=lease_id, status=TASKS[running].shown,
+                                   task=TASKS[task].verb)
+    if state not in TASKS[task].begins_in:
+        raise errors.BadTransition(lease_id=lease_id, status=_WORDS[state][0],
+                                   task=TASKS[task].verb)
+
+
+def after(state: str, task: str, succeeded: bool) -> str:
+    """The state in which `task` leaves a lease that was in `state`."""
+    rule = TASKS[task]
+    return (rule.success or state) if succeeded else rule.failure
+
+
+def as_dot() -> str:
+    """The picture of states and tasks, in the DOT language."""
+    lines = ['digraph lease {', '  rankdir=LR;', '  node [shape=box, style=rounded];']
+    lines += [f'  {state} [tooltip="{text}"];' for state, text in STATES.items()]
+    for task in TASKS.values():
+        for state in sorted(task.begins_in):
+            target = task.success or state
+            if state != target or task.success is None:
+                lines.append(f'  {state} -> {target} [label="{task.name}"];')
+            if state != task.failure:
+                lines.append(f'  {state} -> {task.failure} [label="{task.name} fails", '
+                             'style=dashed];')
+    return '\n'.join(lines + ['}']) + '\n'

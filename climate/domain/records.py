@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The nouns of Climate as frozen records, the same in every layer."""
+import dataclasses
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from climate.domain import interval
+from climate.domain import lifecycle
+
+Moment = datetime.datetime
+
+
+@dataclasses.dataclass(frozen=True)
+class Allocation:
+    """A promise: `resource_id` belongs to `reservation_id` from `start` to `end`.
+
+    `whole` says that all of it does, else `amount` is {class: units}, once for each of `copies`.
+    A promise that was given back early has `released_at` and counts no more.
+    """
+
+    reservation_id: str
+    resource_id: int
+    start: Moment
+    end: Moment
+    whole: bool = True
+    amount: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    copies: int = 1
+    released_at: Moment | None = None
+    lease_id: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Resource:
+    """Something that can be given: a host, an address, a storage backend.
+
+    `capacity` is {class: units}; `properties` what operators said of it; `facts` what the cloud
+    says of it. `held_by` is the reservation that occupies all of it in the cloud now.
+    """
+
+    id: int
+    pool: str
+    name: str
+    capacity: Mapping[str, int]
+    reservable: bool = True
+    generation: int = 0
+    held_by: str | None = None
+    properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Property:
+    """A name under which resources of a pool have values; a private one only admins see."""
+
+    id: int
+    pool: str
+    name: str
+    private: bool = False
+    values: tuple[str, ...] = ()
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Reservation:
+    """One allocation in a lease: what was asked (`request`), what the cloud made (`binding`)."""
+
+    id: str
+    lease_id: str
+    resource_type: str
+    request: Mapping[str, Any]
+    binding: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    state: str = lifecycle.RESERVATION_PENDING
+    missing_resources: bool = False
+    resources_changed: bool = False
+    resource_ids: tuple[int, ...] = ()
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """Something that happens to a lease at the moment `at`.
+
+    `due_at` is when it is tried next: `at` at first, later after a failure or while it waits.
+    A claim (`claim_owner`, `claimed_until`) ends by itself; `claim_no` counts the claims, and
+    every write of a claim's owner names its number. `attempts` counts the failures, `waits` how
+    often something in the cloud was not ready yet.
+    """
+
+    id: str
+    lease_id: str
+    kind: str
+    at: Moment
+    due_at: Moment
+    status: str = lifecycle.EVENT_UNDONE
+    claim_owner: str | None = None
+    claim_no: int = 0
+    claimed_until: Moment | None = None
+    attempts: int = 0
+    waits: int = 0
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Lease:
+    """The contract: reservations for a project from `start` to `end`."""
+
+    id: str
+    name: str
+    project_id: str
+    user_id: str
+    start: Moment
+    end: Moment
+    trust_id: str | None = None
+    before_end: Moment | None = None
+    state: str = lifecycle.PENDING
+    reason: str | None = None
+    task: str | None = None
+    task_until: Moment | None = None
+    claim_no: int = 0
+    degraded: bool = False
+    generation: int = 0
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+    ended_at: Moment | None = None
+    deleted_at: Moment | None = None
+    reservations: tuple[Reservation, ...] = ()
+    events: tuple[Event, ...] = ()
+
+    @property
+    def interval(self) -> interval.Interval:
+        return interval.Interval(self.start, self.end)
+
+    def task_at(self, now: Moment) -> str | None:
+        """The task that holds the lease at `now`; one whose time ran out holds it no more."""
+        return self.task if self.task_until is not None and self.task_until > now else None
+
+    def event(self, kind: str) -> Event | None:
+        """The lease's own event of that kind, the latest where there are several."""
+        found = [event for event in self.events if event.kind == kind]
+        return max(found, key=lambda event: event.at) if found else None
+
+
+@dataclasses.dataclass(frozen=True)
+class ReservationRequest:
+    """What a caller asks of one resource type; `id` names the reservation that it changes."""
+
+    resource_type: str | None
+    request: Mapping[str, Any]
+    id: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class LeaseRequest:
+    """What a caller asks for; a `start` or `end` of None with `now` set means this moment.
+
+    :ivar lenient: the caller speaks REST 1.0: unknown keys are ignored, numbers may be text,
+        "now" is the current minute.
+    """
+
+    name: str
+    start: Moment | None
+    end: Moment | None
+    duration_seconds: int | None = None
+    before_end: Moment | None = None
+    reservations: tuple[ReservationRequest, ...] = ()
+    notify_at: tuple[Moment, ...] = ()
+    lenient: bool = True
+    dry_run: bool = False
+    idempotency_key: str | None = None
+    request_hash: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class LeaseChanges:
+    """What a caller wants changed; a field that is None stays as it is.
+
+    `start_now` and `end_now` stand for the word "now". `generation`, where given, is the version
+    of the lease that the caller has seen.
+    """
+
+    name: str | None = None
+    start: Moment | None = None
+    end: Moment | None = None
+    start_now: bool = False
+    end_now: bool = False
+    duration_seconds: int | None = None
+    before_end: Moment | None = None
+    reservations: tuple[ReservationRequest, ...] = ()
+    notify_at: tuple[Moment, ...] = ()
+    lenient: bool = True
+    dry_run: bool = False
+    generation: int | None = None
+
+    @property
+    def only_renames(self) -> bool:
+        """True where nothing but the name is to change (or nothing at all)."""
+        return not (self.start or self.end or self.start_now or self.end_now or self.before_end
+                    or self.duration_seconds or self.reservations or self.notify_at)
+
+    @property
+    def only_ends(self) -> bool:
+        """True where nothing but the end (and the name) is to change."""
+        return bool(self.end or self.end_now or self.duration_seconds) and not (
+            self.start or self.start_now or self.before_end or self.reservations
+            or self.notify_at)
+
+
+@dataclasses.dataclass(frozen=True)
+class LeaseQuery:
+    """Which leases to list, and in which order; None means any."""
+
+    project_id: str | None = None
+    status: str | None = None
+    name: str | None = None
+    starts_before: Moment | None = None
+    ends_after: Moment | None = None
+    resource_id: int | None = None
+    deleted: bool = False
+    sort: tuple[tuple[str, bool], ...] = (('created_at', True),)
+    limit: int | None = None
+    marker: str | None = None

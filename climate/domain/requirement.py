@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The language in which users say what a resource must be like.
+
+A requirement is a list, or its JSON text; none, an empty list or an empty text asks for nothing::
+
+    [">=", "$vcpus", "4"]
+    ["in", "$gpu", ["A100", "H100"]]
+    ["and", ["=", "$trait:HW_CPU_X86_AVX2", "required"], ["not", ["<", "$memory_mb", 65536]]]
+
+* ``==`` (or ``=``), ``!=``, ``<``, ``<=``, ``>``, ``>=`` compare numbers where both sides look
+  like numbers, truths where both are true or false in any case, else text, letter by letter.
+  Unlike things are never equal and neither is the greater.
+* ``s==`` ``s!=`` ``s<`` ``s<=`` ``s>`` ``s>=`` always compare text. ``contains`` finds a part of a
+  text, or a member of a list.
+* A property that is a list equals each of its members; it is not less or greater than anything.
+* A host without the property meets no comparison, not even ``!=``. ``not`` is plain negation, so
+  ``["not", ["==", "$gpu", "A100"]]`` is true for a host without the property ``gpu``.
+  ``["!=", "$gpu", null]`` is true for every host that has the property.
+"""
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+import decimal
+import difflib
+import functools
+import json
+import math
+import operator
+import re
+from typing import Any
+from typing import NoReturn
+from typing import TypeAlias
+
+from climate import errors
+
+Value: TypeAlias = str | int | float | bool | None
+Requirement: TypeAlias = 'Leaf | In | All | Any_ | Not'
+_Typed: TypeAlias = tuple[str, Any]
+
+ALIASES = {'cores': 'vcpus', 'ram': 'memory_mb', 'disk': 'local_gb'}
+TRAITS = 'traits'
+
+MAX_DEPTH = 16
+MAX_LEAVES = 200
+MAX_VALUES = 1000
+MAX_NAME = 128
+MAX_TEXT = 65536
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    '==': operator.eq, '!=': operator.ne, '<': operator.lt, '<=': operator.le,
+    '>': operator.gt, '>=': operator.ge}
+_OPERATORS = (*_COMPARE, *(f's{sign}' for sign in _COMPARE), 'contains')
+_WORDS = ('=', *_OPERATORS, 'in', 'and', 'or', 'not')
+_MANY = (list, tuple, set, frozenset)
+_EXAMPLE = '[">=", "$vcpus", "4"]'
+_NUMBER = re.compile(r'[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?', re.ASCII)
+_UNSTORABLE = re.compile('[\0\ud800-\udfff]')
+_PLAIN = re.compile(r'[\w.:/+-]+')
+_TRUTHS = {'true': True, 'false': False}
+_REQUIRED = {'required': True, 'true': True, 'forbidden': False, 'false': False}
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """One comparison of the property `name` with `value`."""
+
+    operator: str
+    name: str
+    value: Value
+
+    @functools.cached_property
+    def wanted(self) -> _Typed:
+        return _typed(self.value)
+
+    def __str__(self) -> str:
+        return f'{self.name} {self.operator} {_readable(self.value)}'
+
+
+@dataclasses.dataclass(frozen=True)
+class In:
+    """The property `name` equals one of `values`."""
+
+    name: str
+    values: tuple[Value, ...]
+
+    @functools.cached_property
+    def wanted(self) -> frozenset[_Typed]:
+        return frozenset(_typed(value) for value in self.values)
+
+    def __str__(self) -> str:
+        return f'{self.name} in ({", ".join(_readable(value) for value in self.values)})'
+
+
+@dataclasses.dataclass(frozen=True)
+class All:
+    """Every one of `parts`; without parts it asks for nothing."""
+
+    parts: 'tuple[Requirement, ...]' = ()
+
+    def __str__(self) -> str:
+        return ' and '.join(_bracketed(part) for part in self.parts) or 'anything'
+
+
+@dataclasses.dataclass(frozen=True)
+class Any_:  # noqa: N801 (beside typing.Any)
+    """At least one of `parts`."""
+
+    parts: 'tuple[Requirement, ...]'
+
+    def __str__(self) -> str:
+        return ' or '.join(_bracketed(part) for part in self.parts)
+
+
+@dataclasses.dataclass(frozen=True)
+class Not:
+    """The contrary of `part`."""
+
+    part: 'Requirement'
+
+    def __str__(self) -> str:
+        return f'not ({self.part})'
+
+
+NOTHING = All()
+
+
+def parse(text_or_value: object) -> Requirement:
+    """The requirement that a JSON text, or the list it stands for, says.
+
+    Names come out canonical: aliases replaced, ``capabilities:`` dropped, and ``$trait:X`` turned
+    into a question about the property ``traits``.
+
+    :raises MalformedRequirement: it cannot be read; whatever the input, nothing else is raised.
+    """
+    value = _decoded(text_or_value) if isinstance(text_or_value, str) else text_or_value
+    if value is None or (isinstance(value, str | list | tuple) and not value):
+        return NOTHING
+    return _Reader().read(value, 1)
+
+
+def matches(requirement: Requirement, values: Mapping[str, object]) -> bool:
+    """True when a resource with these property values meets the requirement.
+
+    :param values: {canonical name: text, number, truth, or a collection of them}; None counts as
+        absent. ``traits`` is a collection of names.
+    """
+    match requirement:
+        case Leaf():
+            value = values.get(requirement.name)
+            return value is not None and _meets(requirement, value)
+        case In():
+            value = values.get(requirement.name)
+            return value is not None and any(_typed(member) in requirement.wanted
+                                             for member in _members(value))
+        case All():
+            return all(matches(part, values) for part in requirement.parts)
+        case Any_():
+            return any(matches(part, values) for part in requirement.parts)
+        case Not():
+            return not matches(requirement.part, values)
+
+
+def names(requirement: Requirement) -> frozenset[str]:
+    """The canonical names of the properties that `matches` will look at."""
+    match requirement:
+        case Leaf() | In():
+            return frozenset({requirement.name})
+        case Not():
+            return names(requirement.part)
+        case All() | Any_():
+            return frozenset().union(*(names(part) for part in requirement.parts))
+
+
+def check_names(requirement: Requirement, known: Collection[str]) -> None:
+    """Refuse a requirement about properties that are not `known`.
+
+    :raises UnknownProperty: names the first unknown one in the alphabet, and those like it.
+    """
+    for name in sorted(names(requirement) - frozenset(known)):
+        near = sorted(known)
+        if len(near) > 12:
+            near = difflib.get_close_matches(name, near, n=5, cutoff=0.5) or [*near[:12], '…']
+        raise errors.UnknownProperty(name=name, near=', '.join(near) or 'there are none')
+
+
+def criteria(requirement: Requirement) -> list[Requirement]:
+    """The conditions which all have to be met, each by itself; ``str()`` of one can be read."""
+    return list(requirement.parts) if isinstance(requirement, All) else [requirement]
+
+
+def conjunction(*requirements: Requirement) -> Requirement:
+    """The requirement which is met where all of these are."""
+    parts = tuple(part for requirement in requirements for part in criteria(requirement))
+    return parts[0] if len(parts) == 1 else All(parts)
+
+
+def to_json(requirement: Requirement) -> list[Any]:
+    """The list which `parse` reads as this requirement, ready for JSON."""
+    match requirement:
+        case Leaf():
+            return [requirement.operator, f'${requirement.name}', requirement.value]
+        case In():
+            return ['in', f'${requirement.name}', list(requirement.values)]
+        case Not():
+            return ['not', to_json(requirement.part)]
+        case Any_():
+            return ['or', *(to_json(part) for part in requirement.parts)]
+        case All():
+            parts = [to_json(part) for part in requirement.parts]
+            return ['and', *parts] if parts else []
+
+
+def number(value: object) -> int | decimal.Decimal | None:
+    """The exact number that `value` is or, as text, looks like; None for anything else."""
+    if isinstance(value, str):
+        text = value.strip()
+        return decimal.Decimal(text) if len(text) <= 64 and _NUMBER.fullmatch(text) else None
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):
+        # The short form: 0.1 is to equal "0.1", not the binary number next to it.
+        return decimal.Decimal(repr(float(value))) if math.isfinite(value) else None
+    return value if isinstance(value, int) else None
+
+
+def shown(part: object) -> str:
+    """Anything as JSON text for a message, cut short."""
+    text = json.dumps(_abridged(part, 3), ensure_ascii=False)
+    text = text if len(text) <= 100 else f'{text[:99]}…'
+    return text.encode('utf-8', 'replace').decode()
+
+
+class _Reader:
+    """Reads one requirement and counts its leaves."""
+
+    def __init__(self) -> None:
+        self._leaves = 0
+
+    def read(self, part: object, depth: int) -> Requirement:
+        if not isinstance(part, list | tuple) or not part:
+            _refuse(part, f'a list is expected, such as {_EXAMPLE}.')
+        if depth > MAX_DEPTH:
+            _refuse(part, f'it is nested more than {MAX_DEPTH} deep.')
+        word, *rest = part
+        if not isinstance(word, str) or word not in _WORDS:
+            _refuse(part, f'it must begin with one of {" ".join(_WORDS)}, as in {_EXAMPLE}.')
+        if word in ('and', 'or', 'not'):
+            return self._connected(part, word, rest, depth)
+        self._leaves += 1
+        if self._leaves > MAX_LEAVES:
+            _refuse(part, f'there are more than {MAX_LEAVES} comparisons.')
+        return _membership(part, rest) if word == 'in' else _comparison(part, word, rest)
+
+    def _connected(self, whole: object, word: str, rest: list[object],
+                   depth: int) -> Requirement:
+        if not rest or (word == 'not' and len(rest) != 1):
+            counts = 'exactly one requirement' if word == 'not' else 'one requirement or more'
+            _refuse(whole, f'"{word}" takes {counts}, as in ["{word}", {_EXAMPLE}].')
+        parts = tuple(self.read(part, depth + 1) for part in rest)
+        if word == 'not':
+            return Not(parts[0])
+        return conjunction(*parts) if word == 'and' or len(parts) == 1 else Any_(parts)
+
+
+def _comparison(whole: object, word: str, rest: list[object]) -> Requirement:
+    if len(rest) != 2:
+        _refuse(whole, f'a comparison has three items, as in {_EXAMPLE}.')
+    sign = '==' if word == '=' else word
+    name, value = _name(whole, rest[0]), _value(whole, rest[1])
+    if not name.startswith('trait:'):
+        return Leaf(sign, ALIASES.get(name, name), value)
+    required = _REQUIRED.get(str(value).strip().lower())
+    trait = name.removeprefix('trait:')
+    if sign not in ('==', '!=') or required is None or not trait:
+        _refuse(whole, 'a trait is "required" or "forbidden", as in '
+                       '["=", "$trait:HW_CPU_X86_AVX2", "required"].')
+    has_it = Leaf('contains', TRAITS, trait)
+    return has_it if required == (sign == '==') else Not(has_it)
+
+
+def _membership(whole: object, rest: list[object]) -> Requirement:
+    example = '["in", "$gpu", ["A100", "H100"]]'
+    if len(rest) < 2:
+        _refuse(whole, f'"in" takes a name and one value or more, as in {example}.')
+    listed = rest[1] if len(rest) == 2 and isinstance(rest[1], list | tuple) else rest[1:]
+    name = _name(whole, rest[0])
+    if name.startswith('trait:') or not listed or len(listed) > MAX_VALUES:
+        _refuse(whole, f'"in" takes a name that is no trait, and 1 to {MAX_VALUES} values, '
+                       f'as in {example}.')
+    return In(ALIASES.get(name, name), tuple(_value(whole, value) for value in listed))
+
+
+def _name(whole: object, text: object) -> str:
+    """The name without `$` and without its scope, unless that is ``trait:``."""
+    if not isinstance(text, str) or not text.startswith('$'):
+        _refuse(whole, f'the second item must be a name that begins with $, as in {_EXAMPLE}.')
+    name = re.sub('^(capabilities:)+', '', text[1:])
+    if not 0 < len(name) <= MAX_NAME or not _storable(name):
+        _refuse(whole, f'a name has 1 to {MAX_NAME} characters, as in {_EXAMPLE}.')
+    return name
+
+
+def _value(whole: object, value: object) -> Value:
+    if not (value is None or isinstance(value, str | int | float)) or not _bounded(value):
+        _refuse(whole, f'{shown(value)} is no value; text, a number, true, false or null is '
+                       f'expected, as in {_EXAMPLE}.')
+    return value
+
+
+def _bounded(value: Value) -> bool:
+    """False for what JSON or a database cannot take: endless or huge numbers, broken text."""
+    if isinstance(value, str):
+        return _storable(value)
+    if isinstance(value, int):
+        return value.bit_length() <= 200
+    return value is None or math.isfinite(value)
+
+
+def _storable(text: str) -> bool:
+    """False for half a character pair and for the character 0, which no database takes."""
+    return _UNSTORABLE.search(text) is None
+
+
+def _decoded(text: str) -> object:
+    if not text.strip():
+        return None
+    if len(text) > MAX_TEXT:
+        _refuse(text, f'it has more than {MAX_TEXT} characters.')
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        # From neither is there anything to learn for the user that the example does not say.
+        _refuse(text, f'it is not JSON; a list is expected, such as {_EXAMPLE}.')
+
+
+def _refuse(part: object, reason: str) -> NoReturn:
+    raise errors.MalformedRequirement(part=shown(part), reason=reason)
+
+
+def _meets(leaf: Leaf, value: object) -> bool:
+    as_text = leaf.operator.startswith('s')
+    sign = leaf.operator.removeprefix('s')
+    if sign == 'contains':
+        wanted = str(leaf.value)
+        return any(str(member) == wanted for member in value) if isinstance(value, _MANY) else (
+            wanted in str(value))
+    read = _as_text if as_text else _typed
+    kind, key = wanted_typed = _as_text(leaf.value) if as_text else leaf.wanted
+    if sign in ('==', '!='):
+        return any(read(member) == wanted_typed for member in _members(value)) == (sign == '==')
+    own_kind, own = ('list', None) if isinstance(value, _MANY) else read(value)
+    return own_kind == kind and own is not None and _COMPARE[sign](own, key)
+
+
+def _typed(value: object) -> _Typed:
+    """(kind, key): values of one kind can be compared by their keys."""
+    if value is None:
+        return 'null', None
+    if (exact := number(value)) is not None:
+        return 'number', exact
+    text = str(value)
+    truth = _TRUTHS.get(text.strip().lower())
+    return ('text', text) if truth is None else ('truth', truth)
+
+
+def _as_text(value: object) -> _Typed:
+    return 'text', str(value)
+
+
+def _members(value: object) -> Collection[object]:
+    return value if isinstance(value, _MANY) else (value,)
+
+
+def _bracketed(part: Requirement) -> str:
+    return f'({part})' if isinstance(part, All | Any_) else str(part)
+
+
+def _readable(value: Value) -> str:
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _abridged(part: object, depth: int) -> object:
+    """A small copy of `part` that can be written as JSON, whatever it was."""
+    if isinstance(part, list | tuple):
+        return ['…'] if depth == 0 else [*(_abridged(item, depth - 1) for item in part[:5]),
+                                         *(['…'] if len(part) > 5 else [])]
+    if isinstance(part, dict):
+        return {_abridged_key(key): _abridged(part[key], depth - 1)
+                for key in list(part)[:3]} if depth else '{…}'
+    if isinstance(part, str):
+        return part if len(part) <= 60 else f'{part[:59]}…'
+    if part is None or isinstance(part, bool | float):
+        return part
+    if isinstance(part, int) and part.bit_length() <= 200:
+        return part
+    return f'<{type(part).__name__}>'
+
+
+def _abridged_key(key: object) -> str:
+    return str(_abridged(key, 0)) if isinstance(key, str | int) else f'<{type(key).__name__}>'

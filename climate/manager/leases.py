@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Create, read and delete a lease: each is one transaction, and nothing is done in the cloud.
+
+Whatever the cloud must do is an event with a time, also when that time is now.
+"""
+import dataclasses
+import datetime
+
+from oslo_log import log
+from oslo_utils import uuidutils
+
+from climate import errors
+from climate.db import allocations
+from climate.db import engine
+from climate.db import events
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager import booking
+from climate.manager import moments
+from climate.manager import notify
+from climate.manager import shortage
+from climate.manager import trusts
+
+LOG = log.getLogger(__name__)
+
+_ERRANDS = (agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, agenda.NOTIFY)
+
+
+class Leases:
+    """The use cases of leases that need no work in the cloud."""
+
+    def __init__(self, core):
+        self._core = core
+        self._booking = booking.Booking(core)
+        self._trusts = trusts.Trusts(core)
+
+    def get(self, lease_id):
+        """The lease, a deleted one too.
+
+        :raises LeaseNotFound: no lease has that id.
+        """
+        with self._core.database.reader() as connection:
+            return leases.get(connection, lease_id)
+
+    def find(self, query):
+        """The leases that a LeaseQuery asks for."""
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            return leases.find(connection, query, now)
+
+    def create(self, context, lease_id, request):
+        """The lease of a LeaseRequest; with `dry_run` the one that it would be.
+
+        Repeatable: the same id, or the same Idempotency-Key, gives the lease that was made.
+
+        :raises BadRequest: the request is wrong; the error names the field.
+        :raises NotEnough: there is no room, with the reasons.
+        :raises TrustRefused: Climate could not act for this caller later.
+        :raises KeyReused: the key came with another request before.
+        """
+        now = self._core.clock()
+        made = self._made_before(context, lease_id, request, now)
+        if made is not None:
+            return made
+        lease, wishes = self._draft(context, lease_id, request, now)
+        span = dataclasses.replace(lease.interval, start=max(lease.start, now))
+        planned = self._booking.plan(wishes, span, now)
+        if request.dry_run:
+            return _with_resources(lease, planned)
+        lease, trust_id = self._trusts.entrust(context, lease)
+        try:
+            made = self._booking.book(
+                wishes, span, now, planned=planned,
+                write=lambda connection, chosen: self._write(connection, lease, chosen, request,
+                                                             now))
+        except engine.Duplicate:
+            # The same request came twice at once: the other one made the lease.
+            self._trusts.drop(trust_id)
+            return self._made_before(context, lease_id, request, now)
+        except errors.ClimateError:
+            self._trusts.drop(trust_id)
+            raise
+        LOG.info('Lease %s of project %s: created, %s to %s, resources %s', made.id,
+                 made.project_id, made.start.isoformat(), made.end.isoformat(),
+                 [reservation.resource_ids for reservation in made.reservations])
+        self._core.wake()
+        return made
+
+    def delete(self, context, lease_id):
+        """Delete a lease: True when it is gone, False while the cloud gives back what it has.
+
+        :raises LeaseNotFound: no lease has that id, or it was deleted before.
+        """
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            lease = leases.lock(connection, lease_id)
+            if lease.deleted_at is not None:
+                raise errors.LeaseNotFound(lease_id=lease_id)
+            ids = [reservation.id for reservation in lease.reservations]
+            at_once = _holds_nothing(lease, now)
+            if at_once or lease.event(agenda.DELETE) is None:
+                events.close(connection, lease_id, now, _ERRANDS)
+                allocations.cut(connection, ids, now)
+                journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
+            if at_once:
+                bury(connection, lease, now)
+            else:
+                self._order_teardown(connection, lease, now)
+        self._core.wake()
+        LOG.info('Lease %s: %s', lease_id, 'deleted' if at_once else 'being deleted')
+        return at_once
+
+    @staticmethod
+    def _order_teardown(connection, lease, now):
+        ordered = lease.event(agenda.DELETE)
+        if ordered is None:
+            events.add(connection, [new_event(lease.id, agenda.DELETE, now, now)])
+        elif ordered.status == lifecycle.EVENT_ERROR:
+            events.move(connection, ordered, now, now)
+        if lease.task_at(now) is None:
+            # Shown as being deleted from now on; it does not lock, the event does.
+            leases.change(connection, lease, now, task='delete', task_until=now)
+
+    def _made_before(self, context, lease_id, request, now):
+        """The lease that an earlier copy of this request made, or None."""
+        with self._core.database.reader() as connection:
+            if request.idempotency_key is not None and not request.dry_run:
+                known = leases.of_key(connection, context.project_id, request.idempotency_key,
+                                      now)
+                if known is not None and known[0] != request.request_hash:
+                    raise errors.KeyReused(key=request.idempotency_key)
+                lease_id = known[1] if known is not None else lease_id
+            try:
+                lease = leases.get(connection, lease_id)
+            except errors.LeaseNotFound:
+                return None
+        if lease.project_id != context.project_id:
+            raise errors.LeaseNotFound(lease_id=lease_id)
+        return lease
+
+    def _draft(self, context, lease_id, request, now):
+        """The lease as it would be, and the Wishes of its reservations."""
+        conf = self._core.conf.manager
+        span = moments.of_request(request, now)
+        if len(request.reservations) > conf.max_reservations:
+            raise errors.BadField(field='reservations', reason=(
+                f'a lease has at most {conf.max_reservations}.'))
+        before_end = moments.before_end_of_request(request, span,
+                                                   conf.minutes_before_end_lease)
+        drafts = [self._draft_reservation(lease_id, asked, request.lenient, now)
+                  for asked in request.reservations]
+        lease = records.Lease(
+            id=lease_id, name=request.name, project_id=context.project_id,
+            user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
+            created_at=now, reservations=tuple(drafts))
+        happening = [new_event(lease_id, kind, at, now)
+                     for kind, at in agenda.moments_of(lease)]
+        happening += [new_event(lease_id, agenda.NOTIFY, at, now) for at in request.notify_at]
+        lease = dataclasses.replace(lease, events=tuple(happening))
+        wishes = [wish for draft in drafts for wish in self.wishes_of(draft)]
+        self.check_names(wishes)
+        return lease, wishes
+
+    def _draft_reservation(self, lease_id, asked, lenient, now):
+        request = self._core.registry.checked(asked.resource_type, asked.request, lenient)
+        request = self._core.registry.plugin(asked.resource_type).resolve(
+            self._core.cloud, request)
+        return records.Reservation(
+            id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
+            request=request, created_at=now)
+
+    def wishes_of(self, reservation, **kept):
+        """The Wishes of a reservation, one for each pool that its plugin draws from."""
+        plugin = self._core.registry.plugin(reservation.resource_type)
+        return [booking.Wish(reservation_id=reservation.id, need=need, **kept)
+                for need in plugin.needs(reservation.request)]
+
+    def check_names(self, wishes):
+        """Refuse criteria that name what no resource has.
+
+        :raises UnknownProperty: with the names that are near.
+        """
+        with self._core.database.reader() as connection:
+            for wish in wishes:
+                shortage.check_names(self._core, connection, wish.need)
+
+    def _write(self, connection, lease, chosen, request, now):
+        leases.add(connection, lease)
+        self._booking.replace(connection, chosen, now)
+        if request.idempotency_key is not None:
+            hours = datetime.timedelta(hours=self._core.conf.manager.idempotency_hours)
+            leases.keep_key(connection, lease.project_id, request.idempotency_key,
+                            request.request_hash, lease.id, now, now + hours)
+        journal.note(connection, lease.id, now, lease.user_id, 'create', lease.reason)
+        lease = _with_resources(lease, chosen)
+        notify.publish(connection, lease, now, 'create')
+        return lease
+
+
+def new_event(lease_id, kind, at, now):
+    """An event of a lease that is to happen at the moment `at`."""
+    return records.Event(id=uuidutils.generate_uuid(), lease_id=lease_id, kind=kind, at=at,
+                         due_at=at, created_at=now)
+
+
+def bury(connection, lease, now):
+    """Record that a lease has nothing in the cloud any more and is deleted.
+
+    The caller has cut its allocations and closed its events, in this transaction.
+    """
+    reservations.change(connection, [each.id for each in lease.reservations], now,
+                        state=lifecycle.RESERVATION_DELETED)
+    leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None,
+                  task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
+    if lease.trust_id is not None and lease.event(agenda.DROP_TRUST) is None:
+        events.add(connection, [new_event(lease.id, agenda.DROP_TRUST, now, now)])
+    notify.publish(connection, lease, now, 'delete')
+
+
+def _holds_nothing(lease, now):
+    """True where nothing was ever done in the cloud for the lease, or all of it was undone."""
+    if lease.task is not None:
+        return False
+    if lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT) or not lease.reservations:
+        return True
+    start = lease.event(agenda.START)
+    untouched = start is not None and start.attempts == start.waits == start.claim_no == 0
+    return lease.state == lifecycle.PENDING and untouched
+
+
+def _with_resources(lease, chosen):
+    """The lease with the resources that the Allocations `chosen` give its reservations."""
+    return dataclasses.replace(lease, reservations=tuple(
+        dataclasses.replace(each, resource_ids=tuple(sorted(
+            given.resource_id for given in chosen if given.reservation_id == each.id)))
+        for each in lease.reservations))

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a lease starts and ends: what a caller may say about it, and what it means."""
+import datetime
+
+from climate import errors
+from climate.domain import agenda
+from climate.domain import interval
+
+
+def minute_of(now):
+    """The moment at which the current minute began."""
+    return now.replace(second=0, microsecond=0)
+
+
+def of_request(request, now):
+    """The Interval that a LeaseRequest asks for.
+
+    REST 1.0 counts in minutes: there "now" is the minute that runs, and so a start may be up to
+    a minute in the past.
+
+    :raises BadDate: it starts in the past.
+    :raises BadPeriod: it ends before it starts.
+    """
+    duration = (datetime.timedelta(seconds=request.duration_seconds)
+                if request.duration_seconds is not None else None)
+    start, end = request.start, request.end
+    if start is None and end is not None and duration is not None:
+        start = end - duration
+    if start is None:
+        start = minute_of(now) if request.lenient else now
+    if end is None:
+        end = _plus(start, duration)
+    _refuse_past(start, now, 'start')
+    return _interval(start, end)
+
+
+def of_changes(changes, lease, now):
+    """The Interval of a lease after LeaseChanges.
+
+    :raises BadField: it has started, so its start stays.
+    :raises BadDate: a moment lies in the past.
+    :raises BadPeriod: it ends before it starts.
+    """
+    start = _new_start(changes, lease, now)
+    end = lease.end
+    if changes.end_now:
+        end = now
+    elif changes.end is not None and changes.end != lease.end:
+        _refuse_past(changes.end, now, 'end')
+        # An end in the minute that runs means now: clients that count in minutes say it so.
+        end = max(changes.end, now)
+    elif changes.duration_seconds is not None:
+        end = _plus(start, datetime.timedelta(seconds=changes.duration_seconds))
+        _refuse_past(end, now, 'duration')
+    return _interval(start, end)
+
+
+def before_end_of_request(request, span, minutes):
+    """When the end of a new lease is near; None when nobody wants to know.
+
+    :raises BadDate: the moment given is not between start and end.
+    """
+    if request.before_end is None:
+        return agenda.before_end_of(span.start, span.end, minutes)
+    return _between(request.before_end, span)
+
+
+def before_end_of_changes(changes, lease, span):
+    """The same of a changed lease: it keeps its distance from the end.
+
+    :raises BadDate: the moment given is not between start and end.
+    """
+    if changes.before_end is not None:
+        return _between(changes.before_end, span)
+    if lease.before_end is None or span.end == lease.end:
+        return lease.before_end
+    return max(span.start, span.end - (lease.end - lease.before_end))
+
+
+def _new_start(changes, lease, now):
+    start = now if changes.start_now else changes.start
+    if start is None or start == lease.start or (
+            changes.lenient and start == minute_of(lease.start)):
+        return lease.start
+    if lease.start <= now:
+        raise errors.BadField(field='start', reason=(
+            f'the lease has started at {lease.start:%Y-%m-%d %H:%M} UTC; its start stays.'))
+    _refuse_past(start, now, 'start')
+    return start
+
+
+def _plus(start, duration):
+    try:
+        return start + duration
+    except OverflowError as error:
+        raise errors.BadField(field='duration', reason='it goes past the year 9999.') from error
+
+
+def _refuse_past(moment, now, field):
+    if moment < minute_of(now):
+        raise errors.BadDate(value=f'{moment:%Y-%m-%d %H:%M}', field=field, reason=(
+            f'it lies in the past; it is {now:%Y-%m-%d %H:%M:%S} UTC now.'))
+
+
+def _between(moment, span):
+    if not span.start < moment < span.end:
+        raise errors.BadDate(
+            value=f'{moment:%Y-%m-%d %H:%M}', field='before_end', reason=(
+                f'it must lie between the start, {span.start:%Y-%m-%d %H:%M}, and the end, '
+                f'{span.end:%Y-%m-%d %H:%M}.'))
+    return moment
+
+
+def _interval(start, end):
+    if end <= start:
+        raise errors.BadPeriod()
+    return interval.Interval(start, end)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources of the pools: enrol, look up, describe, withdraw, and who has what."""
+import collections
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import allocations
+from climate.db import engine
+from climate.db import resources
+from climate.domain import requirement
+
+LOG = log.getLogger(__name__)
+
+_LONGEST_NAME = 64
+# What an answer says of every resource beside its properties.
+_OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
+              'updated_at')
+
+
+class Resources:
+    """The use cases of enrolled resources."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def enrol(self, pool, name, properties):
+        """The new Resource of `pool`, out of ordinary use from now on.
+
+        The cloud comes first, the row last: what a crash leaves between them a second try
+        finds and completes.
+
+        :raises HostKnown: it is enrolled already.
+        :raises HostInUse: something runs on it.
+        :raises HostNotFound: the cloud has none of that very name.
+        """
+        source = self._core.registry.pool(pool)
+        found = source.discover(self._core.cloud, name)
+        properties = {key: text for key, text in properties.items() if text is not None}
+        self._check_names(source, properties)
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            self._refuse_known(connection, pool, found.name)
+        source.admit(self._core.cloud, found)
+        try:
+            with self._core.database.writer() as connection:
+                resource_id = resources.add(connection, pool, found.name, found.capacity, now)
+                resources.set_values(connection, pool, resource_id, found.facts, now, fact=True)
+                resources.set_values(connection, pool, resource_id, properties, now)
+                made = resources.get(connection, pool, resource_id)
+        except engine.Duplicate:
+            with self._core.database.reader() as connection:
+                self._refuse_known(connection, pool, found.name)
+            raise
+        LOG.info('Resource %s (%s %s): enrolled', made.id, pool, made.name)
+        return made
+
+    def find(self, pool, marker=None, limit=None):
+        """The Resources of a pool by id, those after `marker`, `limit` at most."""
+        self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            return resources.find(connection, pool, after_id=marker, limit=limit)
+
+    def get(self, pool, resource_id):
+        """One Resource.
+
+        :raises HostNotFound: the pool has none of that id.
+        """
+        self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            return resources.get(connection, pool, resource_id)
+
+    def update(self, pool, resource_id, properties):
+        """The Resource with other property values; None takes one away.
+
+        :raises PropertyInUse: a reservation on it now or later has the property as a criterion.
+        """
+        source = self._core.registry.pool(pool)
+        self._check_names(source, properties)
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            resource = resources.get(connection, pool, resource_id)
+            resources.lock(connection, [resource_id])
+            changed = {key: text for key, text in properties.items()
+                       if resource.properties.get(key) != text}
+            self._refuse_used(connection, resource, changed, now)
+            resources.set_values(connection, pool, resource_id, changed, now)
+            resources.touch(connection, [resource_id], now)
+            return resources.get(connection, pool, resource_id)
+
+    def withdraw(self, pool, resource_id):
+        """Give a resource back to ordinary use.
+
+        :raises HostInUse: a lease has it now or later, or something runs on it.
+        """
+        source = self._core.registry.pool(pool)
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            resource = resources.get(connection, pool, resource_id)
+            self._refuse_promised(connection, resource, now)
+        # No new promises from here on, so that nobody books what is being given back.
+        with self._core.database.writer() as connection:
+            resources.lock(connection, [resource_id])
+            self._refuse_promised(connection, resource, now)
+            resources.change(connection, resource_id, now, reservable=False)
+        try:
+            source.dismiss(self._core.cloud, resource)
+        except errors.ClimateError:
+            with self._core.database.writer() as connection:
+                resources.change(connection, resource_id, now, reservable=True)
+            raise
+        with self._core.database.writer() as connection:
+            resources.withdraw(connection, resource_id, now)
+        LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
+
+    def properties(self, pool):
+        """The Property records of a pool by name, private ones too."""
+        self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            return resources.properties(connection, pool)
+
+    def set_private(self, pool, name, private):
+        """The Property, shown to everybody or to admins only.
+
+        :raises PropertyNotFound: no resource of the pool has such a property.
+        """
+        self._core.registry.pool(pool)
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            found = resources.property_named(connection, pool, name)
+            if found is None:
+                raise errors.PropertyNotFound(name=name)
+            resources.set_private(connection, found.id, private, now)
+            return resources.property_named(connection, pool, name)
+
+    def allocations(self, pool, resource_id=None, lease_id=None, reservation_id=None):
+        """[(resource id, [Allocation by start])] of all resources of a pool, or of one.
+
+        :raises HostNotFound: the pool has no resource of that id.
+        """
+        self._core.registry.pool(pool)
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            if resource_id is not None:
+                ids = [resources.get(connection, pool, resource_id).id]
+            else:
+                ids = [each.id for each in resources.find(connection, pool)]
+            given = allocations.listing(
+                connection, pool, now, resource_ids=None if resource_id is None else ids,
+                lease_id=lease_id, reservation_id=reservation_id)
+        found = collections.defaultdict(list)
+        for each in given:
+            found[each.resource_id].append(each)
+        return [(key, found[key]) for key in ids]
+
+    @staticmethod
+    def _refuse_known(connection, pool, name):
+        known = resources.named(connection, pool, name)
+        if known is not None:
+            raise errors.HostKnown(host=name, host_id=str(known.id))
+
+    @staticmethod
+    def _check_names(source, properties):
+        reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES}
+        for name in properties:
+            if len(name) > _LONGEST_NAME:
+                raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
+            if name in reserved:
+                raise errors.BadField(field=name, reason=(
+                    'the cloud itself says this of a host; choose another property name.'))
+            if not name or not name.isprintable() or any(each.isspace() for each in name):
+                raise errors.BadField(field=name or 'properties', reason=(
+                    'a property name has one or more printable characters and no spaces.'))
+
+    def _refuse_used(self, connection, resource, changed, now):
+        for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
+                                                                     now):
+            for need in self._core.registry.plugin(kind).needs(request):
+                used = requirement.names(need.requirement) & set(changed)
+                if need.pool == resource.pool and used:
+                    raise errors.PropertyInUse(name=min(used), host=resource.name,
+                                               reservation_id=reservation_id)
+
+    @staticmethod
+    def _refuse_promised(connection, resource, now):
+        if resource.held_by is not None or allocations.requests_on(connection, resource.id, now):
+            raise errors.HostInUse(host=resource.name, reason=(
+                'leases have it, now or later. Withdraw it when they are over.'))

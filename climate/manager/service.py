@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One manager: RPC server and clockwork, started and stopped."""
+from concurrent import futures
+import datetime
+import os
+import socket
+import threading
+
+from oslo_log import log
+import oslo_messaging as messaging
+
+from climate import cloud as clouds
+from climate import errors
+from climate.db import engine
+from climate.db import managers
+from climate.manager import clockwork
+from climate.manager import core
+from climate.manager import endpoint
+from climate.manager import metrics
+from climate.manager import notify
+from climate.manager import trusts
+from climate.plugins import registry
+from climate.rpc import transport
+
+LOG = log.getLogger(__name__)
+
+# No sleep is shorter than this while something due cannot be claimed.
+_BREATH_SECONDS = 0.05
+_SEEN_SECONDS = 10
+_FORGET = datetime.timedelta(hours=1)
+
+
+class Manager:
+    """All that a manager does, in threads of this process.
+
+    :param serve_rpc: False where the API is in the same process and calls `endpoint` itself.
+    """
+
+    def __init__(self, conf, serve_rpc=True):
+        self._conf = conf
+        self._serve_rpc = serve_rpc
+        self._stopping = threading.Event()
+        self._woken = threading.Event()
+        self._threads = []
+        self._server = None
+        database = engine.connect(conf)
+        self.core = core.Core(conf=conf, database=database, cloud=clouds.build(conf),
+                              registry=registry.Registry(conf), clock=database.now,
+                              wake=self._woken.set)
+        self.endpoint = endpoint.Endpoint(self.core)
+        self.owner = f'{socket.gethostname()}:{os.getpid()}'
+        self._pool = futures.ThreadPoolExecutor(conf.manager.workers,
+                                                thread_name_prefix='event')
+        self.clockwork = clockwork.Clockwork(self.core, self.owner, self._pool.submit)
+
+    def start(self):
+        """Answer calls and carry out events from here on."""
+        self._since = self.core.clock()
+        self._seen()
+        self._reaper = trusts.Reaper(self.core)
+        self._sender = notify.Sender(self.core, self.owner,
+                                     messaging.get_notification_transport(self._conf))
+        metrics.serve(self.core, self.clockwork)
+        for work in (self._run_events, self._keep_claims, self._run_errands):
+            thread = threading.Thread(target=work, name=work.__name__, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        if self._serve_rpc:
+            self._server = messaging.get_rpc_server(
+                transport.connect(self._conf), transport.target(self._conf, server=self.owner),
+                [self.endpoint], executor=self._conf.manager.backend,
+                serializer=transport.ContextSerializer(),
+                access_policy=messaging.DefaultRPCAccessPolicy)
+            self._server.start()
+        LOG.info('Manager %s: ready', self.owner)
+
+    def stop(self):
+        """Take no new work, finish what runs, and leave."""
+        if self._stopping.is_set():
+            return
+        self._stopping.set()
+        self._woken.set()
+        if self._server is not None:
+            self._server.stop()
+            self._server.wait()
+        for thread in self._threads:
+            thread.join()
+        self._pool.shutdown(wait=True)
+        with self.core.database.writer() as connection:
+            managers.gone(connection, self.owner)
+        self.core.database.dispose()
+        LOG.info('Manager %s: stopped', self.owner)
+
+    def _run_events(self):
+        while not self._stopping.is_set():
+            self._woken.clear()
+            claimed, pause = 0, self._conf.manager.poll_seconds
+            try:
+                now = self.core.clock()
+                claimed = self.clockwork.tick(now)
+                pause = self._until_next(now)
+            except errors.ClimateError as error:
+                LOG.warning('The events wait: %s', error.message)
+            except Exception:  # The door of a tick: the next one may go well.
+                LOG.exception('A look at the events failed; the next one follows')
+            if not claimed:
+                self._woken.wait(pause)
+
+    def _until_next(self, now):
+        longest = self._conf.manager.poll_seconds
+        moment = self.clockwork.next_moment()
+        if moment is None:
+            return longest
+        return min(longest, max(_BREATH_SECONDS, (moment - now).total_seconds()))
+
+    def _keep_claims(self):
+        pause = min(_SEEN_SECONDS, self._conf.manager.claim_seconds / 3)
+        while not self._stopping.wait(pause):
+            self._guarded(lambda: self.clockwork.prolong(self.core.clock()))
+            self._guarded(self._seen)
+
+    def _run_errands(self):
+        reap_every = self._conf.manager.trust_reaper_seconds
+        next_reap = None
+        while not self._stopping.wait(1):
+            now = self.core.clock()
+            self._guarded(lambda: self._sender.flush(self.core.clock()))
+            if reap_every and (next_reap is None or now >= next_reap):
+                next_reap = now + datetime.timedelta(seconds=reap_every)
+                self._guarded(lambda: self._reaper.reap(self.core.clock()))
+
+    def _seen(self):
+        now = self.core.clock()
+        with self.core.database.writer() as connection:
+            managers.forget(connection, now - _FORGET)
+            managers.seen(connection, self.owner, socket.gethostname(), self._since, now,
+                          self.clockwork.running)
+
+    @staticmethod
+    def _guarded(errand):
+        try:
+            errand()
+        except errors.ClimateError as error:
+            LOG.warning('An errand waits: %s', error.message)
+        except Exception:  # The door of an errand, as that of a tick.
+            LOG.exception('An errand failed; it is tried again')

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which resources meet the criteria, and why there are not enough of them."""
+import datetime
+
+from climate import errors
+from climate.db import allocations
+from climate.db import resources
+from climate.domain import calendar
+from climate.domain import fit
+from climate.domain import interval
+from climate.domain import requirement
+
+# How far ahead the nearest later time is looked for.
+_HORIZON = datetime.timedelta(days=365)
+
+
+def check_names(core, connection, need):
+    """Refuse criteria that name what no resource of the pool has, or another region.
+
+    :raises UnknownProperty: with the names that are near.
+    :raises BadField: the criterion $region asks for another region than ours.
+    """
+    pool = core.registry.pool(need.pool)
+    known = resources.names(connection, need.pool) | set(pool.capacity_names)
+    known |= {pool.name_fact, 'region', 'traits'}
+    requirement.check_names(need.requirement, known)
+    for part in requirement.criteria(need.requirement):
+        if requirement.names(part) == {'region'} and not requirement.matches(
+                part, {'region': core.conf.region_name}):
+            raise errors.BadField(field='region', reason=(
+                f'this Climate serves the region {core.conf.region_name} only.'))
+
+
+def matching(core, connection, need, candidates):
+    """The ids of those resources, {id: Resource}, that meet all criteria, in order."""
+    wanted = requirement.names(need.requirement)
+    if not wanted:
+        return sorted(candidates)
+    values = values_of(core, connection, need.pool, candidates, wanted)
+    return [key for key in sorted(candidates)
+            if requirement.matches(need.requirement, values[key])]
+
+
+def values_of(core, connection, pool_name, candidates, wanted):
+    """{id: {name: value}}, what criteria compare with."""
+    pool = core.registry.pool(pool_name)
+    said = resources.values_of(connection, pool_name, wanted,
+                               candidates if len(candidates) <= 500 else None)
+    return {key: _values(pool, core.conf.region_name, resource, said.get(key, {}))
+            for key, resource in candidates.items()}
+
+
+def _values(pool, region, resource, said):
+    values = {'region': region, **said, pool.name_fact: resource.name}
+    for name, unit in pool.capacity_names.items():
+        values[name] = resource.capacity.get(unit, 0)
+    if 'traits' in values:
+        values['traits'] = frozenset(values['traits'].split())
+    return values
+
+
+def explained(core, connection, wish, error, span, now, own, cleaning):
+    """The NotEnough `error` with its reasons: counts for each criterion, the nearest time."""
+    need = wish.need
+    everything = allocations.reservable_resources(connection, need.pool)
+    parts = requirement.criteria(need.requirement)
+    wanted = requirement.names(need.requirement)
+    values = values_of(core, connection, need.pool, everything, wanted)
+    criteria = [{'criterion': str(part),
+                 'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
+                for part in parts]
+    fitting = matching(core, connection, need, everything)
+    nearest = _nearest(connection, need, fitting, span, now, own, cleaning)
+    details = {
+        'what': error.kwargs.get('what', need.pool), 'wanted': need.demand.at_least,
+        'free': error.kwargs.get('free', 0), 'total': len(everything), 'criteria': criteria,
+        'matching': len(fitting), 'nearest': nearest.isoformat() if nearest else None,
+    }
+    return errors.NotEnough(_sentence(need, details, nearest), **details)
+
+
+def _sentence(need, details, nearest):
+    text = (f'Only {details["free"]} of {details["wanted"]} {need.pool}s are free for all of the '
+            f'time asked for: {details["total"]} are enrolled')
+    if details['criteria']:
+        text += ', ' + ', '.join(f'{each["met_by"]} with {each["criterion"]}'
+                                 for each in details['criteria'])
+        text += f', {details["matching"]} meet all criteria'
+    if nearest is not None:
+        return f'{text}. It fits from {nearest:%Y-%m-%d %H:%M} UTC.'
+    if details['matching'] < details['wanted']:
+        return f'{text}. Fewer, or other criteria, would fit.'
+    return f'{text}.'
+
+
+def _nearest(connection, need, ids, span, now, own, cleaning):
+    if need.demand.amount is not fit.WHOLE or len(ids) < need.demand.at_least:
+        return None
+    window = interval.Interval(span.start - cleaning, span.start + _HORIZON + span.duration)
+    booked = allocations.bookings(connection, ids, window, ignoring=own)
+    busy = {key: [each.widened(cleaning) for each, _ in booked.get(key, ())] for key in ids}
+    found = calendar.earliest(need.demand.at_least, span.duration, span.start, busy)
+    return found[0] if found else None

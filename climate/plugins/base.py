@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contracts of a pool and of a resource plugin, each method with its promise."""
+import abc
+import dataclasses
+import re
+
+from climate.domain import fit
+from climate.domain import requirement
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What the cloud says of a resource that is being enrolled or looked at again.
+
+    :ivar name: how the pool calls it: exact, unique in the pool.
+    :ivar capacity: {class name: units}.
+    :ivar facts: {name: text}; criteria can use them, operators cannot change them.
+    """
+
+    name: str
+    capacity: dict
+    facts: dict
+
+
+class Pool(abc.ABC):
+    """Where resources come from. One instance serves all threads of a manager."""
+
+    #: The noun in URLs and tables.
+    name = None
+    #: Names under which criteria reach the capacity: {criterion name: class name}.
+    capacity_names = {}
+    #: The names of the facts that `discover` gives.
+    fact_names = ()
+    #: The criterion name of the resource's own name.
+    name_fact = 'name'
+
+    def __init__(self, conf):
+        self.conf = conf
+
+    @abc.abstractmethod
+    def discover(self, cloud, name):
+        """What the cloud says of the resource `name`, as a Found. Reads only.
+
+        :raises HostNotFound: the cloud has none of that very name.
+        """
+
+    def admit(self, cloud, found):
+        """Take the resource out of ordinary use. Repeatable.
+
+        :raises HostInUse: it cannot be taken now, and nothing was changed.
+        """
+
+    def dismiss(self, cloud, resource):
+        """Give the resource back to ordinary use. Repeatable; not found is done.
+
+        :raises HostInUse: somebody still uses it.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class Need:
+    """What a reservation draws from one pool: how much, and what the resources must be like."""
+
+    pool: str
+    demand: fit.Demand
+    requirement: requirement.Requirement
+
+
+class ResourcePlugin(abc.ABC):
+    """Knows one resource type: how it is asked for, and how it is handed over.
+
+    One instance serves all threads of a manager. A plugin never opens the database.
+    """
+
+    #: The name in requests, and of the plugin in setup.cfg.
+    resource_type = None
+    #: JSON schema of a request at the newest REST version; closed.
+    schema = None
+    #: A request that the schema admits, shown in the documentation.
+    example = None
+    #: The Pool classes that it draws from.
+    pools = ()
+    #: oslo.config options, registered in a group called as the type.
+    options = ()
+
+    def __init__(self, conf):
+        self.conf = conf
+
+    @classmethod
+    def lenient(cls, request):
+        """A request of REST 1.0 as the schema wants it: unknown keys dropped, "2" made 2."""
+        known = cls.schema['properties']
+        return {key: _lenient(value, known[key]) for key, value in request.items()
+                if key in known}
+
+    def resolve(self, cloud, request):
+        """The request with all that must be read from the cloud, to be stored. Reads only.
+
+        Called before the transaction, also with a request that was resolved before.
+
+        :raises BadRequest: the request cannot be meant so.
+        """
+        return request
+
+    @abc.abstractmethod
+    def needs(self, request):
+        """The Needs of a resolved request, one for each pool. Pure."""
+
+    def prepare(self, cloud, lease, reservation, resources):
+        """Do what must be done before the start (wake a host, put a server to sleep)."""
+
+    @abc.abstractmethod
+    def start(self, cloud, lease, reservation, resources):
+        """Hand over exactly `resources`; returns the binding, what the cloud made, as a dict.
+
+        Repeatable; also called when the resources of a running reservation change: whatever is
+        not in `resources` any more is taken back.
+
+        :raises StillBusy: not yet; to be called again in a moment.
+        """
+
+    def before_end(self, cloud, lease, reservation, resources):
+        """Do what the owner wants done shortly before the end."""
+
+    @abc.abstractmethod
+    def end(self, cloud, lease, reservation, resources):
+        """Take everything back; not found is done. Repeatable, also after half a `start`.
+
+        It finds what to undo by the reservation's id, not by the binding, because a crash can
+        come between `start` and the writing of what it returned.
+
+        :raises StillBusy: not yet; to be called again in a moment.
+        """
+
+    @classmethod
+    def shown(cls, reservation):
+        """The type's own fields of a reservation in an answer at REST 1.0, as a dict."""
+        return {**reservation.request, **reservation.binding}
+
+
+_WHOLE_NUMBER = re.compile(r'\s*-?\d{1,18}\s*')
+
+
+def _lenient(value, schema):
+    kinds = schema.get('type', ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if 'integer' in kinds and isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
+        return int(value)
+    return value

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""virtual:dummy, a resource that needs nothing: for trying out leases by themselves."""
+from climate.plugins import base
+
+
+class DummyPlugin(base.ResourcePlugin):
+    resource_type = 'virtual:dummy'
+    schema = {'type': 'object', 'properties': {}, 'additionalProperties': False}
+    example = {}
+
+    def needs(self, request):
+        return []
+
+    def start(self, cloud, lease, reservation, resources):
+        return {}
+
+    def end(self, cloud, lease, reservation, resources):
+        """Nothing was made, so nothing is to be undone."""

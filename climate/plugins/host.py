@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""physical:host, whole hosts for one project, reached with the hint reservation=<id>."""
+import json
+
+from oslo_config import cfg
+from oslo_log import log
+
+from climate import errors
+from climate.domain import extra_specs
+from climate.domain import fit
+from climate.domain import requirement
+from climate.plugins import base
+from climate.plugins import pools
+
+LOG = log.getLogger(__name__)
+
+_CRITERIA = {
+    'description': 'Criteria, as a list or as its JSON text, such as [">=", "$vcpus", "16"].',
+    'type': ['string', 'array', 'null'],
+}
+
+
+class HostPlugin(base.ResourcePlugin):
+    resource_type = 'physical:host'
+    pools = (pools.HostPool,)
+    schema = {
+        'type': 'object',
+        'properties': {
+            'min': {'description': 'Fewest hosts.', 'type': 'integer', 'minimum': 1,
+                    'maximum': 1000000},
+            'max': {'description': 'Most hosts.', 'type': 'integer', 'minimum': 1,
+                    'maximum': 1000000},
+            'hypervisor_properties': _CRITERIA,
+            'resource_properties': _CRITERIA,
+            'extra_specs': {
+                'description': 'Criteria as flavor extra specs, scoped or not.',
+                'type': 'object', 'maxProperties': 100,
+                'additionalProperties': {'type': 'string', 'maxLength': 1000},
+            },
+            'before_end': {
+                'description': 'What happens to the servers shortly before the end.',
+                'enum': ['', 'default', 'snapshot'],
+            },
+        },
+        'required': ['min', 'max'],
+        'additionalProperties': False,
+    }
+    example = {'min': 1, 'max': 2, 'resource_properties': '[">=", "$vcpus", "16"]'}
+    options = (
+        cfg.StrOpt('before_end', default='', choices=['', 'snapshot'],
+                   help='What happens to the servers on leased hosts shortly before the end of '
+                        'a lease that asks for "default". snapshot: an image of each is made. '
+                        'Empty: nothing.'),
+    )
+
+    def resolve(self, cloud, request):
+        if request['max'] < request['min']:
+            raise errors.BadField(field='max', reason=(
+                f'{request["max"]} is less than min, {request["min"]}.'))
+        self._criteria(request)
+        texts = {name: _as_text(request.get(name))
+                 for name in ('hypervisor_properties', 'resource_properties')}
+        return {'before_end': 'default', **request, **texts}
+
+    def needs(self, request):
+        demand = fit.Demand(amount=fit.WHOLE, at_least=request['min'], at_most=request['max'],
+                            spread=fit.Spread.APART)
+        return [base.Need(pools.HostPool.name, demand, self._criteria(request))]
+
+    def start(self, cloud, lease, reservation, resources):
+        nova = cloud.as_service().nova
+        wanted = [resource.facts['service_name'] for resource in resources]
+        aggregate = nova.ensure_aggregate(
+            reservation.id, zone=self.conf.nova.availability_zone_prefix + reservation.id,
+            metadata={self.conf.nova.aggregate_owner_key: lease.project_id})
+        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
+        # In both for a moment: a host that is in no pool is open to everybody.
+        nova.add_hosts(aggregate, wanted)
+        nova.remove_hosts(freepool, wanted)
+        self._take_back(nova, aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool)
+        return {'aggregate_id': aggregate.id}
+
+    def before_end(self, cloud, lease, reservation, resources):
+        action = reservation.request.get('before_end', 'default')
+        if action == 'default':
+            action = self.conf['physical:host'].before_end
+        if action != 'snapshot':
+            return
+        servers = cloud.as_service().nova.servers_on(
+            [resource.facts['service_name'] for resource in resources])
+        for server in servers:
+            cloud.as_user().nova.create_image(
+                server.id, self.conf.nova.image_prefix + server.name)
+
+    def end(self, cloud, lease, reservation, resources):
+        nova = cloud.as_service().nova
+        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
+        aggregate = nova.aggregate(reservation.id)
+        if aggregate is not None:
+            # Nobody's from here on: the filter lets no new server in.
+            nova.set_aggregate_metadata(aggregate, {self.conf.nova.aggregate_owner_key: None})
+            self._take_back(nova, aggregate, list(aggregate.hosts), freepool)
+            nova.delete_aggregate(aggregate)
+        nova.add_hosts(freepool, [resource.facts['service_name'] for resource in resources])
+
+    @classmethod
+    def shown(cls, reservation):
+        fields = {**reservation.request, 'aggregate_id': None, **reservation.binding}
+        fields.pop('extra_specs', None)
+        return fields
+
+    @staticmethod
+    def _take_back(nova, aggregate, hosts, freepool):
+        if not hosts:
+            return
+        servers = nova.servers_on(hosts)
+        for server in servers:
+            nova.delete_server(server.id)
+        if servers:
+            raise errors.StillBusy(service='Nova', reason=(
+                f'{len(servers)} servers of {aggregate.name} are being deleted.'))
+        nova.add_hosts(freepool, hosts)
+        nova.remove_hosts(aggregate, hosts)
+        LOG.info('Reservation %s: hosts %s are back in the freepool', aggregate.name,
+                 ', '.join(hosts))
+
+    @staticmethod
+    def _criteria(request):
+        return requirement.conjunction(
+            requirement.parse(request.get('hypervisor_properties')),
+            requirement.parse(request.get('resource_properties')),
+            extra_specs.from_extra_specs(request.get('extra_specs') or {}))
+
+
+def _as_text(criteria):
+    if criteria is None:
+        return ''
+    return criteria if isinstance(criteria, str) else json.dumps(criteria)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pools that several plugins draw from."""
+from climate import errors
+from climate.plugins import base
+
+
+class HostPool(base.Pool):
+    """Hypervisors that an administrator enrolled, kept in the freepool aggregate of Nova."""
+
+    name = 'host'
+    capacity_names = {'vcpus': 'vcpus', 'memory_mb': 'memory_mb', 'local_gb': 'disk_gb'}
+    fact_names = ('availability_zone', 'cpu_info', 'hypervisor_type', 'hypervisor_version',
+                  'service_name', 'traits')
+    name_fact = 'hypervisor_hostname'
+
+    def discover(self, cloud, name):
+        services = cloud.as_service()
+        hypervisor = services.nova.hypervisor(name)
+        traits = sorted(services.placement.traits(name))
+        facts = {
+            'availability_zone': hypervisor.availability_zone,
+            'cpu_info': hypervisor.cpu_info,
+            'hypervisor_type': hypervisor.hypervisor_type,
+            'hypervisor_version': str(hypervisor.hypervisor_version),
+            'service_name': hypervisor.service_host,
+            'traits': ' '.join(traits),
+        }
+        capacity = {'vcpus': hypervisor.vcpus, 'memory_mb': hypervisor.memory_mb,
+                    'disk_gb': hypervisor.disk_gb}
+        return base.Found(name=hypervisor.name, capacity=capacity,
+                          facts={key: text for key, text in facts.items() if text is not None})
+
+    def admit(self, cloud, found):
+        services = cloud.as_service()
+        service_host = found.facts['service_name']
+        self._refuse_in_use(services, found.name, service_host)
+        freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
+        services.nova.add_hosts(freepool, [service_host])
+        try:
+            # Once more, now that the filter keeps others off: one may have slipped in before.
+            self._refuse_in_use(services, found.name, service_host)
+        except errors.HostInUse:
+            services.nova.remove_hosts(freepool, [service_host])
+            raise
+        services.placement.ensure_child(found.name, self._child(found.name))
+
+    def dismiss(self, cloud, resource):
+        services = cloud.as_service()
+        service_host = resource.facts['service_name']
+        self._refuse_in_use(services, resource.name, service_host)
+        freepool = services.nova.aggregate(self.conf.nova.aggregate_freepool)
+        if freepool is not None:
+            services.nova.remove_hosts(freepool, [service_host])
+        # Emptied, not deleted: builds on the host would fail until Nova's cache forgets the child.
+        services.placement.empty_child(self._child(resource.name))
+
+    def _child(self, name):
+        return self.conf.placement.provider_prefix + name
+
+    @staticmethod
+    def _refuse_in_use(services, name, service_host):
+        servers = services.nova.servers_on([service_host])
+        if servers:
+            raise errors.HostInUse(host=name, reason=(
+                f'{len(servers)} servers run on it. Migrate or delete them first.'))

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documented policy rules, one file a noun."""
+import itertools
+
+from climate.policies import allocations
+from climate.policies import base
+from climate.policies import hosts
+from climate.policies import leases
+
+
+def list_rules():
+    """Every rule with its default, for the enforcer and for the sample policy."""
+    return list(itertools.chain(base.list_rules(), leases.list_rules(), hosts.list_rules(),
+                                allocations.list_rules()))

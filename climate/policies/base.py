@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The roles that the other rules are made of."""
+from oslo_policy import policy
+
+ADMIN = 'rule:admin'
+MEMBER_OR_ADMIN = 'rule:project_member_or_admin'
+READER_OR_ADMIN = 'rule:project_reader_or_admin'
+
+_RULES = [
+    policy.RuleDefault('admin', 'is_admin:True or role:admin',
+                       'May do everything, and sees the leases of all projects.'),
+    policy.RuleDefault('project_member_api', 'role:member and project_id:%(project_id)s',
+                       'A member of the project that owns the target.'),
+    policy.RuleDefault('project_reader_api',
+                       '(role:reader or role:member) and project_id:%(project_id)s',
+                       'A reader or member of the project that owns the target.'),
+    policy.RuleDefault('project_member_or_admin', 'rule:project_member_api or rule:admin',
+                       'A member of the owning project, or an admin.'),
+    policy.RuleDefault('project_reader_or_admin', 'rule:project_reader_api or rule:admin',
+                       'A reader or member of the owning project, or an admin.'),
+]
+
+
+def list_rules():
+    return _RULES

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may do what with enrolled hosts and their properties."""
+from oslo_policy import policy
+
+from climate.policies import base
+
+GET = 'climate:oshosts:get'
+POST = 'climate:oshosts:post'
+PUT = 'climate:oshosts:put'
+DELETE = 'climate:oshosts:delete'
+GET_PROPERTIES = 'climate:oshosts:get_resource_properties'
+UPDATE_PROPERTIES = 'climate:oshosts:update_resource_properties'
+
+_ALL, _ONE = '/v1/os-hosts', '/v1/os-hosts/{host_id}'
+_RULES = [
+    policy.DocumentedRuleDefault(
+        GET, base.ADMIN, 'List enrolled hosts and show one.',
+        [{'path': _ALL, 'method': 'GET'}, {'path': _ONE, 'method': 'GET'}],
+        scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        POST, base.ADMIN, 'Enrol a host.', [{'path': _ALL, 'method': 'POST'}],
+        scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        PUT, base.ADMIN, 'Change the properties of a host.', [{'path': _ONE, 'method': 'PUT'}],
+        scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        DELETE, base.ADMIN, 'Withdraw a host.', [{'path': _ONE, 'method': 'DELETE'}],
+        scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        GET_PROPERTIES, base.ADMIN, 'List the properties of hosts.',
+        [{'path': _ALL + '/properties', 'method': 'GET'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        UPDATE_PROPERTIES, base.ADMIN, 'Make a property private or public.',
+        [{'path': _ALL + '/properties/{name}', 'method': 'PATCH'}], scope_types=['project']),
+]
+
+
+def list_rules():
+    return _RULES

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manager as the API sees it: one method for each RPC method, records in and out."""
+import oslo_messaging as messaging
+
+from climate import errors
+from climate.domain import records
+from climate.rpc import transport
+from climate.rpc import wire
+
+
+class Bus:
+    """Calls over oslo.messaging.
+
+    :raises ManagerSilent: no answer within rpc_response_timeout; the work may go on.
+    :raises Overloaded: the bus itself does not take the call.
+    """
+
+    def __init__(self, conf):
+        self._seconds = conf.rpc_response_timeout
+        self._client = messaging.get_rpc_client(
+            transport.connect(conf), transport.target(conf),
+            serializer=transport.ContextSerializer())
+
+    def call(self, context, method, timeout=None, **arguments):
+        try:
+            return self._client.prepare(timeout=timeout).call(context, method, **arguments)
+        except messaging.MessagingTimeout as error:
+            raise errors.ManagerSilent(seconds=timeout or self._seconds,
+                                       where='it in a moment') from error
+        except messaging.MessageDeliveryFailure as error:
+            raise errors.Overloaded(retry_after=5) from error
+        except messaging.RemoteError as error:
+            # Something that nobody meant; the manager logged it with its traceback.
+            raise errors.ClimateError() from error
+
+
+class ManagerClient:
+    """What a manager does for the API.
+
+    :param bus: anything with ``call(context, method, timeout=None, **arguments)``: a Bus, or
+        the manager itself in the same process.
+    """
+
+    def __init__(self, bus):
+        self._call = bus.call
+
+    def ping(self, context, timeout=None):
+        """{"database": revision}: a manager lives and reaches its database."""
+        return self._call(context, 'ping', timeout=timeout)
+
+    def create_lease(self, context, lease_id, request):
+        """The Lease made from a LeaseRequest under the id that the API minted."""
+        return wire.unpack(records.Lease, self._call(
+            context, 'create_lease', lease_id=lease_id, request=wire.pack(request)))
+
+    def update_lease(self, context, lease_id, changes):
+        """The Lease after LeaseChanges."""
+        return wire.unpack(records.Lease, self._call(
+            context, 'update_lease', lease_id=lease_id, changes=wire.pack(changes)))
+
+    def delete_lease(self, context, lease_id):
+        """True when it is gone; False while the cloud gives its resources back."""
+        return self._call(context, 'delete_lease', lease_id=lease_id)
+
+    def get_lease(self, context, lease_id):
+        """The Lease, a deleted one too."""
+        return wire.unpack(records.Lease, self._call(context, 'get_lease', lease_id=lease_id))
+
+    def list_leases(self, context, query):
+        """The Leases that a LeaseQuery asks for."""
+        return wire.unpack_all(records.Lease, self._call(
+            context, 'list_leases', query=wire.pack(query)))
+
+    def create_resource(self, context, pool, name, properties):
+        """The Resource, enrolled in `pool` with {property: text}."""
+        return wire.unpack(records.Resource, self._call(
+            context, 'create_resource', pool=pool, name=name, properties=properties))
+
+    def update_resource(self, context, pool, resource_id, properties):
+        """The Resource with new {property: text, or None to take it away}."""
+        return wire.unpack(records.Resource, self._call(
+            context, 'update_resource', pool=pool, resource_id=resource_id,
+            properties=properties))
+
+    def delete_resource(self, context, pool, resource_id):
+        """Withdraw a resource from its pool."""
+        self._call(context, 'delete_resource', pool=pool, resource_id=resource_id)
+
+    def get_resource(self, context, pool, resource_id):
+        """One Resource."""
+        return wire.unpack(records.Resource, self._call(
+            context, 'get_resource', pool=pool, resource_id=resource_id))
+
+    def list_resources(self, context, pool, marker=None, limit=None):
+        """The Resources of a pool by id."""
+        return wire.unpack_all(records.Resource, self._call(
+            context, 'list_resources', pool=pool, marker=marker, limit=limit))
+
+    def list_properties(self, context, pool):
+        """The Property records of a pool, private ones too."""
+        return wire.unpack_all(records.Property, self._call(
+            context, 'list_properties', pool=pool))
+
+    def update_property(self, context, pool, name, private):
+        """The Property, shown to everybody or to admins only."""
+        return wire.unpack(records.Property, self._call(
+            context, 'update_property', pool=pool, name=name, private=private))
+
+    def list_allocations(self, context, pool, resource_id=None, lease_id=None,
+                         reservation_id=None):
+        """[(resource id, [Allocation])] of a pool, of one of its resources where named."""
+        found = self._call(context, 'list_allocations', pool=pool, resource_id=resource_id,
+                           lease_id=lease_id, reservation_id=reservation_id)
+        return [(each, wire.unpack_all(records.Allocation, items)) for each, items in found]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records as they travel over the bus: JSON-ready, with moments as ISO text."""
+import dataclasses
+import datetime
+import functools
+import types
+import typing
+
+from climate.domain import records
+
+
+def pack(value):
+    """A record, moment, or collection of them, as JSON-ready data."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: pack(getattr(value, field.name))
+                for field in dataclasses.fields(value)}
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, (list, tuple)):
+        return [pack(item) for item in value]
+    return value
+
+
+def unpack(cls, data):
+    """The record of class `cls` that `pack` made `data` from; None stays None.
+
+    Fields that a newer sender added are dropped, so that API and manager may differ by a release.
+    """
+    if data is None:
+        return None
+    readers = _readers(cls)
+    return cls(**{name: readers[name](value) for name, value in data.items() if name in readers})
+
+
+def unpack_all(cls, items):
+    """A list of records."""
+    return [unpack(cls, item) for item in items]
+
+
+@functools.cache
+def _readers(cls):
+    hints = typing.get_type_hints(cls)
+    return {field.name: _reader(hints[field.name]) for field in dataclasses.fields(cls)}
+
+
+def _reader(hint):
+    """A function that reads one value of the type `hint` back from JSON-ready data."""
+    if isinstance(hint, types.UnionType):
+        [inner] = [_reader(part) for part in typing.get_args(hint) if part is not type(None)]
+        return lambda value: None if value is None else inner(value)
+    if hint is datetime.datetime:
+        return datetime.datetime.fromisoformat
+    if dataclasses.is_dataclass(hint) and hint.__module__ == records.__name__:
+        return functools.partial(unpack, hint)
+    if typing.get_origin(hint) is tuple:
+        parts = typing.get_args(hint)
+        if parts[-1] is Ellipsis:
+            item = _reader(parts[0])
+            return lambda values: tuple(item(value) for value in values)
+        readers = [_reader(part) for part in parts]
+        return lambda values: tuple(read(value)
+                                    for read, value in zip(readers, values, strict=True))
+    return lambda value: value

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections to the real cloud of `make cloud`; its tests run with `pytest tests/cloud` only."""
+import os
+import pathlib
+
+import openstack
+import pytest
+from keystoneauth1 import exceptions
+
+HERE = pathlib.Path(__file__).resolve().parent
+CLOUD = pathlib.Path(os.environ.get('CLOUD_DIR') or HERE.parents[1] / '.cloud')
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave these tests out of every run that does not name this folder or a file in it."""
+    asked = [pathlib.Path(config.invocation_params.dir, argument.split('::')[0]).resolve()
+             for argument in config.args]
+    return None if any(path.is_relative_to(HERE) for path in asked) else True
+
+
+def _connect(name):
+    """A connection to the cloud as one of the people in its clouds.yaml.
+
+    Its ``session`` is a keystoneauth session with a token; its proxies (``compute``, ``image``,
+    ``network``, ``placement``) call the services.
+    """
+    clouds = CLOUD / 'clouds.yaml'
+    if not clouds.exists():
+        pytest.fail(f'There is no cloud in {CLOUD}: run `make cloud`.', pytrace=False)
+    config = openstack.config.OpenStackConfig(config_files=[str(clouds)], load_envvars=False)
+    connection = openstack.connection.Connection(config=config.get_one(name))
+    try:
+        connection.authorize()
+    except (exceptions.ClientException, openstack.exceptions.SDKException) as error:
+        pytest.fail(f'The cloud in {CLOUD} does not let {name} in ({error}): run `make cloud`.',
+                    pytrace=False)
+    return connection
+
+
+@pytest.fixture(scope='session')
+def admin():
+    """An admin of the cloud, in project admin."""
+    return _connect('admin')
+
+
+@pytest.fixture(scope='session')
+def demo():
+    """A member of project demo."""
+    return _connect('demo')
+
+
+@pytest.fixture(scope='session')
+def alt():
+    """A member of another project, alt."""
+    return _connect('alt')
+
+
+@pytest.fixture(scope='session')
+def demo_reader():
+    """Somebody who may read, and only read, in project demo."""
+    return _connect('demo-reader')
+
+
+@pytest.fixture(scope='session')
+def admin_session(admin):
+    """The admin's keystoneauth session."""
+    return admin.session
+
+
+@pytest.fixture(scope='session')
+def demo_session(demo):
+    """The keystoneauth session of the member of project demo."""
+    return demo.session
+
+
+@pytest.fixture(scope='session')
+def alt_session(alt):
+    """The keystoneauth session of the member of project alt."""
+    return alt.session

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cloud that the other tests of this folder rely on."""
+import uuid
+
+import pytest
+from openstack import exceptions
+
+
+@pytest.fixture
+def server(demo):
+    """A running server of project demo; deleted after the test."""
+    made = demo.compute.create_server(
+        name=f'cloud-itself-{uuid.uuid4()}', flavor_id=demo.compute.find_flavor('m1.nano').id,
+        image_id=demo.image.find_image('tiny').id,
+        networks=[{'uuid': demo.network.find_network('private').id}])
+    yield demo.compute.wait_for_server(made, wait=60, interval=0.5)
+    demo.compute.delete_server(made, ignore_missing=True)
+    demo.compute.wait_for_delete(made, wait=60, interval=0.5)
+
+
+def test_a_member_boots_a_server_that_gets_an_address(server):
+    assert server.status == 'ACTIVE'
+    assert server.addresses['private'][0]['addr'].startswith('10.99.0.')
+
+
+def test_every_compute_is_up(admin):
+    services = list(admin.compute.services(binary='nova-compute'))
+    assert services
+    assert {service.state for service in services} == {'up'}
+
+
+def test_the_catalog_names_the_reservation_service(demo):
+    assert demo.session.get_endpoint(
+        service_type='reservation', interface='public') == 'http://127.0.0.1:1234/v1'
+
+
+def test_a_member_is_no_admin_and_a_reader_makes_nothing(demo, demo_reader):
+    with pytest.raises(exceptions.ForbiddenException):
+        list(demo.identity.users())
+    with pytest.raises(exceptions.ForbiddenException):
+        demo_reader.network.create_network(name='never')
+
+
+def test_projects_do_not_see_each_others_servers(server, alt):
+    assert server.id not in {other.id for other in alt.compute.servers()}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Canned HTTP, a clock that does not wait, and the command run in this process."""
+import contextlib
+import dataclasses
+import io
+import json
+
+from keystoneauth1 import session as sessions
+from keystoneauth1 import token_endpoint
+import pytest
+from unit.client import canned
+
+from climate import client
+from climate.client import http
+from climate.client import shell
+
+
+class FakeClock(http.Clock):
+    """Time passes only by sleeping."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@dataclasses.dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def climate(clock):
+    """A client with a fixed token and address."""
+    auth = token_endpoint.Token(canned.URL, 'a-token')
+    return client.Client(sessions.Session(auth=auth), clock=clock)
+
+
+@pytest.fixture
+def run():
+    """Run the command with words; all streams are captured, no environment is seen."""
+    def run_it(*words, environ=None):
+        out, err = io.StringIO(), io.StringIO()
+        app = shell.Shell(stdin=io.StringIO(), stdout=out, stderr=err, environ=environ or {
+            'OS_AUTH_TYPE': 'admin_token', 'OS_ENDPOINT': canned.URL, 'OS_TOKEN': 'a-token'})
+        # argparse knows no other stream than that of the process.
+        with contextlib.redirect_stderr(err):
+            try:
+                code = app.run(list(words))
+            except SystemExit as exit_:
+                code = exit_.code or 0
+        return Outcome(code, out.getvalue(), err.getvalue())
+    return run_it

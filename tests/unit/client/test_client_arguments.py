@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of commands."""
+import argparse
+
+import pytest
+
+from climate.client.commands import arguments
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('type=physical:host,min=1,max=2,properties=[">=","$vcpus","16"]',
+     {'resource_type': 'physical:host', 'min': 1, 'max': 2,
+      'resource_properties': '[">=","$vcpus","16"]'}),
+    ('type=physical:host,max=2', {'resource_type': 'physical:host', 'min': 2, 'max': 2}),
+    ('type=physical:host', {'resource_type': 'physical:host', 'min': 1, 'max': 1}),
+    ("""type=physical:host,min=1,properties='["==","$a","b,c"]'""",
+     {'resource_type': 'physical:host', 'min': 1, 'max': 1,
+      'resource_properties': '["==","$a","b,c"]'}),
+    ('resource_type=virtual:volume,size_gb=100', {'resource_type': 'virtual:volume',
+                                                  'size_gb': 100}),
+    ('type=virtual:instance,affinity=true,flavor="12",code=007',
+     {'resource_type': 'virtual:instance', 'affinity': True, 'flavor': '12', 'code': '007'}),
+    ('type=virtual:floatingip,network_id=n,required_floatingips=["10.0.0.1","10.0.0.2"]',
+     {'resource_type': 'virtual:floatingip', 'network_id': 'n',
+      'required_floatingips': ['10.0.0.1', '10.0.0.2']}),
+    ('type=physical:host,min=1,max=1,properties=,extra_specs={"a:b": "c, d"}',
+     {'resource_type': 'physical:host', 'min': 1, 'max': 1, 'resource_properties': '',
+      'extra_specs': {'a:b': 'c, d'}}),
+])
+def test_a_reservation_is_pairs_whose_values_may_be_json(text, expected):
+    assert arguments.reservation(text) == expected
+
+
+@pytest.mark.parametrize('text, words', [
+    ('min=1', 'does not say the type'),
+    ('type=a,min', 'is not NAME=VALUE'),
+    ('type=a,type=b', 'there twice'),
+    ('type=a,properties=["a"', 'lacks a closing bracket'),
+    ('type=a,properties="a', 'lacks "'),
+    ('type=a,properties=[a]', 'resource_properties: .* is not JSON'),
+    ('', 'is not NAME=VALUE'),
+])
+def test_a_malformed_reservation_is_refused_with_an_example(text, words):
+    with pytest.raises(argparse.ArgumentTypeError, match=words):
+        arguments.reservation(text)
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('vcpus>=16', ['>=', '$vcpus', '16']),
+    ('gpu=True', ['==', '$gpu', 'True']),
+    (' $rack != r 1 ', ['!=', '$rack', 'r 1']),
+    ('capabilities:cpu == x86', ['==', '$capabilities:cpu', 'x86']),
+    ('a<b', ['<', '$a', 'b']),
+])
+def test_a_condition_becomes_a_criterion(text, expected):
+    assert arguments.requirement(text) == expected
+
+
+def test_conditions_are_joined_by_and():
+    assert arguments.hosts_reservation((1, 4), [['>=', '$vcpus', '16'], ['==', '$gpu', 'True']]
+                                       ) == {
+        'resource_type': 'physical:host', 'min': 1, 'max': 4, 'resource_properties':
+        '["and", [">=", "$vcpus", "16"], ["==", "$gpu", "True"]]'}
+    assert arguments.hosts_reservation((2, 2), [])['resource_properties'] == ''
+
+
+@pytest.mark.parametrize('read, text', [
+    (arguments.count, '0'), (arguments.count, '4-1'), (arguments.count, 'all'),
+    (arguments.requirement, 'vcpus'), (arguments.requirement, '>=16'),
+    (arguments.name_and_value, 'gpu'), (arguments.positive, '-1'), (arguments.seconds, 'soon'),
+    (arguments.changed_reservation, 'max=3'), (arguments.changed_reservation, 'id=r1'),
+])
+def test_a_wrong_argument_says_what_to_write(read, text):
+    with pytest.raises(argparse.ArgumentTypeError, match=r'[Ww]rite|such as'):
+        read(text)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moments and durations as people write and read them."""
+import datetime
+
+import pytest
+
+from climate.client import errors
+from climate.client import times
+
+NOW = datetime.datetime(2030, 5, 1, 8, 0, tzinfo=datetime.UTC)
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('now', '2030-05-01T08:00:00Z'),
+    ('+2h', '2030-05-01T10:00:00Z'),
+    ('+1d12h', '2030-05-02T20:00:00Z'),
+    ('2030-5-1 9:05', '2030-05-01T09:05:00Z'),
+    ('2030-05-01 09:05:07', '2030-05-01T09:05:07Z'),
+    ('2030-05-01T09:05', '2030-05-01T09:05:00Z'),
+    ('2030-05-01T09:05:00Z', '2030-05-01T09:05:00Z'),
+    ('2030-05-01T09:05:00+02:00', '2030-05-01T07:05:00Z'),
+])
+def test_a_moment_can_be_written_in_many_ways(text, expected):
+    assert times.iso(times.moment(text, NOW)) == expected
+
+
+@pytest.mark.parametrize('text', ['', 'tomorrow', '+', '+2x', '2030-13-01 08:00', '-2h',
+                                  '2030-05-01 25:00', '+99999999999d'])
+def test_what_is_no_moment_is_refused_with_examples(text):
+    with pytest.raises(errors.BadValue, match=r'is not a time.*\+2h.*2030-5-1 08:00'):
+        times.moment(text, NOW)
+
+
+def test_now_is_left_to_the_clock_of_the_service():
+    assert times.on_the_wire('now', NOW) == 'now'
+
+
+@pytest.mark.parametrize('text, seconds', [
+    ('90m', 5400), ('1h30m', 5400), ('2d', 172800), ('1w', 604800), ('PT1H', 3600),
+    ('P1DT30M', 88200), ('60', 60), (60, 60), (datetime.timedelta(minutes=1), 60),
+])
+def test_a_duration_can_be_written_in_many_ways(text, seconds):
+    assert times.span(text) == datetime.timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize('text', ['', '0', '-5', '2 hours', 'P', 'PT', 'h', 0, '9' * 30])
+def test_what_is_no_duration_is_refused_with_examples(text):
+    with pytest.raises(errors.BadValue, match=r'is not a duration\. Write 90m, 2h'):
+        times.span(text)
+
+
+@pytest.mark.parametrize('now, ended_at, expected', [
+    ('2030-05-01 06:30', None, 'starts in 1h 30m'),
+    ('2030-05-01 08:00', None, '2h left'),
+    ('2030-05-01 09:59:50', None, '10s left'),
+    ('2030-05-01 10:00', None, 'ended 0s ago'),
+    ('2030-05-01 09:10', '2030-05-01T09:00:00Z', 'ended 10m ago'),
+    ('2030-05-03 11:05', None, 'ended 2d 1h ago'),
+])
+def test_the_remaining_time_is_said_in_words(now, ended_at, expected):
+    lease = {'start': '2030-05-01T08:00:00Z', 'end': '2030-05-01T10:00:00Z',
+             'ended_at': ended_at}
+    assert times.remaining(lease, times.moment(now, NOW)) == expected
+
+
+def test_people_see_that_a_time_is_utc():
+    assert times.for_people('2030-05-01T08:00:00Z') == '2030-05-01 08:00 UTC'
+    assert times.for_people('2030-05-01T08:00:05.25Z') == '2030-05-01 08:00:05 UTC'
+    assert times.for_people(None) == ''

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands about hosts, properties and allocations, run as a user runs them."""
+import pytest
+from unit.client import canned
+
+URL = canned.URL
+
+
+@pytest.fixture
+def hosts(requests_mock):
+    """A service that has the host cmp-3."""
+    requests_mock.get(f'{URL}/os-hosts', json={'hosts': [canned.a_host()]})
+    requests_mock.get(f'{URL}/os-hosts/3', json={'host': canned.a_host()})
+    requests_mock.put(f'{URL}/os-hosts/3', json={'host': canned.a_host()})
+    requests_mock.post(f'{URL}/os-hosts', json={'host': canned.a_host()}, status_code=201)
+    requests_mock.delete(f'{URL}/os-hosts/3', status_code=204)
+    return requests_mock
+
+
+def test_a_host_is_enrolled_with_properties(run, hosts):
+    outcome = run('host', 'create', 'cmp-3', '--property', 'gpu=True', '--property', 'rack=a=b')
+    assert outcome.code == 0, outcome.err
+    assert hosts.last_request.json() == {'name': 'cmp-3', 'gpu': 'True', 'rack': 'a=b'}
+
+
+def test_hosts_are_listed(run, hosts):
+    assert run('host', 'list', '-f', 'json').json == [{
+        'id': '3', 'hypervisor_hostname': 'cmp-3', 'vcpus': 32, 'memory_mb': 65536,
+        'local_gb': 500}]
+
+
+def test_a_host_is_shown_with_its_properties(run, hosts):
+    assert run('host', 'show', 'cmp-3', '-f', 'json').json['gpu'] == 'True'
+
+
+def test_properties_are_set_and_unset(run, hosts):
+    assert run('host', 'set', 'cmp-3', '--property', 'gpu=False', '--unset', 'rack').code == 0
+    assert hosts.last_request.json() == {'gpu': 'False', 'rack': None}
+
+
+def test_setting_nothing_is_refused(run, hosts):
+    outcome = run('host', 'set', 'cmp-3')
+    assert (outcome.code, hosts.call_count) == (1, 0)
+    assert '--property gpu=True' in outcome.err
+
+
+def test_hosts_are_deleted_by_name_or_id(run, hosts):
+    assert run('host', 'delete', 'cmp-3', '3').code == 0
+    assert [call.method for call in hosts.request_history].count('DELETE') == 2
+
+
+@pytest.mark.parametrize('words, query', [
+    ([], {}), (['--detail', '--all'], {'detail': ['true'], 'all': ['true']})])
+def test_properties_are_listed(run, requests_mock, words, query):
+    requests_mock.get(f'{URL}/os-hosts/properties', json={'resource_properties': [
+        {'property': 'gpu', 'private': False, 'values': ['False', 'True']}]})
+    found = run('property', 'list', *words, '-f', 'json').json
+    assert requests_mock.last_request.qs == query
+    if words:
+        assert found == [{'property': 'gpu', 'private': False, 'values': ['False', 'True']}]
+    else:
+        assert found == [{'property': 'gpu'}]
+
+
+@pytest.mark.parametrize('word, private', [('--private', True), ('--public', False)])
+def test_a_property_is_made_private_or_public(run, requests_mock, word, private):
+    requests_mock.patch(f'{URL}/os-hosts/properties/gpu', json={
+        'resource_property': {'id': '1', 'property_name': 'gpu', 'private': private}})
+    assert run('property', 'set', 'gpu', word).code == 0
+    assert requests_mock.last_request.json() == {'private': private}
+
+
+def test_a_property_is_unset_on_hosts(run, hosts):
+    assert run('property', 'unset', 'gpu', '--host', 'cmp-3').code == 0
+    assert hosts.last_request.json() == {'gpu': None}
+
+
+ALLOCATION = {'resource_id': '3', 'reservations': [{
+    'id': 'r1', 'lease_id': 'l1', 'start': '2030-05-01T08:00:00Z',
+    'end': '2030-05-01T10:00:00Z'}]}
+
+
+def test_allocations_are_listed_by_lease_name(run, requests_mock):
+    requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease()]})
+    requests_mock.get(f'{URL}/leases/{canned.LEASE_ID}', json={'lease': canned.a_lease()})
+    requests_mock.get(f'{URL}/os-hosts/allocations', json={'allocations': [ALLOCATION]})
+    outcome = run('allocation', 'list', '--lease', 'demo', '--reservation', 'r1')
+    assert requests_mock.last_request.qs == {
+        'lease_id': [canned.LEASE_ID], 'reservation_id': ['r1']}
+    assert '2030-05-01 08:00 UTC to 2030-05-01 10:00 UTC lease l1 reservation r1' in outcome.out
+
+
+def test_an_allocation_is_shown(run, hosts):
+    hosts.get(f'{URL}/os-hosts/3/allocation', json={'allocation': ALLOCATION})
+    assert run('allocation', 'show', 'cmp-3', '-f', 'json').json == ALLOCATION

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands about leases, run as a user runs them."""
+import pytest
+from unit.client import canned
+
+URL = canned.URL
+LEASE_ID = canned.LEASE_ID
+LEASE_URL = f'{URL}/leases/{LEASE_ID}'
+
+
+@pytest.fixture
+def demo(requests_mock):
+    """A service that has the lease "demo"."""
+    requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease()]})
+    requests_mock.get(LEASE_URL, json={'lease': canned.a_lease()}, headers={'ETag': '"7"'})
+    requests_mock.put(LEASE_URL, json={'lease': canned.a_lease()})
+    requests_mock.post(f'{URL}/leases', json={'lease': canned.a_lease()}, status_code=201)
+    requests_mock.delete(LEASE_URL, status_code=204)
+    return requests_mock
+
+
+def test_a_list_shows_id_name_status_and_times_in_utc(run, demo):
+    outcome = run('lease', 'list')
+    assert outcome.code == 0
+    header, row = [line for line in outcome.out.splitlines() if '|' in line]
+    assert header.split() == ['|', 'id', '|', 'name', '|', 'status', '|', 'start', '|', 'end', '|']
+    assert '2030-05-01 08:00 UTC' in row
+    assert outcome.err == ''
+
+
+def test_programs_get_times_as_the_wire_has_them(run, demo):
+    assert run('lease', 'list', '-f', 'json').json == [{
+        'id': LEASE_ID, 'name': 'demo', 'status': 'inactive', 'start': '2030-05-01T08:00:00Z',
+        'end': '2030-05-01T10:00:00Z'}]
+
+
+def test_filters_of_a_list_are_sent(run, demo):
+    run('lease', 'list', '--status', 'active', '--name', 'demo', '--project', 'p1',
+        '--all-projects', '--deleted', '--long', '--sort', 'end:desc,name', '--limit', '5')
+    assert demo.last_request.qs == {
+        'status': ['active'], 'name': ['demo'], 'project_id': ['p1'], 'all_projects': ['true'],
+        'deleted': ['true'], 'sort': ['end:desc,name'], 'limit': ['5']}
+
+
+def test_show_tells_reservations_events_and_the_remaining_time(run, demo):
+    outcome = run('lease', 'show', 'demo')
+    assert 'r1 physical:host pending min=1 max=2' in outcome.out
+    assert outcome.out.index('start_lease') < outcome.out.index('end_lease')
+    shown = run('lease', 'show', LEASE_ID, '-f', 'json').json
+    assert shown['remaining'].startswith(('starts in', 'ended'))
+    assert shown['reservations'][0]['resources'] == ['3', '4']
+
+
+def test_create_with_reservation_words(run, demo):
+    outcome = run('lease', 'create', 'demo', '--reservation',
+                  'type=physical:host,min=1,max=2,properties=[">=","$vcpus","16"]',
+                  '--end', '2030-5-1 10:00', '--before-end', '2030-5-1 09:00', '--key', 'k1')
+    assert outcome.code == 0, outcome.err
+    assert demo.last_request.json() == {
+        'name': 'demo', 'start': 'now', 'end': '2030-05-01T10:00:00Z',
+        'before_end': '2030-05-01T09:00:00Z', 'reservations': [{
+            'resource_type': 'physical:host', 'min': 1, 'max': 2,
+            'resource_properties': '[">=","$vcpus","16"]'}]}
+    assert demo.last_request.headers['Idempotency-Key'] == 'k1'
+
+
+def test_create_with_hosts_and_conditions(run, demo):
+    run('lease', 'create', 'demo', '--hosts', '1-4', '--require', 'vcpus>=16', '--require',
+        'gpu=True', '--duration', '2h', '--dry-run')
+    assert demo.last_request.json() == {
+        'name': 'demo', 'start': 'now', 'duration': 7200, 'reservations': [{
+            'resource_type': 'physical:host', 'min': 1, 'max': 4, 'resource_properties':
+            '["and", [">=", "$vcpus", "16"], ["==", "$gpu", "True"]]'}]}
+    assert demo.last_request.qs == {'dry_run': ['true']}
+
+
+def test_end_and_duration_leave_the_start_to_the_service(run, demo):
+    run('lease', 'create', 'demo', '--hosts', '1', '--end', '2030-5-1 10:00', '--duration', '1h')
+    assert 'start' not in demo.last_request.json()
+
+
+def test_create_and_wait_reports_progress_on_stderr_only(run, demo):
+    demo.post(f'{URL}/leases', status_code=201, json={'lease': canned.a_lease(
+        start='2020-01-01T00:00:00Z', status='to_be_started')})
+    demo.get(LEASE_URL, json={'lease': canned.a_lease(status='active')})
+    outcome = run('lease', 'create', 'demo', '--hosts', '1', '--duration', '1h', '--wait', '-f',
+                  'value', '-c', 'status')
+    assert (outcome.code, outcome.out, outcome.err) == (0, 'active\n', 'Lease demo: active\n')
+
+
+def test_create_and_wait_for_a_later_lease_waits_until_it_is_booked(run, demo):
+    later = {'lease': canned.a_lease(start='2999-01-01T00:00:00Z', end='2999-01-01T01:00:00Z')}
+    demo.post(f'{URL}/leases', status_code=201, json=later)
+    demo.get(LEASE_URL, json=later)
+    outcome = run('lease', 'create', 'demo', '--hosts', '1', '--start', '2999-1-1 00:00',
+                  '--duration', '1h', '--wait', '-f', 'value', '-c', 'status')
+    assert (outcome.code, outcome.out) == (0, 'inactive\n')
+
+
+@pytest.mark.parametrize('words, expected', [
+    (['--hosts', '1'], 'When does it end? Give --duration 2h'),
+    (['--duration', '1h'], 'What to reserve? Give --hosts 2'),
+    (['--hosts', '1', '--start', 'now', '--end', '+2h', '--duration', '1h'], 'Give two of'),
+    (['--hosts', '1', '--duration', 'long'], 'argument --duration: "long" is not a duration'),
+    (['--hosts', '1', '--start', 'soon'], 'argument --start: "soon" is not a time. Write now'),
+    (['--hosts', '1', '--end', '+2h', '--dry-run', '--wait'], 'not allowed with'),
+])
+def test_a_wrong_create_says_what_is_expected_and_sends_nothing(
+        run, requests_mock, words, expected):
+    outcome = run('lease', 'create', 'demo', *words)
+    assert outcome.code != 0
+    assert expected in outcome.err
+    assert 'Traceback' not in outcome.err
+    assert requests_mock.call_count == 0
+
+
+def test_a_status_that_does_not_exist_is_answered_with_those_that_do(run):
+    outcome = run('lease', 'wait', 'demo', '--status', 'done')
+    assert outcome.code == 2
+    assert 'active' in outcome.err
+
+
+def test_set_sends_what_changes(run, demo):
+    run('lease', 'set', 'demo', '--name', 'new', '--end', '2030-5-1 11:00', '--reservation',
+        'id=r1,max=3')
+    assert demo.last_request.json() == {
+        'name': 'new', 'end': '2030-05-01T11:00:00Z', 'reservations': [{'id': 'r1', 'max': 3}]}
+
+
+def test_set_without_a_change_is_refused(run, requests_mock):
+    outcome = run('lease', 'set', 'demo')
+    assert outcome.code == 1
+    assert 'Nothing to change: give --name' in outcome.err
+
+
+@pytest.mark.parametrize('words, end', [
+    (['--by', '30m'], '2030-05-01T10:30:00Z'),
+    (['--to', '2030-5-1 12:00'], '2030-05-01T12:00:00Z')])
+def test_extend_by_a_span_or_to_a_time(run, demo, words, end):
+    assert run('lease', 'extend', 'demo', *words).code == 0
+    assert demo.last_request.json() == {'end': end}
+
+
+def test_end_and_wait(run, demo):
+    demo.get(LEASE_URL, json={'lease': canned.a_lease(status='terminated')})
+    outcome = run('lease', 'end', LEASE_ID, '--wait', '-f', 'value', '-c', 'status')
+    assert (outcome.code, outcome.out) == (0, 'terminated\n')
+    assert [call.json() for call in demo.request_history if call.method == 'PUT'] == [
+        {'end': 'now'}]
+
+
+def test_delete_several_goes_on_after_a_failure(run, demo):
+    other = '99999999-2222-4333-8444-555555555555'
+    demo.get(f'{URL}/leases/{other}', status_code=404, json={'error_message': 'No such lease.'})
+    outcome = run('lease', 'delete', other, 'demo')
+    assert outcome.code == 1
+    assert outcome.err == f'{other}: No such lease.\n1 of 2 leases failed.\n'
+    assert [call.path for call in demo.request_history if call.method == 'DELETE'] == [
+        f'/v1/leases/{LEASE_ID}']
+
+
+def test_delete_says_nothing_when_all_went_well(run, demo):
+    outcome = run('lease', 'delete', 'demo')
+    assert (outcome.code, outcome.out, outcome.err) == (0, '', '')
+
+
+def test_delete_and_wait_until_it_is_gone(run, demo):
+    demo.get(LEASE_URL, [{'json': {'lease': canned.a_lease()}},
+                         {'status_code': 404, 'json': {'error_message': 'gone'}}])
+    assert run('lease', 'delete', LEASE_ID, '--wait').code == 0
+
+
+def test_wait_fails_with_the_reason(run, demo):
+    demo.get(LEASE_URL, json={'lease': canned.a_lease(status='error', status_reason='No power')})
+    outcome = run('lease', 'wait', 'demo')
+    assert outcome.code == 1
+    assert 'is error and will not become active: No power' in outcome.err
+
+
+def test_wait_gives_up(run, demo):
+    outcome = run('lease', 'wait', 'demo', '--timeout', '0')
+    assert outcome.code == 1
+    assert 'is still inactive after 0 s' in outcome.err
+
+
+def test_a_refusal_prints_the_message_and_with_debug_the_request_id(run, demo):
+    demo.post(f'{URL}/leases', status_code=409, json={
+        'error_code': 409, 'error_name': 'not_enough', 'request_id': 'req-42',
+        'error_message': 'Only 2 of 4 hosts are free.', 'details': {}})
+    words = ('lease', 'create', 'demo', '--hosts', '4', '--duration', '1h')
+    outcome = run(*words)
+    assert (outcome.code, outcome.err) == (1, 'Only 2 of 4 hosts are free.\n')
+    assert 'request id req-42' in run('--debug', *words).err

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which cloud the command talks to, its help, and its table of commands."""
+import argparse
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from unit.client import canned
+
+from climate.client import commands
+from climate.client import osc
+from climate.client import shell
+
+URL = canned.URL
+
+
+@pytest.fixture
+def listing(requests_mock):
+    requests_mock.get(f'{URL}/leases', json={'leases': []})
+    return requests_mock
+
+
+def headers(requests_mock):
+    return requests_mock.last_request.headers
+
+
+def standalone(tmp_path, pid):
+    file = tmp_path / 'standalone.json'
+    file.write_text(json.dumps({'url': URL, 'token': 'demo:demo:member', 'pid': pid}))
+    return {'CLIMATE_STANDALONE_FILE': str(file)}
+
+
+def test_without_any_cloud_a_running_standalone_is_found(run, listing, tmp_path):
+    outcome = run('lease', 'list', environ=standalone(tmp_path, os.getpid()))
+    assert outcome.code == 0, outcome.err
+    assert headers(listing)['X-Auth-Token'] == 'demo:demo:member'
+
+
+def test_a_standalone_is_found_in_the_state_directory(run, listing, tmp_path):
+    (tmp_path / 'climate').mkdir()
+    standalone(tmp_path / 'climate', os.getpid())
+    assert run('lease', 'list', environ={'XDG_STATE_HOME': str(tmp_path)}).code == 0
+
+
+@pytest.mark.parametrize('content', [None, '{', '[]', '{"url": "http://x/v1"}'])
+def test_without_cloud_and_standalone_the_way_out_is_said(run, tmp_path, content):
+    file = tmp_path / 'standalone.json'
+    if content is not None:
+        file.write_text(content)
+    outcome = run('lease', 'list', environ={'CLIMATE_STANDALONE_FILE': str(file)})
+    assert outcome.code == 1
+    assert all(word in outcome.err for word in ('OS_CLOUD', 'OS_AUTH_URL', 'make run'))
+
+
+def test_a_standalone_that_has_died_is_not_asked(run, listing, tmp_path):
+    dead = subprocess.Popen([sys.executable, '-c', ''])
+    dead.wait()
+    assert run('lease', 'list', environ=standalone(tmp_path, dead.pid)).code == 1
+    assert listing.call_count == 0
+
+
+def test_a_given_cloud_wins_over_a_standalone(run, listing, tmp_path):
+    environ = standalone(tmp_path, os.getpid())
+    assert run('--os-auth-type', 'none', '--os-endpoint', URL, 'lease', 'list',
+               environ=environ).code == 0
+    assert headers(listing)['X-Auth-Token'] != 'demo:demo:member'
+
+
+def test_http_basic(run, listing):
+    assert run('lease', 'list', '--os-auth-type', 'http_basic', '--os-endpoint', URL,
+               '--os-username', 'a', '--os-password', 'b', environ={'HOME': '/nowhere'}).code == 0
+    assert headers(listing)['Authorization'] == 'Basic YTpi'
+
+
+KEYSTONE = 'http://keystone.example/v3'
+LOGIN = {'OS_AUTH_URL': KEYSTONE, 'OS_USERNAME': 'u', 'OS_PASSWORD': 'p', 'OS_PROJECT_NAME': 'x',
+         'OS_USER_DOMAIN_NAME': 'Default', 'OS_PROJECT_DOMAIN_NAME': 'Default'}
+
+
+@pytest.fixture
+def keystone(listing):
+    listing.get(KEYSTONE, json={'version': {'id': 'v3.14', 'status': 'stable', 'links': [
+        {'rel': 'self', 'href': KEYSTONE}]}})
+    listing.post(f'{KEYSTONE}/auth/tokens', headers={'X-Subject-Token': 'fresh'}, json={'token': {
+        'methods': ['password'], 'expires_at': '2999-01-01T00:00:00.000000Z',
+        'issued_at': '2020-01-01T00:00:00.000000Z', 'user': {'id': 'u', 'name': 'u'},
+        'catalog': [{'type': 'reservation', 'name': 'climate', 'endpoints': [
+            {'interface': 'public', 'region': 'one', 'region_id': 'one', 'url': URL},
+            {'interface': 'internal', 'region': 'two', 'region_id': 'two',
+             'url': 'http://two/v1'}]}]}})
+    return listing
+
+
+def test_plain_variables_log_in_with_a_password(run, keystone):
+    outcome = run('lease', 'list', environ=LOGIN)
+    assert outcome.code == 0, outcome.err
+    assert headers(keystone)['X-Auth-Token'] == 'fresh'
+
+
+def test_region_and_interface_choose_the_endpoint(run, keystone):
+    keystone.get('http://two/v1/leases', json={'leases': []})
+    assert run('--os-region-name', 'two', '--os-interface', 'internal', 'lease', 'list',
+               environ=LOGIN).code == 0
+    assert keystone.last_request.hostname == 'two'
+
+
+def test_a_region_without_the_service_is_said_so(run, keystone):
+    outcome = run('--os-region-name', 'mars', 'lease', 'list', environ=LOGIN)
+    assert outcome.code == 1
+    assert 'reservation' in outcome.err and 'Traceback' not in outcome.err
+
+
+def test_a_cloud_of_clouds_yaml(run, keystone, tmp_path):
+    file = tmp_path / 'clouds.yaml'
+    file.write_text(f"""
+clouds:
+  lab:
+    auth: {{auth_url: '{KEYSTONE}', username: u, password: p, project_name: x,
+           user_domain_name: Default, project_domain_name: Default}}
+    region_name: one
+""")
+    environ = {'OS_CLIENT_CONFIG_FILE': str(file), 'OS_CLOUD': 'lab'}
+    outcome = run('lease', 'list', environ=environ)
+    assert outcome.code == 0, outcome.err
+    outcome = run('--os-cloud', 'moon', 'lease', 'list', environ=environ)
+    assert (outcome.code, 'moon' in outcome.err) == (1, True)
+
+
+@pytest.mark.parametrize('changes, expected', [
+    ({'OS_USERNAME': ''}, 'OS_USERNAME'), ({'OS_PASSWORD': ''}, 'OS_PASSWORD'),
+    ({'OS_AUTH_TYPE': 'magic'}, 'no way to log in called "magic"')])
+def test_an_incomplete_login_says_what_is_missing(run, requests_mock, changes, expected):
+    outcome = run('lease', 'list', environ={**LOGIN, **changes})
+    assert outcome.code == 1
+    assert expected in outcome.err and 'Traceback' not in outcome.err
+
+
+def test_a_wrong_password_is_a_message(run, keystone):
+    keystone.post(f'{KEYSTONE}/auth/tokens', status_code=401, headers={
+        'Content-Type': 'application/json'}, json={'error': {
+            'code': 401, 'title': 'Unauthorized', 'message': 'Wrong password.'}})
+    outcome = run('lease', 'list', environ=LOGIN)
+    assert outcome.code == 1
+    assert 'identity service refused: Wrong password.' in outcome.err
+
+
+def test_options_of_rare_ways_to_log_in_are_known(run):
+    outcome = run('--os-auth-type', 'v3oidcpassword', '--os-identity-provider', 'idp',
+                  '--os-auth-url', KEYSTONE, '--os-protocol', 'p', 'lease', 'list', environ={})
+    assert outcome.code == 1
+    assert 'Logging in needs more options' in outcome.err
+
+
+def test_help_lists_every_command(run):
+    outcome = run('--help')
+    assert outcome.code == 0
+    assert all(name in outcome.out for name in commands.TABLE)
+    assert run().out == outcome.out
+
+
+@pytest.mark.parametrize('name', sorted(commands.TABLE))
+def test_every_command_has_help(run, name):
+    outcome = run(*name.split(), '--help')
+    assert outcome.code == 0
+    assert f'usage: climate {name}' in outcome.out
+
+
+def test_an_unknown_command_is_answered_with_near_ones(run):
+    outcome = run('leese', 'list')
+    assert outcome.code == 2
+    assert 'lease list' in outcome.out and 'host list' not in outcome.out
+
+
+def test_the_help_imports_neither_http_nor_sdk():
+    script = ('import sys; from climate.client import shell\n'
+              'try: shell.main(["--help"])\n'
+              'except SystemExit: pass\n'
+              'print([name for name in ("requests", "keystoneauth1", "openstack") '
+              'if name in sys.modules], file=sys.stderr)')
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                          check=True)
+    assert done.stderr == '[]\n'
+
+
+def test_the_client_imports_nothing_else_of_climate():
+    script = ('import sys, climate.client.service, climate.client.shell, climate.client.login, '
+              'climate.client.osc, climate.client.commands.lease\n'
+              'print(sorted(name for name in sys.modules if name.startswith("climate.") '
+              'and not name.startswith("climate.client")))')
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                          check=True)
+    assert done.stdout == '[]\n'
+
+
+def test_every_line_of_the_table_is_a_command():
+    for name, target in commands.TABLE.items():
+        loaded = importlib.metadata.EntryPoint(name, target, 'climate.cli').load()
+        assert (loaded.__doc__ or '').strip(), name
+
+
+def test_the_plug_in_of_openstack_does_not_take_blazars_name():
+    parser = osc.build_option_parser(argparse.ArgumentParser())
+    assert osc.API_NAME == 'climate'
+    assert parser.parse_args([]).os_climate_api_version is None
+
+
+class FakeManager:
+    """What openstack hands to a plug-in."""
+
+    interface = 'public'
+    region_name = None
+
+    def __init__(self, session, configuration):
+        self.session = session
+        self._configuration = configuration
+
+    def get_configuration(self):
+        return self._configuration
+
+
+def test_the_plug_in_makes_a_client_from_openstacks_session(climate, listing):
+    session = climate.http._transport.session
+    made = osc.make_client(FakeManager(session, {'reservation_endpoint_override': URL}))
+    assert list(made.leases.list()) == []
+
+
+def test_the_commands_run_in_another_program(climate, listing, capsys):
+    # As openstack does it: the app gives the command a client_manager, nothing else of ours.
+    app = shell.Shell()
+    app.options = argparse.Namespace(verbose_level=1)
+    app.client_manager = argparse.Namespace(climate=climate)
+    command_class, name, _rest = app.command_manager.find_command(['lease', 'list'])
+    command = command_class(app, None, cmd_name=name)
+    assert command.run(command.get_parser('openstack reservation lease list').parse_args([])) == 0

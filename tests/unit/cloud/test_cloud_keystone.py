@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapter of Keystone, against canned answers."""
+import logging
+
+import pytest
+
+from climate import context
+from climate import errors
+from climate.cloud import models
+
+TRUST = {'id': 't1', 'project_id': 'p', 'trustor_user_id': 'u',
+         'roles': [{'id': '1', 'name': 'member'}, {'id': '2', 'name': 'reader'}]}
+
+
+@pytest.fixture
+def keystone(canned):
+    return canned.cloud().as_service().keystone
+
+
+@pytest.fixture
+def caller():
+    return context.RequestContext(user_id='u', project_id='p', roles=['member', 'reader'],
+                                  auth_token='token-of-the-caller', overwrite=False)
+
+
+def test_a_trust_is_made_with_the_callers_token_and_roles(keystone, canned, caller, caplog):
+    caplog.set_level(logging.DEBUG)
+    canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201,
+                     json={'trust': TRUST})
+    made = keystone.create_trust(caller)
+    assert made == models.Trust(id='t1', project_id='p', trustor_id='u',
+                                roles=('member', 'reader'))
+    [asked] = canned.asked('POST', '/OS-TRUST/trusts')
+    assert asked.headers['X-Auth-Token'] == 'token-of-the-caller'
+    assert asked.json() == {'trust': {
+        'trustor_user_id': 'u', 'trustee_user_id': 'climate-id', 'project_id': 'p',
+        'impersonation': True, 'expires_at': None,
+        'roles': [{'name': 'member'}, {'name': 'reader'}]}}
+    assert 'token-of-the-caller' not in caplog.text
+
+
+@pytest.mark.parametrize('status', [403, 404])
+def test_a_caller_who_cannot_delegate_is_told_why(keystone, canned, caller, status):
+    canned.http.post(
+        f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=status,
+        headers={'Content-Type': 'application/json'},
+        json={'error': {'code': status, 'message': 'Delegated tokens cannot manage trusts.'}})
+    with pytest.raises(errors.TrustRefused, match='Delegated tokens cannot manage trusts'):
+        keystone.create_trust(caller)
+
+
+def test_a_caller_whose_token_has_expired_is_not_authenticated(keystone, canned, caller):
+    canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=401)
+    with pytest.raises(errors.NotAuthenticated):
+        keystone.create_trust(caller)
+    assert len(canned.asked('POST', '/OS-TRUST/trusts')) == 1
+
+
+def test_a_caller_without_token_cannot_delegate(keystone):
+    with pytest.raises(errors.TrustRefused):
+        keystone.create_trust(context.RequestContext(user_id='u', project_id='p',
+                                                     overwrite=False))
+
+
+def test_a_trust_is_dropped_by_the_service_and_one_that_is_gone_is_done(keystone, canned):
+    canned.http.delete(f'{canned.KEYSTONE}/OS-TRUST/trusts/t1', [
+        {'status_code': 204}, {'status_code': 404}])
+    keystone.delete_trust('t1')
+    keystone.delete_trust('t1')
+    asked = canned.asked('DELETE', '/OS-TRUST/trusts/t1')
+    assert {each.headers['X-Auth-Token'] for each in asked} == {'the-token-of-climate'}
+
+
+def test_the_trusts_are_those_given_to_climate(keystone, canned):
+    listed = {key: value for key, value in TRUST.items() if key != 'roles'}
+    canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': [listed]})
+    assert keystone.trusts() == [
+        models.Trust(id='t1', project_id='p', trustor_id='u', roles=())]
+    [asked] = canned.asked('GET', '/OS-TRUST/trusts')
+    assert asked.qs == {'trustee_user_id': ['climate-id']}

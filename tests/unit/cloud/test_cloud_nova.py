@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapter of Nova, against canned answers."""
+import json
+
+import pytest
+
+from climate import errors
+from climate.cloud import models
+
+AGGREGATE = models.Aggregate(id=7, name='r1', zone='climate_r1', hosts=(), metadata={})
+
+
+def _hypervisor(name, host=None, number=1):
+    return {'id': f'uuid-{number}', 'hypervisor_hostname': name, 'vcpus': 16,
+            'memory_mb': 32768, 'local_gb': 200, 'hypervisor_type': 'QEMU',
+            'hypervisor_version': 8002000, 'cpu_info': {'arch': 'x86_64'}, 'state': 'up',
+            'status': 'enabled', 'service': {'host': host or name, 'id': 's', 'disabled_reason': None}}
+
+
+def _aggregate(hosts=(), **fields):
+    return {'id': 7, 'name': 'r1', 'availability_zone': 'climate_r1', 'hosts': list(hosts),
+            'metadata': {'availability_zone': 'climate_r1'}, **fields}
+
+
+def _refusal(status, message):
+    return {'status_code': status, 'json': {'error': {'code': status, 'message': message}}}
+
+
+@pytest.fixture
+def nova(canned):
+    return canned.cloud().as_service().nova
+
+
+@pytest.fixture
+def hypervisors(canned):
+    """callable(hypervisors…): what Nova's search answers."""
+    def answer(*found):
+        canned.http.get(f'{canned.NOVA}/os-hypervisors/detail', json={'hypervisors': found})
+        canned.http.get(f'{canned.NOVA}/os-services', json={'services': [
+            {'id': 'x', 'host': each['service']['host'], 'zone': 'nova'} for each in found]})
+    return answer
+
+
+@pytest.fixture
+def moves(canned):
+    """callable({host: answer}): what Nova answers to a change of membership."""
+    def answer(by_host):
+        def respond(request, context):
+            [action] = request.json().values()
+            reply = by_host.get(action['host'], {'json': {'aggregate': _aggregate()}})
+            context.status_code = reply.get('status_code', 200)
+            return reply['json']
+        canned.http.post(f'{canned.NOVA}/os-aggregates/7/action', json=respond)
+    return answer
+
+
+def test_a_hypervisor_is_found_by_its_exact_name(nova, hypervisors, canned):
+    hypervisors(_hypervisor('compute-10', number=1), _hypervisor('compute-1', 'host-1', number=2))
+    found = nova.hypervisor('compute-1')
+    assert found == models.Hypervisor(
+        name='compute-1', service_host='host-1', vcpus=16, memory_mb=32768, disk_gb=200,
+        hypervisor_type='QEMU', hypervisor_version=8002000,
+        cpu_info=json.dumps({'arch': 'x86_64'}), availability_zone='nova', up=True, enabled=True)
+    [asked] = canned.asked('GET', '/os-hypervisors/detail')
+    assert asked.headers['OpenStack-API-Version'] == 'compute 2.87'
+
+
+def test_a_name_that_is_only_part_of_others_is_not_found(nova, hypervisors):
+    hypervisors(_hypervisor('compute-10'))
+    with pytest.raises(errors.HostNotFound, match='compute-1 was not found'):
+        nova.hypervisor('compute-1')
+
+
+def test_a_name_that_matches_nothing_is_not_found(nova, canned):
+    canned.http.get(f'{canned.NOVA}/os-hypervisors/detail', status_code=404)
+    with pytest.raises(errors.HostNotFound):
+        nova.hypervisor('compute-1')
+
+
+def test_two_hypervisors_of_one_name_are_told(nova, hypervisors):
+    hypervisors(_hypervisor('compute-1', number=1), _hypervisor('compute-1', 'b', number=2))
+    with pytest.raises(errors.HostAmbiguous):
+        nova.hypervisor('compute-1')
+
+
+def test_all_pages_of_hypervisors_are_read(nova, canned):
+    canned.http.get(f'{canned.NOVA}/os-services', json={'services': []})
+    canned.http.get(f'{canned.NOVA}/os-hypervisors/detail', [
+        {'json': {'hypervisors': [_hypervisor('a', number=1)]}},
+        {'json': {'hypervisors': [_hypervisor('b', number=2)]}}, {'json': {'hypervisors': []}}])
+    assert [each.name for each in nova.hypervisors()] == ['a', 'b']
+    markers = [each.qs.get('marker') for each in canned.asked('GET', '/os-hypervisors/detail')]
+    assert markers == [None, ['uuid-1'], ['uuid-2']]
+
+
+def test_servers_of_all_projects_are_listed_host_by_host(nova, canned):
+    def answer(request, context):
+        if 'marker' in request.qs:
+            return {'servers': []}
+        [host] = request.qs['host']
+        return {'servers': [{'id': f's-{host}', 'name': 'vm', 'tenant_id': 'p', 'status': 'ACTIVE',
+                             'OS-EXT-SRV-ATTR:host': host}]}
+    canned.http.get(f'{canned.NOVA}/servers/detail', json=answer)
+    found = nova.servers_on(['a', 'b', 'c'])
+    assert [(each.id, each.host) for each in found] == [('s-a', 'a'), ('s-b', 'b'), ('s-c', 'c')]
+    assert all(each.qs['all_tenants'] == ['1'] for each in canned.asked('GET', '/servers/detail'))
+
+
+def test_deleting_a_server_that_is_gone_is_done(nova, canned):
+    canned.http.delete(f'{canned.NOVA}/servers/s1', status_code=404)
+    nova.delete_server('s1')
+
+
+def test_an_aggregate_that_exists_gets_only_what_differs(nova, canned):
+    canned.http.get(f'{canned.NOVA}/os-aggregates', json={'aggregates': [
+        _aggregate(metadata={'a': '1', 'other': 'x'})]})
+    canned.http.post(f'{canned.NOVA}/os-aggregates/7/action', json={'aggregate': _aggregate(
+        metadata={'a': '1', 'b': '2', 'other': 'x', 'availability_zone': 'climate_r1'})})
+    found = nova.ensure_aggregate('r1', zone='climate_r1', metadata={'a': '1', 'b': '2'})
+    assert found.metadata == {'a': '1', 'b': '2', 'other': 'x'}
+    [asked] = canned.asked('POST', '/action')
+    assert asked.json() == {'set_metadata': {'metadata': {'b': '2'}}}
+
+
+def test_an_aggregate_that_is_as_wanted_is_left_alone(nova, canned):
+    canned.http.get(f'{canned.NOVA}/os-aggregates', json={'aggregates': [_aggregate(['h2', 'h1'])]})
+    assert nova.ensure_aggregate('r1', zone='climate_r1').hosts == ('h1', 'h2')
+    assert not canned.asked('POST', '/action')
+
+
+def test_an_aggregate_that_another_manager_makes_meanwhile_is_taken(nova, canned):
+    canned.http.get(f'{canned.NOVA}/os-aggregates', [
+        {'json': {'aggregates': []}}, {'json': {'aggregates': [_aggregate()]}}])
+    canned.http.post(f'{canned.NOVA}/os-aggregates', status_code=409)
+    assert nova.ensure_aggregate('r1', zone='climate_r1').id == 7
+
+
+def test_a_host_that_is_in_the_aggregate_already_is_done(nova, canned, moves):
+    moves({'a': _refusal(409, 'Aggregate 7 already has host a.')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['a', 'b'])})
+    nova.add_hosts(AGGREGATE, ['a', 'b'])
+    assert len(canned.asked('POST', '/action')) == 2
+
+
+def test_a_host_with_servers_is_busy_and_the_others_are_moved(nova, canned, moves):
+    moves({'a': _refusal(409, 'The zone would change but the host already has 1 instance(s)')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['b', 'c'])})
+    with pytest.raises(errors.StillBusy):
+        nova.add_hosts(AGGREGATE, ['a', 'b', 'c'])
+    assert len(canned.asked('POST', '/action')) == 3
+
+
+def test_what_waiting_does_not_cure_is_told_before_what_is_busy(nova, canned, moves):
+    moves({'a': _refusal(409, 'but the host already has 1 instance(s)'),
+           'b': _refusal(404, 'Compute host b could not be found.')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate()})
+    with pytest.raises(errors.HostNotFound, match='Host b'):
+        nova.add_hosts(AGGREGATE, ['a', 'b'])
+
+
+def test_a_host_in_another_zone_is_an_error_with_novas_words(nova, canned, moves):
+    moves({'a': _refusal(409, 'One or more hosts already in availability zone(s) [x]')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate()})
+    with pytest.raises(errors.CloudError, match='already in availability zone') as caught:
+        nova.add_hosts(AGGREGATE, ['a'])
+    assert not isinstance(caught.value, errors.StillBusy)
+
+
+def test_a_host_that_is_not_in_the_aggregate_is_out(nova, moves):
+    moves({'a': _refusal(404, 'Aggregate 7 has no host a.')})
+    nova.remove_hosts(AGGREGATE, ['a'])
+
+
+def test_a_host_with_servers_that_was_never_in_it_is_out(nova, canned, moves):
+    moves({'a': _refusal(409, 'but the host already has 1 instance(s)')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate()})
+    nova.remove_hosts(AGGREGATE, ['a'])
+
+
+def test_a_host_with_servers_stays_in_for_now(nova, canned, moves):
+    moves({'a': _refusal(409, 'but the host already has 1 instance(s)')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['a'])})
+    with pytest.raises(errors.StillBusy):
+        nova.remove_hosts(AGGREGATE, ['a'])
+
+
+def test_deleting_an_aggregate_that_is_gone_is_done(nova, canned):
+    canned.http.delete(f'{canned.NOVA}/os-aggregates/7', status_code=404)
+    nova.delete_aggregate(AGGREGATE)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the real cloud logs in, as itself and for users."""
+from concurrent import futures
+
+import pytest
+import requests
+
+from climate import errors
+
+
+def _refuse_login(canned, status):
+    canned.http.post(f'{canned.KEYSTONE}/auth/tokens', status_code=status,
+                     json={'error': {'code': status, 'message': 'Sorry.'}})
+
+
+def test_all_services_and_threads_share_one_login(canned):
+    canned.http.get(f'{canned.NOVA}/os-aggregates', json={'aggregates': []})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers',
+                    json={'resource_providers': [{'uuid': 'u1'}]})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers/u1/traits', json={'traits': ['T']})
+    canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': []})
+    services = canned.cloud().as_service()
+    with futures.ThreadPoolExecutor(8) as pool:
+        for _ in range(8):
+            pool.submit(services.nova.aggregates)
+            pool.submit(services.placement.traits, 'compute-1')
+            pool.submit(services.keystone.trusts)
+    assert len(canned.asked('GET', '/os-aggregates')) == 8
+    assert len(canned.asked('GET', '/traits')) == 8
+    assert len(canned.asked('GET', '/OS-TRUST/trusts')) == 8
+    assert len(canned.logins) == 1
+
+
+def test_nova_may_have_a_login_of_its_own(canned):
+    canned.http.get(f'{canned.NOVA}/os-aggregates', json={'aggregates': []})
+    cloud = canned.cloud('[nova]\nauth_type = password\nauth_url = http://keystone/v3\n'
+                         'username = other\npassword = secret\nuser_domain_name = Default')
+    cloud.as_service().nova.aggregates()
+    [login] = canned.logins
+    assert login['identity']['password']['user']['name'] == 'other'
+
+
+def test_a_missing_login_is_told_with_the_way_out(configured):
+    from climate import cloud as clouds
+    with pytest.raises(errors.CloudError, match=r'\[keystone\] auth_type is not set'):
+        clouds.build(configured())
+
+
+def test_a_refused_login_of_climate_names_its_section(canned):
+    _refuse_login(canned, 401)
+    with pytest.raises(errors.CloudError, match=r'the login in \[keystone\] is refused') as caught:
+        canned.cloud().as_service().nova.aggregates()
+    assert caught.value.details['service'] == 'Keystone'
+
+
+def test_a_user_is_logged_in_by_the_trust_alone_and_once(canned):
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202,
+                     json={'image_id': 'i1'})
+    cloud = canned.cloud()
+    assert cloud.as_user('t1').nova.create_image('s1', 'snapshot') == 'i1'
+    assert cloud.as_user('t1').nova.create_image('s1', 'snapshot') == 'i1'
+    [login] = canned.logins
+    assert login['scope'] == {'OS-TRUST:trust': {'id': 't1'}}
+
+
+@pytest.mark.parametrize('status', [401, 403, 404])
+def test_a_trust_that_gives_no_token_is_dead(canned, status):
+    _refuse_login(canned, status)
+    with pytest.raises(errors.TrustDead):
+        canned.cloud().as_user('t1')
+
+
+def test_a_trust_that_dies_later_is_seen_at_the_next_call(canned):
+    services = canned.cloud().as_user('t1')
+    _refuse_login(canned, 404)
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=401)
+    with pytest.raises(errors.TrustDead):
+        services.nova.create_image('s1', 'snapshot')
+
+
+def test_without_a_trust_there_is_no_user(canned):
+    with pytest.raises(errors.TrustDead):
+        canned.cloud().as_user(None)
+
+
+def test_keystone_that_does_not_answer_is_unreachable_and_no_dead_trust(canned):
+    canned.http.post(f'{canned.KEYSTONE}/auth/tokens', exc=requests.ConnectTimeout)
+    with pytest.raises(errors.CloudUnreachable):
+        canned.cloud().as_user('t1')
+
+
+def test_a_read_is_tried_again_when_the_service_is_away(canned):
+    canned.http.get(f'{canned.NOVA}/os-aggregates', [
+        {'status_code': 503}, {'exc': requests.ConnectionError}, {'json': {'aggregates': []}}])
+    assert canned.cloud().as_service().nova.aggregates() == []
+
+
+def test_a_write_is_tried_once(canned):
+    canned.http.delete(f'{canned.NOVA}/servers/s1', status_code=503)
+    with pytest.raises(errors.CloudUnreachable):
+        canned.cloud().as_service().nova.delete_server('s1')
+    assert len(canned.asked('DELETE', '/servers/s1')) == 1
+
+
+def test_an_answer_that_says_no_is_a_cloud_error_with_the_reason(canned):
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=409,
+                     json={'conflictingRequest': {'code': 409, 'message': 'It sleeps.'}})
+    with pytest.raises(errors.CloudError, match='Nova: It sleeps'):
+        canned.cloud().as_service().nova.create_image('s1', 'snapshot')

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Climate itself beside this cloud: its configuration, its tables, its two daemons."""
+from tools.cloud import commands
+from tools.cloud import configure
+from tools.cloud import processes
+from tools.cloud import settings
+
+# In the order in which they start.
+NAMES = ('climate-manager', 'climate-api')
+
+
+def up(cloud):
+    """Configure Climate, bring its tables up to date, start it, wait until it answers.
+
+    :raises CloudError: the cloud or Climate's commands are not there, or Climate ended.
+    """
+    if not processes.answers(settings.url('keystone', '/v3')):
+        raise settings.CloudError('The cloud does not answer: "python3 -m tools.cloud up" first.')
+    processes.refuse_taken_ports(cloud, [('climate-api', settings.PORTS['climate'])])
+    write_conf(cloud)
+    commands.run(cloud, [_command(cloud, 'climate-db'), '--config-file', conf_file(cloud),
+                         'upgrade'], 'climate-db.log')
+    for name in NAMES:
+        start(cloud, name)
+    wait_until_well(cloud, 'climate-api')
+
+
+def down(cloud):
+    """Stop Climate; its leases stay in the database."""
+    for name in reversed(NAMES):
+        processes.stop(cloud, name)
+
+
+def start(cloud, name):
+    """Start one of Climate's daemons; returns at once."""
+    path = f'{cloud.climate_venv}/bin:{commands.environment(cloud)["PATH"]}'
+    processes.start(cloud, name, [_command(cloud, name), '--config-file', conf_file(cloud)],
+                    env={'PATH': path})
+
+
+def wait_until_well(cloud, name):
+    if name == 'climate-api':
+        processes.wait_for_answer(cloud, name, settings.url('climate', '/'))
+
+
+def conf_file(cloud):
+    return cloud.conf / 'climate' / 'climate.conf'
+
+
+def write_conf(cloud):
+    """Write climate.conf from its template, as user climate of project service."""
+    commands.write(conf_file(cloud), configure.fill(cloud, 'climate.conf', 'climate')
+                   + configure.fill(cloud, 'authtoken.conf', 'climate'))
+
+
+def _command(cloud, name):
+    path = cloud.climate_venv / 'bin' / name
+    if not path.exists():
+        raise settings.CloudError(
+            f'{path} does not exist. Install Climate in that virtualenv '
+            f'(pip install --editable .), or name another one in CLIMATE_VENV.')
+    return path

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write every configuration file anew from `templates/`, at each start and restart."""
+import json
+import shutil
+import string
+
+from tools.cloud import commands
+from tools.cloud import settings
+
+TEMPLATES = settings.TOOL / 'templates'
+FILTERS = (
+    'ComputeFilter', 'ComputeCapabilitiesFilter', 'ImagePropertiesFilter',
+    'ServerGroupAntiAffinityFilter', 'ServerGroupAffinityFilter', 'SameHostFilter',
+    'DifferentHostFilter', 'AggregateInstanceExtraSpecsFilter',
+    'AggregateMultiTenancyIsolation')
+# {name of the entry in clouds.yaml, which is also the user's: project}
+PEOPLE = {'admin': 'admin', 'demo': 'demo', 'alt': 'alt', 'demo-reader': 'demo'}
+
+
+def configure(cloud):
+    """Write the files of all services and of their users."""
+    _programs(cloud)
+    _service(cloud, 'keystone', 'keystone.conf', authtoken=False)
+    _service(cloud, 'placement', 'placement.conf')
+    _glance(cloud)
+    _nova(cloud)
+    _neutron(cloud)
+    if cloud.cinder:
+        _copy_packaged(cloud, 'cinder')
+        (cloud.data / 'cinder').mkdir(exist_ok=True)
+        _service(cloud, 'cinder', 'cinder.conf')
+    _users_files(cloud)
+
+
+def values(cloud, service, **more):
+    """What the templates may name, for one service user."""
+    words = {'user': settings.user(), 'password': settings.PASSWORD, 'service': service}
+    words |= {name: str(getattr(cloud, name)) for name in ('folder', 'conf', 'run', 'log', 'data')}
+    words |= {f'{name}_port': str(port) for name, port in settings.PORTS.items()}
+    words |= {name: settings.url(name) for name in ('keystone', 'glance')}
+    words['rabbit'] = rabbit_url()
+    words['database'] = database_url()
+    words['credentials'] = _fill('credentials.conf', words).rstrip()
+    return words | more
+
+
+def rabbit_url():
+    return f'rabbit://openstack:{settings.PASSWORD}@127.0.0.1:{settings.PORTS["rabbitmq"]}/'
+
+
+def database_url():
+    """The database server; a slash and the name of a database must follow."""
+    return f'mysql+pymysql://cloud:{settings.PASSWORD}@127.0.0.1:{settings.PORTS["mariadb"]}'
+
+
+def fill(cloud, template, service, **more):
+    """A template with its names filled in."""
+    return _fill(template, values(cloud, service, **more))
+
+
+def _fill(template, words):
+    text = string.Template((TEMPLATES / template).read_text())
+    return text.substitute(words)
+
+
+def _service(cloud, service, template, extra='', authtoken=True, **more):
+    """One service's main file: its own part, what all say, how it checks tokens."""
+    parts = [fill(cloud, template, service, **more), fill(cloud, 'common.conf', service)]
+    if authtoken:
+        parts.append(fill(cloud, 'authtoken.conf', service))
+    commands.write(cloud.conf / service / template, '\n'.join([*parts, extra]))
+
+
+def _copy_packaged(cloud, service):
+    """The files that come with the service's package: paste pipelines, metadata, and so on."""
+    shutil.copytree(cloud.venv / 'etc' / service, cloud.conf / service, dirs_exist_ok=True)
+
+
+def _programs(cloud):
+    grants = ''.join(f"GRANT ALL ON *.* TO 'cloud'@'{host}' IDENTIFIED BY '{settings.PASSWORD}';\n"
+                     for host in ('127.0.0.1', 'localhost'))
+    databases = ''.join(f'CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4;\n'
+                        for name in settings.DATABASES)
+    commands.write(cloud.conf / 'mariadb.sql', databases + grants)
+    for template in ('mariadb.cnf', 'rabbitmq.conf', 'nginx.conf'):
+        commands.write(cloud.conf / template, fill(cloud, template, 'none'))
+    commands.write(cloud.conf / 'rabbitmq-plugins', '[].\n')
+    (cloud.run / 'nginx').mkdir(exist_ok=True)
+
+
+def _glance(cloud):
+    _copy_packaged(cloud, 'glance')
+    _service(cloud, 'glance', 'glance-api.conf')
+    for folder in ('images', 'staging', 'os_glance_staging', 'os_glance_tasks'):
+        (cloud.data / 'glance' / folder).mkdir(parents=True, exist_ok=True)
+
+
+def _nova(cloud):
+    available = ['nova.scheduler.filters.all_filters']
+    enabled = list(FILTERS)
+    if cloud.climate_filter:
+        available.append('climate.nova.filter.ClimateFilter')
+        enabled.append('ClimateFilter')
+    _copy_packaged(cloud, 'nova')
+    _service(cloud, 'nova', 'nova.conf',
+             extra=cloud.nova_extra.read_text() if cloud.nova_extra else '',
+             available_filters='\n'.join(f'available_filters = {name}' for name in available),
+             enabled_filters=','.join(enabled))
+    if cloud.nova_paste:
+        shutil.copy(cloud.nova_paste, cloud.conf / 'nova' / 'api-paste.ini')
+    for template in ('nova-api.conf', 'nova-cells.conf'):
+        commands.write(cloud.conf / 'nova' / template, fill(cloud, template, 'nova'))
+    for host in cloud.compute_hosts:
+        commands.write(cloud.conf / 'nova' / f'nova-{host}.conf',
+                       fill(cloud, 'nova-compute.conf', 'nova', host=host))
+        (cloud.data / 'nova' / host / 'instances').mkdir(parents=True, exist_ok=True)
+
+
+def _neutron(cloud):
+    _copy_packaged(cloud, 'neutron')
+    _service(cloud, 'neutron', 'neutron.conf', extra=_nova_credentials(cloud))
+    commands.write(cloud.conf / 'neutron' / 'plugins' / 'ml2' / 'ml2_conf.ini',
+                   fill(cloud, 'ml2_conf.ini', 'neutron'))
+
+
+def _nova_credentials(cloud):
+    return f'[nova]\n{fill(cloud, "credentials.conf", "nova")}'
+
+
+def _users_files(cloud):
+    """openrc for shells, clouds.yaml for libraries (JSON is YAML too, and needs no library)."""
+    commands.write(cloud.folder / 'openrc', fill(cloud, 'openrc', 'none'))
+    clouds = {
+        person: {
+            'auth': {
+                'auth_url': settings.url('keystone', '/v3'), 'username': person,
+                'password': settings.PASSWORD, 'project_name': project,
+                'user_domain_name': 'Default', 'project_domain_name': 'Default'},
+            'region_name': 'RegionOne', 'identity_api_version': '3'}
+        for person, project in PEOPLE.items()}
+    commands.write(cloud.folder / 'clouds.yaml', json.dumps({'clouds': clouds}, indent=2) + '\n')
