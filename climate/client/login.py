@@ -58,10 +58,13 @@ def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> servic
     file = environ.get('OS_CLIENT_CONFIG_FILE')
     ours = argparse.Namespace(**{name: value for name, value in vars(options).items()
                                  if name.startswith('os_') or name == 'insecure'})
+    # Without this, what the file says of the login would win over what the options say.
+    explicit = opts.login_given(options)
     try:
         loader = config.OpenStackConfig(config_files=[file] if file else None,
                                         app_name='climate', pw_func=_ask_password)
-        region = loader.get_one(cloud=opts.given(options, environ, 'cloud'), argparse=ours)
+        more: dict[str, typing.Any] = {'auth': explicit} if explicit else {}
+        region = loader.get_one(cloud=opts.given(options, environ, 'cloud'), argparse=ours, **more)
         session = region.get_session()
     except sdk_exceptions.ConfigException as error:
         raise errors.NotConfigured(str(error)) from error

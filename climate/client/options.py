@@ -73,6 +73,12 @@ def given(options: argparse.Namespace, environ: Mapping[str, str], name: str) ->
     return getattr(options, f'os_{name}', None) or environ.get(f'OS_{name.upper()}') or None
 
 
+def login_given(options: argparse.Namespace) -> dict[str, str]:
+    """The login as options say it, without the way to log in; what is not said is left out."""
+    names = [name.replace('-', '_') for name, _text in _LOGIN if name != 'auth-type']
+    return {name: value for name in names if (value := getattr(options, f'os_{name}', None))}
+
+
 def cloud_is_meant(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
     """Whether anything says which cloud to talk to."""
     return (any(given(options, environ, name) for name in _MEANT)

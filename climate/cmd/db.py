@@ -49,9 +49,11 @@ def _add_commands(subparsers):
 def main():
     """Carry out one command."""
     cfg.CONF.register_cli_opt(cfg.SubCommandOpt(
-        'command', title='Commands', required=True, handler=_add_commands))
+        'command', title='Commands', handler=_add_commands))
     conf = configuration.load(sys.argv[1:], 'climate-db')
     log.setup(conf, 'climate')
+    if conf.command.name is None:
+        raise SystemExit('Say what to do: climate-db upgrade, version or purge (see --help).')
     try:
         conf.command.run(conf, engine.connect(conf))
     except errors.ClimateError as error:

@@ -127,6 +127,8 @@ class Changes:
 
     def _wishes(self, lease, target, now):
         """What must be booked anew, and for which span; nothing where a lease only shrinks."""
+        if target.lease.end <= now:
+            return [], None
         span = dataclasses.replace(target.lease.interval, start=max(target.lease.start, now))
         inside = target.lease.start >= lease.start and target.lease.end <= lease.end
         wishes = []

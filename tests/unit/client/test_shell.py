@@ -129,6 +129,14 @@ clouds:
     assert (outcome.code, 'moon' in outcome.err) == (1, True)
 
 
+def test_an_option_wins_over_clouds_yaml(run, listing, tmp_path):
+    file = tmp_path / 'clouds.yaml'
+    file.write_text("clouds: {lab: {auth_type: none, auth: {endpoint: 'http://wrong/v1'}}}")
+    outcome = run('--os-cloud', 'lab', '--os-endpoint', URL, 'lease', 'list',
+                  environ={'OS_CLIENT_CONFIG_FILE': str(file)})
+    assert outcome.code == 0, outcome.err
+
+
 @pytest.mark.parametrize('changes, expected', [
     ({'OS_USERNAME': ''}, 'OS_USERNAME'), ({'OS_PASSWORD': ''}, 'OS_PASSWORD'),
     ({'OS_AUTH_TYPE': 'magic'}, 'no way to log in called "magic"')])

@@ -14,7 +14,8 @@ def _hypervisor(name, host=None, number=1):
     return {'id': f'uuid-{number}', 'hypervisor_hostname': name, 'vcpus': 16,
             'memory_mb': 32768, 'local_gb': 200, 'hypervisor_type': 'QEMU',
             'hypervisor_version': 8002000, 'cpu_info': {'arch': 'x86_64'}, 'state': 'up',
-            'status': 'enabled', 'service': {'host': host or name, 'id': 's', 'disabled_reason': None}}
+            'status': 'enabled',
+            'service': {'host': host or name, 'id': 's', 'disabled_reason': None}}
 
 
 def _aggregate(hosts=(), **fields):

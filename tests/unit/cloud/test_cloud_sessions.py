@@ -5,6 +5,7 @@ from concurrent import futures
 import pytest
 import requests
 
+from climate import cloud as clouds
 from climate import errors
 
 
@@ -41,7 +42,6 @@ def test_nova_may_have_a_login_of_its_own(canned):
 
 
 def test_a_missing_login_is_told_with_the_way_out(configured):
-    from climate import cloud as clouds
     with pytest.raises(errors.CloudError, match=r'\[keystone\] auth_type is not set'):
         clouds.build(configured())
 

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests arrange with: a clock, a manager, an API, and requests with sensible defaults."""
+import datetime
+import json
+import uuid
+
+import sqlalchemy as sa
+import webtest
+
+from climate import context
+from climate.api import app
+from climate.cloud import simulated
+from climate.domain import records
+from climate.manager import clockwork
+from climate.manager import core
+from climate.manager import endpoint
+from climate.plugins import registry
+from climate.rpc import client
+
+NOON = datetime.datetime(2030, 5, 1, 12, 0, tzinfo=datetime.UTC)
+DEMO = 'demo:demo:member,reader'
+ADMIN = 'root:admin:admin,member,reader'
+STRANGER = 'eve:other:member,reader'
+
+
+def hours(count):
+    return datetime.timedelta(hours=count)
+
+
+def minutes(count):
+    return datetime.timedelta(minutes=count)
+
+
+class Clock:
+    """Stands at NOON until it is moved."""
+
+    def __init__(self, now=NOON):
+        self.now = now
+
+    def __call__(self):
+        return self.now
+
+    def advance(self, span):
+        self.now += span
+        return self.now
+
+
+class Manager:
+    """The real manager's parts, without threads: events run when `run` is called.
+
+    :ivar client: what the API calls, records in and out.
+    :ivar cloud: the SimulatedCloud.
+    """
+
+    def __init__(self, conf, database, clock, cloud=None):
+        self.clock = clock
+        self.cloud = cloud or simulated.SimulatedCloud(conf, clock=lambda: clock().timestamp())
+        self.database = database
+        self.core = core.Core(conf=conf, database=database, cloud=self.cloud,
+                              registry=registry.Registry(conf), clock=clock)
+        self.client = client.ManagerClient(endpoint.InProcess(endpoint.Endpoint(self.core)))
+        self.clockwork = clockwork.Clockwork(self.core, 'this manager',
+                                             lambda work, claim: work(claim))
+
+    def run(self):
+        """Carry out events until none is due at this moment."""
+        while self.clockwork.tick(self.clock()):
+            pass
+
+    def run_until(self, moment):
+        """Carry out events in time order, moving the clock to each, then to `moment`."""
+        while True:
+            self.run()
+            following = self.clockwork.next_moment()
+            if following is None or following > moment:
+                break
+            self.clock.now = max(self.clock.now, following)
+        self.clock.now = max(self.clock.now, moment)
+        self.run()
+
+    def enrol(self, count=4, **properties):
+        """Enrol the first `count` hosts of the cloud; returns their Resources."""
+        names = sorted(self.cloud.host_names())[:count]
+        return [self.client.create_resource(an_admin(), 'host', name, properties)
+                for name in names]
+
+    def create(self, request, caller=None):
+        return self.client.create_lease(caller or a_member(), str(uuid.uuid4()), request)
+
+    def lease(self, lease):
+        """The lease as it is now."""
+        return self.client.get_lease(a_member(), lease.id)
+
+
+class Api:
+    """The REST service; `token` is ``user:project:role,role``."""
+
+    def __init__(self, conf, manager):
+        self.manager = manager
+        self._app = webtest.TestApp(app.build(conf, manager.client, manager_plugins(conf)))
+
+    def call(self, method, path, body=None, token=DEMO, version=None, headers=None, raw=None):
+        """The answer, whatever its status; `body` is sent as JSON, `raw` as it is."""
+        sent = {'Content-Type': 'application/json', **(headers or {})}
+        if token is not None:
+            sent['X-Auth-Token'] = token
+        if version is not None:
+            sent['OpenStack-API-Version'] = f'reservation {version}'
+        content = raw if raw is not None else (b'' if body is None else json.dumps(body).encode())
+        return self._app.request(path, method=method, headers=sent, body=content,
+                                 expect_errors=True)
+
+    def get(self, path, **options):
+        return self.call('GET', path, **options)
+
+    def post(self, path, body=None, **options):
+        return self.call('POST', path, body, **options)
+
+    def put(self, path, body=None, **options):
+        return self.call('PUT', path, body, **options)
+
+    def delete(self, path, **options):
+        return self.call('DELETE', path, **options)
+
+
+def manager_plugins(conf):
+    return registry.load(conf.plugins)
+
+
+def a_member(user='demo', project='demo'):
+    return context.RequestContext(user_id=user, project_id=project, roles=['member', 'reader'],
+                                  auth_token=f'{user}:{project}:member,reader', overwrite=False)
+
+
+def an_admin():
+    return context.RequestContext(user_id='root', project_id='admin',
+                                  roles=['admin', 'member', 'reader'],
+                                  auth_token='root:admin:admin', overwrite=False)
+
+
+def hosts(least=1, most=None, criteria=None, **more):
+    """A ReservationRequest for hosts."""
+    request = {'min': least, 'max': most or least, **more}
+    if criteria is not None:
+        request['resource_properties'] = criteria
+    return records.ReservationRequest('physical:host', request)
+
+
+def a_lease(*reservations, start=None, end=None, name='a lease', **more):
+    """A LeaseRequest: by default one host for an hour from now on."""
+    if end is None and 'duration_seconds' not in more:
+        end = (start or NOON) + hours(1)
+    return records.LeaseRequest(name=name, start=start, end=end,
+                                reservations=reservations or (hosts(1),),
+                                **{'lenient': False, **more})
+
+
+def a_body(name='a lease', start='now', end='2030-05-01 13:00', least=1, most=None, **more):
+    """The body of POST /v1/leases at REST 1.0: by default one host for an hour."""
+    return {'name': name, 'start_date': start, 'end_date': end, 'reservations': [{
+        'resource_type': 'physical:host', 'min': least, 'max': most or least,
+        'hypervisor_properties': '', 'resource_properties': ''}], **more}
+
+
+def drop_everything(database):
+    """Empty a database, of whatever an earlier test left there."""
+    with database.writer() as connection:
+        found = sa.MetaData()
+        found.reflect(connection)
+        found.drop_all(connection)

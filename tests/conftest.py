@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures that all tests share: configuration, database, clock, a manager, an API.
+
+CLIMATE_TEST_DATABASE names the database to test on, by its SQLAlchemy URL; SQLite by default.
+Whatever is in that database is dropped before each test.
+"""
+# ruff: noqa: E402, I001
+from climate import backend
+
+backend.prefer_threads()
+
+import os
+
+from oslo_config import cfg
+import pytest
+
+import builders
+from climate import conf as configuration
+from climate.db import engine
+from climate.db import migrate
+from climate.plugins import registry
+
+
+@pytest.fixture
+def conf():
+    """Climate's options with their defaults, on the simulated cloud, in a conf of its own."""
+    found = configuration.register(cfg.ConfigOpts())
+    registry.register_options(found, registry.load(['physical:host', 'virtual:dummy']))
+    found([], project='climate', default_config_files=[], default_config_dirs=[])
+    found.set_override('plugins', ['physical:host', 'virtual:dummy'])
+    found.set_override('driver', 'simulated', group='cloud')
+    found.set_override('auth_strategy', 'noauth', group='api')
+    return found
+
+
+@pytest.fixture
+def database(tmp_path):
+    """An empty database with Climate's tables."""
+    url = os.environ.get('CLIMATE_TEST_DATABASE') or f'sqlite:///{tmp_path}/climate.sqlite'
+    found = engine.Database(url)
+    builders.drop_everything(found)
+    migrate.upgrade(found)
+    yield found
+    found.dispose()
+
+
+@pytest.fixture
+def clock():
+    """A moment that stands still until a test moves it."""
+    return builders.Clock()
+
+
+@pytest.fixture
+def manager(conf, database, clock):
+    """A manager on the simulated cloud whose events run when a test says so."""
+    return builders.Manager(conf, database, clock)
+
+
+@pytest.fixture
+def api(conf, manager):
+    """The REST service over that manager, called in this process."""
+    return builders.Api(conf, manager)

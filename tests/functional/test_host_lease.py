@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host lease from its making to its end, on the simulated cloud."""
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import lifecycle
+from climate.domain import records
+
+
+def test_a_lease_starts_on_time_and_gives_everything_back_at_its_end(manager):
+    manager.enrol(4)
+    lease = manager.create(builders.a_lease(
+        builders.hosts(2), start=builders.NOON + builders.hours(1),
+        end=builders.NOON + builders.hours(3)))
+    assert lease.state == lifecycle.PENDING
+
+    manager.run_until(builders.NOON + builders.hours(1))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    [reservation] = lease.reservations
+    nova = manager.cloud.as_service().nova
+    aggregate = nova.aggregate(reservation.id)
+    assert len(aggregate.hosts) == 2
+    assert aggregate.zone == f'climate_{reservation.id}'
+    assert aggregate.metadata['climate:owner'] == 'demo'
+    assert not set(aggregate.hosts) & set(nova.aggregate('freepool').hosts)
+    server = manager.cloud.boot('demo', 'one', {'reservation': reservation.id})
+    assert server.host in aggregate.hosts
+    with pytest.raises(errors.Conflict):
+        manager.cloud.boot('other', 'two', {'reservation': reservation.id})
+
+    manager.run_until(builders.NOON + builders.hours(3) + builders.minutes(1))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.TERMINATED
+    assert [each.state for each in lease.reservations] == ['deleted']
+    assert nova.aggregate(reservation.id) is None
+    assert len(nova.aggregate('freepool').hosts) == 4
+    assert manager.cloud.servers() == []
+    assert manager.cloud.as_service().keystone.trusts() == []
+
+
+def test_two_leases_cannot_share_a_host(manager):
+    manager.enrol(1)
+    manager.create(builders.a_lease(end=builders.NOON + builders.hours(4)))
+    with pytest.raises(errors.NotEnough) as refused:
+        manager.create(builders.a_lease(start=builders.NOON + builders.hours(3),
+                                        end=builders.NOON + builders.hours(5)))
+    assert refused.value.details['nearest'] == '2030-05-01T16:00:00+00:00'
+    assert 'It fits from 2030-05-01 16:00 UTC.' in refused.value.message
+
+
+def test_leases_may_touch(manager):
+    manager.enrol(1)
+    noon, hours = builders.NOON, builders.hours
+    first = manager.create(builders.a_lease(end=noon + hours(2)))
+    second = manager.create(builders.a_lease(start=noon + hours(2), end=noon + hours(3)))
+    manager.run_until(noon + hours(2) + builders.minutes(1))
+    assert manager.lease(first).state == lifecycle.TERMINATED
+    assert manager.lease(second).state == lifecycle.ACTIVE
+
+
+def test_a_running_lease_that_ends_now_frees_its_hosts_at_once(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=builders.NOON + builders.hours(9)))
+    manager.run()
+    manager.clock.advance(builders.minutes(30))
+    manager.client.update_lease(builders.a_member(), lease.id,
+                                records.LeaseChanges(end_now=True, lenient=False))
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.create(builders.a_lease(end=builders.NOON + builders.hours(2)))
+
+
+def test_a_running_lease_grows_and_shrinks(manager):
+    manager.enrol(4)
+    lease = manager.create(builders.a_lease(builders.hosts(2),
+                                            end=builders.NOON + builders.hours(9)))
+    manager.run()
+    [reservation] = lease.reservations
+    nova = manager.cloud.as_service().nova
+    for least, most in ((3, 4), (1, 1)):
+        manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+            lenient=False, reservations=(records.ReservationRequest(
+                None, {'min': least, 'max': most}, id=reservation.id),)))
+        manager.run()
+        assert len(nova.aggregate(reservation.id).hosts) == most
+        assert len(nova.aggregate('freepool').hosts) == 4 - most
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.create(builders.a_lease(builders.hosts(3)))
+
+
+def test_a_pending_lease_that_is_deleted_leaves_nothing(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(start=builders.NOON + builders.hours(1),
+                                            end=builders.NOON + builders.hours(2)))
+    assert manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run()
+    assert manager.lease(lease).deleted_at is not None
+    assert manager.cloud.as_service().keystone.trusts() == []
+    manager.create(builders.a_lease(start=builders.NOON + builders.hours(1),
+                                    end=builders.NOON + builders.hours(2)))
+
+
+def test_an_active_lease_that_is_deleted_is_torn_down_first(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    manager.run()
+    assert not manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run()
+    assert manager.lease(lease).deleted_at is not None
+    assert len(manager.cloud.as_service().nova.aggregate('freepool').hosts) == 1
+
+
+def test_a_start_whose_host_is_still_held_gets_a_substitute(manager):
+    first, second = manager.enrol(2)
+    lease = manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    manager.run()
+    following = manager.create(builders.a_lease(
+        builders.hosts(1, criteria='["=", "$hypervisor_hostname", "%s"]' % first.name),
+        start=builders.NOON + builders.hours(1), end=builders.NOON + builders.hours(2)))
+    manager.cloud.fail('nova.aggregate', 3, errors.CloudError(service='Nova', reason='no'))
+    manager.run_until(builders.NOON + builders.hours(1))
+    assert manager.lease(following).state == lifecycle.PENDING
+    manager.run_until(builders.NOON + builders.hours(1) + builders.minutes(2))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert manager.lease(following).state == lifecycle.ACTIVE
+    assert second.id not in manager.lease(following).reservations[0].resource_ids
+
+
+def test_a_failed_start_is_an_error_that_says_why_and_still_ends_cleanly(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    manager.cloud.fail('nova.add_host', 9, errors.CloudError(service='Nova', reason='no'))
+    manager.run_until(builders.NOON + builders.minutes(5))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ERROR
+    assert 'Nova: no' in lease.reason
+    manager.cloud.fail('nova.add_host', 0, None)
+    manager.run_until(builders.NOON + builders.hours(1) + builders.minutes(1))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert len(manager.cloud.as_service().nova.aggregate('freepool').hosts) == 1
+
+
+def test_a_lease_whose_whole_time_passed_never_touches_the_cloud(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    manager.clock.advance(builders.hours(5))
+    manager.run()
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.TERMINATED
+    assert 'passed before' in lease.reason
+    assert manager.cloud.as_service().keystone.trusts() == []

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decision of the scheduler filter."""
+import pytest
+
+from climate.nova import rules
+
+FREEPOOL = rules.Aggregate('freepool', None, {})
+MINE = rules.Aggregate('r1', 'climate_r1', {'climate:owner': 'me'})
+SHARED = rules.Aggregate('r1', 'climate_r1', {'climate:owner': 'them', 'me': 'x'})
+THEIRS = rules.Aggregate('r1', 'climate_r1', {'climate:owner': 'them'})
+ENDED = rules.Aggregate('r1', 'climate_r1', {})
+ORDINARY = rules.Aggregate('ssd', 'zone-a', {'ssd': 'true'})
+ROOM = rules.Aggregate('r1', None, {'climate:owner': 'me', 'reservation': 'r1'})
+
+
+def _passes(reservations, *aggregates, project_id='me', flavor_reserved=False, **options):
+    return rules.passes(reservations, project_id, aggregates, rules.Options(**options),
+                        flavor_reserved)
+
+
+@pytest.mark.parametrize('aggregates', [(), (ORDINARY,), (ROOM,)])
+def test_an_ordinary_host_takes_ordinary_servers(aggregates):
+    assert _passes(None, *aggregates)
+
+
+@pytest.mark.parametrize('fence', [FREEPOOL, MINE, SHARED, THEIRS, ENDED])
+def test_a_fenced_host_takes_no_ordinary_server(fence):
+    assert not _passes(None, fence)
+    assert not _passes(None, ORDINARY, fence)
+
+
+@pytest.mark.parametrize('aggregates', [(MINE,), (SHARED,), (ORDINARY, MINE), (FREEPOOL, MINE)])
+def test_a_reservation_opens_its_own_hosts(aggregates):
+    assert _passes(['r1'], *aggregates)
+
+
+@pytest.mark.parametrize('aggregates', [(), (ORDINARY,), (FREEPOOL,), (THEIRS,), (ENDED,)])
+def test_a_reservation_opens_no_other_host(aggregates):
+    assert not _passes(['r1'], *aggregates)
+
+
+def test_a_reservation_does_not_open_the_host_of_another_one():
+    assert not _passes(['r2'], MINE)
+
+
+def test_one_of_several_reservations_is_enough():
+    assert _passes(['r0', 'r1'], MINE)
+
+
+def test_a_hint_that_names_nothing_opens_nothing():
+    assert not _passes([], MINE)
+    assert not _passes([''], rules.Aggregate('', 'climate_', {'climate:owner': 'me'}), ORDINARY,
+                       project_id=None)
+
+
+def test_an_empty_value_shares_nothing():
+    assert not _passes(['r1'], rules.Aggregate('r1', 'climate_r1', {'me': ''}))
+
+
+def test_a_request_without_project_is_nobodys():
+    nobody = rules.Aggregate('r1', 'climate_r1', {'climate:owner': None, '': 'x'})
+    assert not _passes(['r1'], nobody, project_id=None)
+    assert not _passes(['r1'], nobody, project_id='')
+
+
+def test_a_flavor_of_a_reservation_is_restricted_by_its_resource_class():
+    assert _passes(None, FREEPOOL, flavor_reserved=True)
+    assert not _passes(['r2'], FREEPOOL, flavor_reserved=True)
+
+
+def test_the_names_of_another_reservation_service_can_be_set():
+    theirs = rules.Aggregate('r1', 'blazar_r1', {'blazar:owner': 'me'})
+    names = {'zone_prefix': 'blazar_', 'owner_key': 'blazar:owner', 'freepool': 'free'}
+    assert _passes(['r1'], theirs, **names)
+    assert not _passes(None, theirs, **names)
+    assert _passes(None, FREEPOOL, **names)
+
+
+def test_an_empty_prefix_fences_no_zone():
+    assert _passes(None, ORDINARY, zone_prefix='')
+
+
+def test_the_reason_tells_a_foreign_host_from_a_reservation_one_may_not_use():
+    options = rules.Options()
+    assert 'not for this project' in rules.refusal(['r1'], 'me', [THEIRS], options)
+    assert 'not in the reservation' in rules.refusal(['r1'], 'me', [], options)
+    assert 'for others' in rules.refusal(None, 'me', [FREEPOOL], options)
+    assert rules.refusal(['r1'], 'me', [MINE], options) is None
+
+
+@pytest.mark.parametrize('value, named', [
+    (None, None), ('r1', ['r1']), (['r1', 'r2'], ['r1', 'r2']), ([], []), (7, ['7'])])
+def test_a_hint_is_text_or_a_list(value, named):
+    assert rules.hinted(value) == named
