@@ -50,3 +50,32 @@ samples: $(VENV)/.check  ## Write etc/climate/*.sample anew.
 
 docs: $(VENV)/.check
 	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html
+
+databases:  ## MariaDB and PostgreSQL of our own, on loopback.
+	$(PYTHON) -m tools.databases up
+
+databases-down:
+	$(PYTHON) -m tools.databases down
+
+db-test: $(VENV)/.test databases  ## The functional tests on MariaDB and on PostgreSQL.
+	for name in mariadb postgresql; do \
+		CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $$name) \
+		CLIMATE_RACE_ROUNDS=100 $(BIN)/python -m pytest tests/functional || exit 1; \
+	done
+
+cloud: $(VENV)/.test  ## A real OpenStack on this machine, with Climate beside it.
+	$(PYTHON) -m tools.cloud up
+	$(PYTHON) -m tools.cloud climate-up
+
+cloud-test: cloud  ## Climate's tests on the real OpenStack.
+	$(BIN)/python -m pytest tests/cloud
+
+cloud-down:
+	$(PYTHON) -m tools.cloud climate-down
+	$(PYTHON) -m tools.cloud down
+
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info doc/build

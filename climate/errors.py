@@ -133,9 +133,10 @@ class Forbidden(ClimateError):
 
 class TrustRefused(Forbidden):
     code = 'trust_refused'
-    template = ('Climate acts for you at the start and the end of a lease by means of a Keystone trust, '
-                'and Keystone refused to make one from this token: {reason} Use a token from a '
-                'password or another login that may delegate, not an application credential.')
+    template = ('Climate acts for you at the start and the end of a lease by means of a Keystone '
+                'trust, and Keystone refused to make one from this token: {reason} Use a token '
+                'from a password or another login that may delegate, not an application '
+                'credential.')
 
 
 class NotFound(ClimateError):
@@ -265,7 +266,8 @@ class DatabaseUnreachable(Overloaded):
 class ManagerSilent(ClimateError):
     status = 504
     code = 'manager_silent'
-    template = 'The manager did not answer within {seconds} seconds. The work may go on: look at {where}.'
+    template = ('The manager did not answer within {seconds} seconds. The work may go on: look at '
+                '{where}.')
 
 
 class CloudError(ClimateError):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The REST service as one WSGI application: middleware in order, then pecan."""
+from urllib import parse
+
 from oslo_middleware import cors
 from oslo_middleware import healthcheck
 from oslo_middleware import http_proxy_to_wsgi
 from oslo_middleware import request_id
 import pecan
+from webob import multidict
 
 from climate import policy
 from climate.api import auth
@@ -15,7 +18,7 @@ from climate.api.controllers import root
 from climate.plugins import registry
 from climate.rpc import client
 
-_OPEN = ('/', '/versions', '/v1/openapi.json')
+_OPEN = ('/', '/versions', '/v1/openapi')
 
 
 def build(conf, manager=None, plugins=None):
@@ -29,13 +32,25 @@ def build(conf, manager=None, plugins=None):
     parts = base.Parts(conf=conf, manager=manager, policy=policy.Policy(conf),
                        views=views.Views(plugins), plugins=plugins)
     app = pecan.make_app(root.RootController(parts), use_context_locals=False, debug=False,
-                         hooks=[hooks.RequestHook(), hooks.ErrorHook()])
+                         force_canonical=False, guess_content_type_from_ext=False,
+                         request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook()])
     health = healthcheck.Healthcheck(None, {
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager})
     app = _Doors({**dict.fromkeys(_OPEN, app), '/healthcheck': health}, auth.protect(app, conf))
     app = request_id.RequestId(app)
     app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
     return cors.CORS(app, conf)
+
+
+class _Request(pecan.Request):
+    """A request of which pecan sees the method and the path only.
+
+    By itself pecan would read every body whole, whatever its size, fill in arguments from it,
+    and take another method from the field ``_method``.
+    """
+
+    json: dict = {}
+    params = multidict.MultiDict()
 
 
 class _Doors:
@@ -46,5 +61,18 @@ class _Doors:
         self._protected = protected
 
     def __call__(self, environ, start_response):
-        path = environ.get('PATH_INFO') or '/'
+        # Every route has a twin that ends in .json.
+        path = (environ.get('PATH_INFO') or '/').removesuffix('.json')
+        environ['PATH_INFO'] = path
+        if not _is_text(path) or not _is_text(environ.get('QUERY_STRING') or ''):
+            return hooks.refused_url(environ, start_response)
         return self._open.get(path, self._protected)(environ, start_response)
+
+
+def _is_text(part):
+    """False for a part of the URL that is not UTF-8, or has the character 0 in it."""
+    raw = parse.unquote_to_bytes(part.encode('latin-1'))
+    try:
+        return '\0' not in raw.decode('utf-8')
+    except UnicodeDecodeError:
+        return False

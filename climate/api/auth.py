@@ -46,10 +46,10 @@ class _Proof:
 
     @staticmethod
     def _refuse():
-        return webob.Response(status=401, json_body={'error': {
+        return webob.Response(status=401, content_type='application/json', json_body={'error': {
             'code': 401, 'title': 'Unauthorized',
             'message': 'The request you have made requires authentication.'}},
-            headers={'WWW-Authenticate': f'Basic realm="{_WHO}"'})
+            www_authenticate=f'Basic realm="{_WHO}"')
 
 
 class _NoAuth(_Proof):

@@ -41,15 +41,19 @@ class RequestHook(hooks.PecanHook):
         # Everything is JSON, whatever the caller says that it accepts.
         request.accept = 'application/json'
         request.environ[_CALLER] = context.RequestContext.from_environ(request.environ)
-        if request.path.startswith('/v1/'):
+        path = request.path_info
+        if path.startswith('/v1/'):
             request.environ[_VERSION] = microversion.of_request(request.headers)
-        if request.path != '/' and request.path.endswith('/'):
+        if path != '/' and path.endswith('/'):
             raise webob.exc.HTTPNotFound()
 
     def after(self, state):
         found = state.request.environ.get(_VERSION)
         if found is not None and state.controller is not None:
             state.response.headers.update(microversion.headers_of(found))
+        if state.response.status_int == 204:
+            # Pecan has written a "null" there.
+            state.response.body = b''
 
 
 class ErrorHook(hooks.PecanHook):
@@ -70,6 +74,12 @@ class ErrorHook(hooks.PecanHook):
         return response
 
 
+def refused_url(environ, start_response):
+    """The WSGI answer to a URL that cannot be read."""
+    return _json(400, {'error': 400, 'error_message': (
+        'The URL must be UTF-8 text without the character 0.')})(environ, start_response)
+
+
 def _body(request, error):
     found = request.environ.get(_VERSION)
     if found is None:
@@ -87,9 +97,11 @@ def _framework_error(request, error):
             405: f'{request.method} does nothing at {request.path}.'}
     if 300 <= error.status_int < 400:
         return error
-    return _json(error.status_int, {
+    response = _json(error.status_int, {
         'error': error.status_int,
         'error_message': text.get(error.status_int, error.detail or error.title)})
+    response.allow = error.allow
+    return response
 
 
 def _json(status, body):

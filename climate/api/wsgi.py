@@ -4,7 +4,7 @@
 The configuration is read from CLIMATE_CONFIG_FILES (separated by colons) or, by default, from
 the places where oslo.config looks.
 """
-# ruff: noqa: E402, I001
+# ruff: noqa: E402
 from climate import backend
 
 backend.prefer_threads()

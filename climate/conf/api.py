@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """[api]: the REST service."""
+import copy
+
 from oslo_config import cfg
 
 GROUP = cfg.OptGroup('api', title='The REST service')
@@ -28,7 +30,8 @@ OPTS = [
 
 
 def register(conf):
-    conf.register_group(GROUP)
+    # A copy: oslo.config keeps what was set in the group itself.
+    conf.register_group(copy.deepcopy(GROUP))
     conf.register_opts(OPTS, group=GROUP)
 
 

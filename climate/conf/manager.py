@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """[manager]: the daemon that keeps the promises."""
+import copy
+
 from oslo_config import cfg
 
 GROUP = cfg.OptGroup('manager', title='The daemon that keeps the promises')
@@ -56,7 +58,8 @@ OPTS = [
 
 
 def register(conf):
-    conf.register_group(GROUP)
+    # A copy: oslo.config keeps what was set in the group itself.
+    conf.register_group(copy.deepcopy(GROUP))
     conf.register_opts(OPTS, group=GROUP)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which events a lease needs, and in which order those that are due are carried out."""
+from collections.abc import Iterable
+from collections.abc import Sequence
 import dataclasses
 import datetime
-from collections.abc import Iterable, Sequence
 
 from climate.domain import lifecycle
 from climate.domain import records

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nouns of Climate as frozen records, the same in every layer."""
+from collections.abc import Mapping
 import dataclasses
 import datetime
-from collections.abc import Mapping
 from typing import Any
 
 from climate.domain import interval

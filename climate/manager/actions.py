@@ -99,9 +99,8 @@ class Actions:
         active = [each for each in lease.reservations
                   if each.state == lifecycle.RESERVATION_ACTIVE]
         lease = self._occupy(lease, now)
-        outcome = self._each(lease, active, 'start', lifecycle.RESERVATION_ACTIVE,
-                             lifecycle.RESERVATION_ERROR)
-        return outcome
+        return self._each(lease, active, 'start', lifecycle.RESERVATION_ACTIVE,
+                          lifecycle.RESERVATION_ERROR)
 
     def _end(self, lease, now):
         left = [each for each in lease.reservations

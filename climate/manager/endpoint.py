@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The RPC methods of a manager: unpack, call one use case, pack."""
+import functools
+
 from oslo_log import log
 import oslo_messaging as messaging
 
@@ -13,8 +15,12 @@ from climate.rpc import wire
 
 LOG = log.getLogger(__name__)
 
-# A deliberate error is an answer: the RPC server sends it without logging a traceback.
-_answers = messaging.expected_exceptions(errors.ClimateError)
+
+
+def _answers(method):
+    """Let a deliberate error be an answer: the RPC server sends it without a traceback."""
+    wrapped = messaging.expected_exceptions(errors.ClimateError)(method)
+    return functools.wraps(method)(wrapped)
 
 
 class Endpoint:

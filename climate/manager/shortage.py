@@ -12,6 +12,7 @@ from climate.domain import requirement
 
 # How far ahead the nearest later time is looked for.
 _HORIZON = datetime.timedelta(days=365)
+_RESOLUTION = datetime.timedelta(microseconds=1)
 
 
 def check_names(core, connection, need):
@@ -87,7 +88,9 @@ def _sentence(need, details, nearest):
                                  for each in details['criteria'])
         text += f', {details["matching"]} meet all criteria'
     if nearest is not None:
-        return f'{text}. It fits from {nearest:%Y-%m-%d %H:%M} UTC.'
+        # To the next whole minute, which is how some clients write a start.
+        minute = nearest + (datetime.timedelta(minutes=1) - _RESOLUTION)
+        return f'{text}. It fits from {minute:%Y-%m-%d %H:%M} UTC.'
     if details['matching'] < details['wanted']:
         return f'{text}. Fewer, or other criteria, would fit.'
     return f'{text}.'
@@ -99,5 +102,6 @@ def _nearest(connection, need, ids, span, now, own, cleaning):
     window = interval.Interval(span.start - cleaning, span.start + _HORIZON + span.duration)
     booked = allocations.bookings(connection, ids, window, ignoring=own)
     busy = {key: [each.widened(cleaning) for each, _ in booked.get(key, ())] for key in ids}
-    found = calendar.earliest(need.demand.at_least, span.duration, span.start, busy)
+    found = calendar.earliest(need.demand.at_least, span.duration, span.start, busy,
+                              until=window.end)
     return found[0] if found else None

@@ -16,10 +16,11 @@ class Bus:
     """
 
     def __init__(self, conf):
-        self._seconds = conf.rpc_response_timeout
         self._client = messaging.get_rpc_client(
             transport.connect(conf), transport.target(conf),
             serializer=transport.ContextSerializer())
+        # The client has registered this option.
+        self._seconds = conf.rpc_response_timeout
 
     def call(self, context, method, timeout=None, **arguments):
         try:

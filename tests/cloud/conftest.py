@@ -3,9 +3,9 @@
 import os
 import pathlib
 
+from keystoneauth1 import exceptions
 import openstack
 import pytest
-from keystoneauth1 import exceptions
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLOUD = pathlib.Path(os.environ.get('CLOUD_DIR') or HERE.parents[1] / '.cloud')

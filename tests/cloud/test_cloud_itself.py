@@ -2,8 +2,8 @@
 """The cloud that the other tests of this folder rely on."""
 import uuid
 
-import pytest
 from openstack import exceptions
+import pytest
 
 
 @pytest.fixture

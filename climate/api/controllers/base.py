@@ -2,6 +2,10 @@
 """What every controller is made with."""
 import dataclasses
 
+import pecan
+from pecan import rest
+import webob.exc
+
 from climate import errors
 from climate import policy
 from climate.api import views
@@ -22,6 +26,29 @@ class Parts:
     plugins: dict
 
 
+class Controller(rest.RestController):
+    """Of one noun: its methods for all are at its own path, those for one are right below it."""
+
+    _OF_ALL = {'get_all': 'GET', 'post': 'POST'}
+    _OF_ONE = {'get_one': 'GET', 'put': 'PUT', 'patch': 'PATCH', 'delete': 'DELETE'}
+
+    _handle_head = rest.RestController._handle_get
+
+    @pecan.expose()
+    def _route(self, args, request=None):
+        try:
+            method, remainder = super()._route(args, request)
+            # Else pecan would call a method for one without its id.
+            if method.__self__ is self and (method.__name__ in self._OF_ONE) != any(remainder):
+                raise webob.exc.HTTPMethodNotAllowed()
+        except webob.exc.HTTPMethodNotAllowed as error:
+            if error.allow is None:
+                here = self._OF_ONE if any(args) else self._OF_ALL
+                error.allow = [verb for name, verb in here.items() if hasattr(self, name)]
+            raise
+        return method, remainder
+
+
 def resource_id(text):
     """The id of a resource as a number.
 
@@ -40,7 +67,7 @@ def page(request, most, marker=str):
     """
     limit = request.GET.get('limit')
     if limit is not None:
-        if not (limit.isascii() and limit.isdigit() and 0 < int(limit[:10])):
+        if not (limit.isascii() and limit.isdigit() and int(limit[:10]) > 0):
             raise errors.BadField(field='limit', reason=(
                 f'"{limit[:40]}" is no number from 1 to {most}.'))
         limit = min(int(limit[:10]), most)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """/v1/os-hosts, with the properties and allocations of hosts."""
 import pecan
-from pecan import rest
 
 from climate.api import body
 from climate.api import hooks
@@ -14,7 +13,7 @@ from climate.policies import hosts as rules
 POOL = 'host'
 
 
-class HostsController(rest.RestController):
+class HostsController(base.Controller):
     """Enrol, list, show, describe and withdraw hosts."""
 
     def __init__(self, parts):
@@ -25,7 +24,7 @@ class HostsController(rest.RestController):
         self.allocation = AllocationController(parts)
 
     @pecan.expose('json')
-    def get_all(self, req, resp, **_query):
+    def get_all(self, req, resp):
         self._parts.policy.authorize(hooks.caller(req), rules.GET)
         if hooks.is_lenient(req):
             found = self._parts.manager.list_resources(hooks.caller(req), POOL)
@@ -39,7 +38,7 @@ class HostsController(rest.RestController):
         return answer
 
     @pecan.expose('json')
-    def post(self, req, resp, **_query):
+    def post(self, req, resp):
         self._parts.policy.authorize(hooks.caller(req), rules.POST)
         data = body.read(req, schemas.HOST_CREATE, self._limit)
         made = self._parts.manager.create_resource(
@@ -48,14 +47,14 @@ class HostsController(rest.RestController):
         return {'host': views.host(made, hooks.is_lenient(req))}
 
     @pecan.expose('json')
-    def get_one(self, req, resp, host_id, **_query):
+    def get_one(self, req, resp, host_id):
         self._parts.policy.authorize(hooks.caller(req), rules.GET)
         found = self._parts.manager.get_resource(hooks.caller(req), POOL,
                                                  base.resource_id(host_id))
         return {'host': views.host(found, hooks.is_lenient(req))}
 
     @pecan.expose('json')
-    def put(self, req, resp, host_id, **_query):
+    def put(self, req, resp, host_id):
         self._parts.policy.authorize(hooks.caller(req), rules.PUT)
         data = body.read(req, schemas.HOST_UPDATE, self._limit)
         changed = self._parts.manager.update_resource(
@@ -63,20 +62,20 @@ class HostsController(rest.RestController):
         return {'host': views.host(changed, hooks.is_lenient(req))}
 
     @pecan.expose('json')
-    def delete(self, req, resp, host_id, **_query):
+    def delete(self, req, resp, host_id):
         self._parts.policy.authorize(hooks.caller(req), rules.DELETE)
         self._parts.manager.delete_resource(hooks.caller(req), POOL, base.resource_id(host_id))
         resp.status = 204
 
 
-class PropertiesController(rest.RestController):
+class PropertiesController(base.Controller):
     """The names under which hosts have properties."""
 
     def __init__(self, parts):
         self._parts = parts
 
     @pecan.expose('json')
-    def get_all(self, req, resp, **_query):
+    def get_all(self, req, resp):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET_PROPERTIES)
         found = self._parts.manager.list_properties(caller, POOL)
@@ -86,7 +85,7 @@ class PropertiesController(rest.RestController):
         return {'resource_properties': [views.property_in_list(each, detail) for each in found]}
 
     @pecan.expose('json')
-    def patch(self, req, resp, name, **_query):
+    def patch(self, req, resp, name):
         self._parts.policy.authorize(hooks.caller(req), rules.UPDATE_PROPERTIES)
         data = body.read(req, schemas.PROPERTY_UPDATE, self._parts.conf.api.max_body_bytes)
         changed = self._parts.manager.update_property(hooks.caller(req), POOL, name,
@@ -94,27 +93,27 @@ class PropertiesController(rest.RestController):
         return {'resource_property': views.property_changed(changed, hooks.is_lenient(req))}
 
 
-class AllocationsController(rest.RestController):
+class AllocationsController(base.Controller):
     """Which hosts are promised to whom."""
 
     def __init__(self, parts):
         self._parts = parts
 
     @pecan.expose('json')
-    def get_all(self, req, resp, **_query):
+    def get_all(self, req, resp):
         found = _allocations(self._parts, req)
         return {'allocations': [views.allocation(key, given, hooks.is_lenient(req))
                                 for key, given in found]}
 
 
-class AllocationController(rest.RestController):
+class AllocationController(base.Controller):
     """To whom one host is promised."""
 
     def __init__(self, parts):
         self._parts = parts
 
     @pecan.expose('json')
-    def get_all(self, req, resp, host_id, **_query):
+    def get_all(self, req, resp, host_id):
         [(key, given)] = _allocations(self._parts, req, base.resource_id(host_id))
         return {'allocation': views.allocation(key, given, hooks.is_lenient(req))}
 

@@ -5,7 +5,6 @@ import time
 
 from oslo_utils import uuidutils
 import pecan
-from pecan import rest
 
 from climate import errors
 from climate.api import body
@@ -20,10 +19,11 @@ from climate.policies import leases as rules
 _SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
 _FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_projects',
             'starts_before', 'ends_after', 'resource_id', 'deleted')
+_LONGEST_ID = 36
 _LOOK_SECONDS = 0.2
 
 
-class LeasesController(rest.RestController):
+class LeasesController(base.Controller):
     """Create, list, show, change and delete leases."""
 
     def __init__(self, parts):
@@ -31,7 +31,7 @@ class LeasesController(rest.RestController):
         self._limit = parts.conf.api.max_body_bytes
 
     @pecan.expose('json')
-    def get_all(self, req, resp, **_query):
+    def get_all(self, req, resp):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET)
         if hooks.is_lenient(req):
@@ -42,7 +42,7 @@ class LeasesController(rest.RestController):
         return self._page(req, caller)
 
     @pecan.expose('json')
-    def post(self, req, resp, **_query):
+    def post(self, req, resp):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.POST)
         asked = body.lease_request(req, self._limit, schemas.LEASE_CREATE)
@@ -59,11 +59,11 @@ class LeasesController(rest.RestController):
         return self._answer(req, resp, lease)
 
     @pecan.expose('json')
-    def get_one(self, req, resp, lease_id, **_query):
+    def get_one(self, req, resp, lease_id):
         return self._answer(req, resp, self._visible(req, lease_id))
 
     @pecan.expose('json')
-    def put(self, req, resp, lease_id, **_query):
+    def put(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         self._authorize(req, rules.PUT, lease)
         changes = body.lease_changes(req, self._limit, schemas.LEASE_UPDATE)
@@ -71,7 +71,7 @@ class LeasesController(rest.RestController):
         return self._answer(req, resp, changed)
 
     @pecan.expose('json')
-    def delete(self, req, resp, lease_id, **_query):
+    def delete(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         self._authorize(req, rules.DELETE, lease)
         caller = hooks.caller(req)
@@ -119,7 +119,9 @@ class LeasesController(rest.RestController):
         :raises Forbidden: it is of the caller's project, but the caller's roles see no leases.
         """
         caller = hooks.caller(req)
-        lease = self._parts.manager.get_lease(caller, lease_id[:36])
+        if len(lease_id) > _LONGEST_ID:
+            raise errors.LeaseNotFound(lease_id=lease_id[:80])
+        lease = self._parts.manager.get_lease(caller, lease_id)
         mine = lease.project_id == caller.project_id
         hidden = lease.deleted_at is not None and (
             hooks.is_lenient(req) or not self._parts.policy.allows(caller, rules.ALL_PROJECTS))
@@ -146,7 +148,7 @@ class LeasesController(rest.RestController):
         give_up = time.monotonic() + self._parts.conf.api.delete_wait_seconds
         while time.monotonic() < give_up:
             lease = self._parts.manager.get_lease(caller, lease_id)
-            if lease.deleted_at is not None or lease.state == lifecycle.ERROR and not lease.task:
+            if lease.deleted_at is not None or (lease.state == lifecycle.ERROR and not lease.task):
                 return
             time.sleep(_LOOK_SECONDS)
 

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many callers at once want the last free host, over REST: one gets it, the others are told why.
+
+CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
+"""
+import collections
+import concurrent.futures
+import os
+import threading
+
+import builders
+import pytest
+import webtest
+
+from climate.api import app
+
+_CALLERS = 16
+_ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
+
+
+class Crowd:
+    """Callers, each on a thread of its own, who ask at the same moment."""
+
+    def __init__(self, service):
+        self._clients = [webtest.TestApp(service) for _ in range(_CALLERS)]
+        self._start = threading.Barrier(_CALLERS)
+        self._threads = concurrent.futures.ThreadPoolExecutor(_CALLERS)
+
+    def ask(self, method, path, bodies, headers=({},) * _CALLERS):
+        """The answers, whatever their status, in the order of `bodies`, one for each caller."""
+        return list(self._threads.map(self._ask, self._clients, [method] * _CALLERS,
+                                      [path] * _CALLERS, bodies, headers))
+
+    def leave(self):
+        self._threads.shutdown()
+
+    def _ask(self, client, method, path, body, headers):
+        self._start.wait(timeout=60)
+        return getattr(client, method)(path, body, expect_errors=True,
+                                       headers={'X-Auth-Token': builders.DEMO, **headers})
+
+
+@pytest.fixture
+def crowd(conf, manager):
+    service = app.build(conf, manager.client, builders.manager_plugins(conf))
+    found = Crowd(service)
+    yield found
+    found.leave()
+
+
+def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_why(
+        manager, api, crowd):
+    manager.enrol(1)
+    for _ in range(_ROUNDS):
+        answers = crowd.ask('post_json', '/v1/leases', [
+            builders.a_body(f'lease {number}') for number in range(_CALLERS)])
+        assert _statuses(answers) == {201: 1, 409: 15}
+        for answer in answers:
+            if answer.status_code == 409:
+                message = answer.json['error_message']
+                assert 'Only 0 of 1 hosts are free' in message
+                assert '1 are enrolled' in message
+        [lease] = api.get('/v1/leases').json['leases']
+        assert _leases_on_each_host(api) == [1]
+        api.delete(f'/v1/leases/{lease["id"]}')
+    assert len(manager.cloud.as_service().keystone.trusts()) == _ROUNDS
+    manager.run()
+    assert manager.cloud.as_service().keystone.trusts() == []
+
+
+def test_sixteen_who_want_two_of_five_hosts_each_never_share_one(manager, api, crowd):
+    manager.enrol(5)
+    for _ in range(_ROUNDS):
+        answers = crowd.ask('post_json', '/v1/leases', [
+            builders.a_body(f'lease {number}', least=2) for number in range(_CALLERS)])
+        assert _statuses(answers) == {201: 2, 409: 14}
+        assert sorted(_leases_on_each_host(api)) == [0, 1, 1, 1, 1]
+        for lease in api.get('/v1/leases').json['leases']:
+            api.delete(f'/v1/leases/{lease["id"]}')
+
+
+def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all(
+        manager, api):
+    manager.enrol(8)
+    leases = [api.post('/v1/leases', builders.a_body(f'lease {number}')).json['lease']
+              for number in range(7)]
+    bodies = {lease['id']: {'reservations': [{**lease['reservations'][0], 'min': 2, 'max': 2}]}
+              for lease in leases}
+    manager.run()
+    with concurrent.futures.ThreadPoolExecutor(len(leases)) as threads:
+        answers = list(threads.map(
+            lambda lease: api.put(f'/v1/leases/{lease["id"]}', bodies[lease['id']]), leases))
+    assert _statuses(answers) == {200: 1, 409: 6}
+    assert _leases_on_each_host(api) == [1] * 8
+
+
+def test_the_same_request_sent_by_all_at_once_makes_one_lease(manager, api, crowd):
+    manager.enrol(4)
+    for number in range(_ROUNDS):
+        key = {'Idempotency-Key': f'key {number}', 'OpenStack-API-Version': 'reservation 1.1'}
+        body = {'name': 'once', 'end': '2030-05-01 13:00', 'reservations': [
+            {'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
+        answers = crowd.ask('post_json', '/v1/leases', [body] * _CALLERS, [key] * _CALLERS)
+        assert _statuses(answers) == {201: _CALLERS}
+        [lease] = api.get('/v1/leases').json['leases']
+        assert {answer.json['lease']['id'] for answer in answers} == {lease['id']}
+        api.delete(f'/v1/leases/{lease["id"]}')
+
+
+def _leases_on_each_host(api):
+    answer = api.get('/v1/os-hosts/allocations', token=builders.ADMIN)
+    return [len(each['reservations']) for each in answer.json['allocations']]
+
+
+def _statuses(answers):
+    return collections.Counter(answer.status_code for answer in answers)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house stays as it was drawn: who imports whom, and what every layer must agree on."""
+import ast
+import inspect
+import pathlib
+
+import pytest
+
+from climate import errors
+from climate.domain import lifecycle
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CODE = ROOT / 'climate'
+
+# A part imports from lower levels only, never from its own.
+LEVELS = {
+    'cmd': 4,
+    'api': 3, 'manager': 3,
+    'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'policy': 2,
+    'domain': 1, 'context': 1, 'policies': 1,
+    'errors': 0, 'conf': 0, 'version': 0, 'backend': 0,
+}
+# These stand beside the house and import nothing of it.
+ALONE = {'client', 'nova'}
+# The few that have a reason: the simulated scheduler decides with the rules of the real filter;
+# conf gathers the version; the API reads the plugins' schemas but never makes one.
+ALSO = {('cloud', 'nova'), ('conf', 'version'), ('client', 'version')}
+# Foreign packages and the only parts that may import them.
+FENCED = {
+    'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
+    'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
+        'cloud', 'client', 'conf'},
+    'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'plugins'},
+    'nova': {'nova'}, 'cliff': {'client'}, 'osc_lib': {'client'},
+}
+# The domain is pure: the standard library alone.
+PURE = {'dataclasses', 'datetime', 'collections', 'enum', 'typing', 'functools', 'itertools',
+        'decimal', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect'}
+
+
+def files():
+    return sorted(path for path in CODE.rglob('*.py') if 'alembic/versions' not in str(path))
+
+
+def part_of(path):
+    return path.relative_to(CODE).parts[0].removesuffix('.py')
+
+
+def imports(path):
+    """The dotted names that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}: relative import'
+            yield from (f'{node.module}.{each.name}' for each in node.names)
+
+
+@pytest.mark.parametrize('path', files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_part_imports_from_lower_levels_only(path):
+    part = part_of(path)
+    if part == '__init__':
+        return
+    for name in imports(path):
+        words = name.split('.')
+        if words[0] != 'climate' or len(words) == 1:
+            continue
+        other = words[1]
+        if other == part or (part, other) in ALSO:
+            continue
+        assert part not in ALONE, f'{path} stands alone and imports {name}'
+        assert other not in ALONE, f'{path} imports {name}, which stands alone'
+        assert LEVELS[other] < LEVELS[part], f'{path} ({part}) imports {name} ({other})'
+
+
+@pytest.mark.parametrize('path', files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_foreign_packages_stay_in_their_rooms(path):
+    part = part_of(path)
+    for name in imports(path):
+        package = name.split('.')[0]
+        if package in FENCED:
+            assert part in FENCED[package], f'{path} imports {name}'
+        if part == 'domain':
+            assert package in PURE | {'climate'}, f'{path} imports {name}'
+
+
+def test_no_module_imports_itself_in_a_circle():
+    graph = {}
+    names = {'.'.join(path.relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__'):
+             path for path in files()}
+    for module, path in names.items():
+        tree = ast.parse(path.read_text())
+        # What a function imports when it runs makes no circle at import.
+        top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        wanted = set()
+        for node in top:
+            if isinstance(node, ast.Import):
+                wanted |= {each.name for each in node.names}
+            else:
+                wanted |= {f'{node.module}.{each.name}' for each in node.names}
+        graph[module] = {each for each in wanted if each in names and each != module}
+
+    done, open_now = set(), []
+
+    def visit(module):
+        assert module not in open_now, f'a circle: {open_now[open_now.index(module):]}'
+        if module in done:
+            return
+        open_now.append(module)
+        for each in sorted(graph[module]):
+            visit(each)
+        done.add(open_now.pop())
+
+    for module in sorted(graph):
+        visit(module)
+
+
+def test_client_and_endpoint_agree_on_every_method():
+    from climate.manager import endpoint
+    from climate.rpc import client
+    asked = dict(inspect.getmembers(client.ManagerClient, inspect.isfunction))
+    answered = dict(inspect.getmembers(endpoint.Endpoint, inspect.isfunction))
+    names = {name for name in asked if not name.startswith('_')}
+    assert names == {name for name in answered if not name.startswith('_')}
+    for name in names:
+        there = list(inspect.signature(inspect.unwrap(answered[name])).parameters)
+        here = [each for each in inspect.signature(asked[name]).parameters if each != 'timeout']
+        assert here == there, name
+
+
+def test_every_error_has_a_code_of_its_own_and_is_documented():
+    def below(klass):
+        yield klass
+        for each in klass.__subclasses__():
+            yield from below(each)
+    tree = [each for each in below(errors.ClimateError) if each.__module__ == 'climate.errors']
+    codes = [each.code for each in tree]
+    assert len(set(codes)) == len(codes)
+    page = (ROOT / 'doc/source/api/errors.rst').read_text()
+    missing = [f'{each.code} ({each.status})' for each in tree
+               if f'``{each.code}`` ({each.status})' not in page]
+    assert missing == []
+
+
+def test_the_picture_of_the_states_is_the_one_of_the_table():
+    drawn = (ROOT / 'doc/source/contributor/lease.dot').read_text()
+    assert drawn == lifecycle.as_dot()
+
+
+def test_every_entry_point_can_be_loaded():
+    from importlib import metadata
+    loaded = [point.load() for point in metadata.distribution('climate').entry_points]
+    assert len(loaded) > 20
+
+
+def test_the_sample_configuration_has_every_option():
+    from oslo_config import cfg
+
+    from climate import conf as configuration
+    listed = {(str(getattr(group, 'name', group)), option.name)
+              for group, options in configuration.list_opts() for option in options}
+    conf = configuration.register(cfg.ConfigOpts())
+    ours = {'DEFAULT', 'api', 'manager', 'cloud', 'keystone', 'nova', 'placement', 'simulated'}
+    registered = {('DEFAULT', name) for name in conf._opts
+                  if name not in ('config_file', 'config_dir', 'config_source',
+                                      'shell_completion')}
+    for group in ours - {'DEFAULT'}:
+        registered |= {(group, name) for name in conf._groups[group]._opts}
+    assert {(group, name.replace('_', '-')) for group, name in registered} <= {
+        (group, name.replace('_', '-')) for group, name in listed}
+
+
+def test_every_command_of_the_client_is_a_command_of_openstack():
+    from importlib import metadata
+
+    from climate.client import commands
+    named = {point.name for point in metadata.entry_points(group='openstack.extension')
+             if point.value.startswith('climate.')}
+    assert named == {'reservation_' + name.replace(' ', '_') for name in commands.TABLE}
+
+
+@pytest.mark.parametrize('path', files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_begins_with_its_licence_and_one_sentence(path):
+    lines = path.read_text().splitlines()
+    assert lines[0] == '# SPDX-License-Identifier: Apache-2.0'
+    if len(lines) > 1:
+        doc = ast.get_docstring(ast.parse(path.read_text()))
+        assert doc, f'{path} does not say what it does'
+
+
+def test_an_error_that_is_made_is_raised():
+    names = {name for name, each in vars(errors).items() if inspect.isclass(each)}
+    for path in files():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                made = node.value.func
+                name = made.attr if isinstance(made, ast.Attribute) else getattr(made, 'id', '')
+                assert name not in names, f'{path}:{node.lineno} makes {name} and drops it'
