@@ -12,6 +12,7 @@ from webob import multidict
 from climate import policy
 from climate.api import auth
 from climate.api import hooks
+from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
 from climate.api.controllers import root
@@ -21,16 +22,17 @@ from climate.rpc import client
 _OPEN = ('/', '/versions', '/v1/openapi')
 
 
-def build(conf, manager=None, plugins=None):
+def build(conf, manager=None, plugins=None, clock=times.now):
     """The application.
 
     :param manager: a ManagerClient; by default one over the bus that `conf` names.
     :param plugins: {resource type: plugin class}; by default those that `conf` names.
+    :param clock: returns this moment, for the words in which a status is told.
     """
     manager = manager or client.ManagerClient(client.Bus(conf))
     plugins = plugins if plugins is not None else registry.load(conf.plugins)
     parts = base.Parts(conf=conf, manager=manager, policy=policy.Policy(conf),
-                       views=views.Views(plugins), plugins=plugins)
+                       views=views.Views(plugins), plugins=plugins, clock=clock)
     app = pecan.make_app(root.RootController(parts), use_context_locals=False, debug=False,
                          force_canonical=False, guess_content_type_from_ext=False,
                          request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook()])

@@ -2,6 +2,7 @@
 """Bodies of requests: read, checked against their schema, handed on as records."""
 import hashlib
 import json
+import math
 import unicodedata
 
 import jsonschema
@@ -15,6 +16,8 @@ from climate.domain import records
 _RESERVED_EVENTS = {agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, agenda.DELETE,
                     agenda.DROP_TRUST}
 _LONGEST_KEY = 255
+# Criteria may be nested 16 deep; nothing else is nested as deep as they are.
+_DEEPEST = 32
 
 
 def read(request, schemas, limit):
@@ -35,12 +38,12 @@ def read(request, schemas, limit):
     if len(raw) > limit:
         raise errors.BodyTooLarge(limit=limit)
     try:
-        data = json.loads(raw.decode('utf-8'), parse_constant=_no_constant)
+        data = json.loads(raw.decode('utf-8'), parse_constant=_no_constant, parse_float=_number)
     except (ValueError, RecursionError) as error:
         raise errors.BadRequest(reason=f'The body is not JSON: {error}.') from error
     if not isinstance(data, dict):
         raise errors.BadRequest(reason='The body must be a JSON object: {"name": …}.')
-    _refuse_unprintable(data, 'body')
+    _refuse_unprintable(data, 'body', _DEEPEST)
     _check(data, schemas[0] if hooks.is_lenient(request) else schemas[1])
     return data
 
@@ -122,6 +125,14 @@ def _no_constant(name):
     raise ValueError(f'{name} is no JSON number')
 
 
+def _number(text):
+    """A number with a point or an exponent; 2.0 is the whole number 2, as for JSON itself."""
+    found = float(text)
+    if not math.isfinite(found):
+        raise ValueError(f'{text[:40]} is too large')
+    return int(found) if found.is_integer() and abs(found) < 2 ** 53 else found
+
+
 def _check(data, schema):
     problem = min(jsonschema.Draft202012Validator(schema).iter_errors(data),
                   key=lambda error: (error.validator != 'required', str(error.absolute_path)),
@@ -139,23 +150,28 @@ def _check(data, schema):
     raise errors.BadField(field=path or 'body', reason=problem.message[:300] + '.')
 
 
-def _refuse_unprintable(value, path):
+def _refuse_unprintable(value, path, deeper):
     """Refuse text that no database and no terminal keeps as it is.
 
-    :raises BadField: a text has a control character or half a surrogate pair.
+    :param deeper: how deep `value` may be nested.
+    :raises BadField: a text has a control character or half a surrogate pair, or it is nested
+        too deep.
     """
     if isinstance(value, str):
         for each in value:
             if unicodedata.category(each) in ('Cc', 'Cs') and each not in '\t\r\n':
                 raise errors.BadField(field=path, reason=(
                     f'the character U+{ord(each):04X} is not allowed in text.'))
-    elif isinstance(value, dict):
+        return
+    if deeper == 0:
+        raise errors.BadField(field=path, reason='it is nested too deep.')
+    if isinstance(value, dict):
         for key, item in value.items():
-            _refuse_unprintable(key, path)
-            _refuse_unprintable(item, key)
+            _refuse_unprintable(key, path, deeper - 1)
+            _refuse_unprintable(item, key, deeper - 1)
     elif isinstance(value, list):
         for item in value:
-            _refuse_unprintable(item, path)
+            _refuse_unprintable(item, path, deeper - 1)
 
 
 def _name(text):

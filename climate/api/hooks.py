@@ -82,7 +82,9 @@ def refused_url(environ, start_response):
 
 def _body(request, error):
     found = request.environ.get(_VERSION)
-    if found is None:
+    # REST 1.0 tells a foreign content type as it tells a foreign URL.
+    if found is None or (found == microversion.MINIMUM
+                         and isinstance(error, errors.UnsupportedMediaType)):
         return {'error': error.status, 'error_message': error.message}
     if found == microversion.MINIMUM:
         name = 'INTERNAL_SERVER_ERROR' if error.status == 500 else error.status

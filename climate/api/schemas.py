@@ -7,6 +7,8 @@ _DATE_TIME = {'type': 'string', 'maxLength': 80,
               'description': '"now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
 _MINUTE = {'type': 'string', 'maxLength': 80, 'description': '"now" or "2030-05-01 08:00", UTC.'}
 _DURATION = {'type': ['string', 'integer'], 'description': 'Seconds, "90m", "1d12h" or "PT1H".'}
+# A property of a host. PostgreSQL refuses an index entry of more than 2700 bytes.
+_VALUE = {'type': ['string', 'number', 'boolean', 'null'], 'maxLength': 512}
 
 
 def _events(required, properties, closed):
@@ -28,7 +30,7 @@ _CREATE_1_0 = {
         'name': _NAME, 'start_date': _MINUTE, 'end_date': _MINUTE,
         'before_end_date': {**_MINUTE, 'type': ['string', 'null']},
         'reservations': _reservations(['resource_type']),
-        'events': _events([], {'event_type': _TEXT}, closed=False),
+        'events': _events([], {'event_type': _TEXT, 'type': _TEXT}, closed=False),
     },
 }
 _CREATE_1_1 = {
@@ -56,12 +58,12 @@ _HOST_CREATE = {
     'type': 'object',
     'required': ['name'],
     'properties': {'name': {'type': 'string', 'minLength': 1, 'maxLength': 255}},
-    'additionalProperties': {'type': ['string', 'number', 'boolean', 'null']},
+    'additionalProperties': _VALUE,
 }
 _HOST_UPDATE = {
     'type': 'object',
     'minProperties': 1,
-    'additionalProperties': {'type': ['string', 'number', 'boolean', 'null']},
+    'additionalProperties': _VALUE,
 }
 _PROPERTY_1_0 = {
     'type': 'object',

@@ -10,8 +10,9 @@ _MINUTES = '%Y-%m-%d %H:%M'
 _LOOSE = ('%Y-%m-%d %H:%M:%S', _MINUTES)
 _EXAMPLE = 'write "now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z"'
 _UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
-_SPAN = re.compile(r'(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?', re.IGNORECASE)
-_ISO_SPAN = re.compile(r'P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?')
+_SPAN = re.compile(r'(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?',
+                   re.IGNORECASE | re.ASCII)
+_ISO_SPAN = re.compile(r'P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?', re.ASCII)
 _LONGEST_SECONDS = 100 * 366 * 86400
 
 
@@ -23,7 +24,7 @@ def minute(field, text):
     if text == NOW:
         return NOW
     try:
-        return _utc(datetime.datetime.strptime(text, _MINUTES))
+        return _utc(datetime.datetime.strptime(_plain(text), _MINUTES))
     except (ValueError, TypeError, OverflowError) as error:
         raise errors.BadDate(value=str(text)[:80], field=field,
                              reason='UTC, such as "2030-05-01 08:00", or "now"') from error
@@ -37,7 +38,7 @@ def moment(field, text):
     if text == NOW:
         return NOW
     try:
-        return _utc(_parsed(text))
+        return _utc(_parsed(_plain(text)))
     except (ValueError, TypeError, OverflowError) as error:
         raise errors.BadDate(f'{field}: "{str(text)[:80]}" is no moment: {_EXAMPLE}.',
                              value=str(text)[:80], field=field, reason=_EXAMPLE) from error
@@ -61,6 +62,11 @@ def seconds(field, value):
         raise errors.BadField(field=field, reason=(
             f'"{str(value)[:80]}" is no span: write seconds, or "90m", "1d12h", "PT1H".'))
     return found
+
+
+def now():
+    """This moment by the clock of this machine."""
+    return datetime.datetime.now(datetime.UTC)
 
 
 def shown(value):
@@ -88,6 +94,13 @@ def _parsed(text):
         except ValueError:
             continue
     return datetime.datetime.fromisoformat(text)
+
+
+def _plain(text):
+    # Python would read the digits of every script.
+    if not isinstance(text, str) or not text.isascii():
+        raise ValueError('no ASCII text')
+    return text
 
 
 def _utc(value):

@@ -22,6 +22,7 @@ import re
 
 from climate import errors
 from climate.domain import requirement
+from climate.domain import values
 
 _CAPABILITIES = 'capabilities'
 _TRAIT = 'trait'
@@ -71,7 +72,7 @@ def _as_list(key: str, value: str) -> list[object]:
                             '"<all-in>" takes one or more.')
     if word in ('<in>', '<all-in>'):
         return ['and', *(['contains', f'${key}', text] for text in rest)]
-    if word in _NUMBERS and requirement.number(rest[0]) is None:
+    if word in _NUMBERS and values.number(rest[0]) is None:
         raise _refused(key, f'"{word}" compares numbers and "{rest[0]}" is none; '
                             'the operators for text begin with s, as in "s== text".')
     return [_NUMBERS.get(word, word), f'${key}', rest[0]]
@@ -84,4 +85,4 @@ def _alternatives(key: str, words: list[str]) -> list[str]:
 
 
 def _refused(key: object, reason: str) -> errors.BadField:
-    return errors.BadField(field=f'extra_specs {requirement.shown(key)}', reason=reason)
+    return errors.BadField(field=f'extra_specs {values.shown(key)}', reason=reason)

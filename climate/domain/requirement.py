@@ -17,26 +17,21 @@ A requirement is a list, or its JSON text; none, an empty list or an empty text 
   ``["not", ["==", "$gpu", "A100"]]`` is true for a host without the property ``gpu``.
   ``["!=", "$gpu", null]`` is true for every host that has the property.
 """
-from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
-import decimal
 import difflib
 import functools
 import json
-import math
-import operator
 import re
 from typing import Any
 from typing import NoReturn
 from typing import TypeAlias
 
 from climate import errors
+from climate.domain import values
 
-Value: TypeAlias = str | int | float | bool | None
 Requirement: TypeAlias = 'Leaf | In | All | Any_ | Not'
-_Typed: TypeAlias = tuple[str, Any]
 
 ALIASES = {'cores': 'vcpus', 'ram': 'memory_mb', 'disk': 'local_gb'}
 TRAITS = 'traits'
@@ -47,17 +42,9 @@ MAX_VALUES = 1000
 MAX_NAME = 128
 MAX_TEXT = 65536
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    '==': operator.eq, '!=': operator.ne, '<': operator.lt, '<=': operator.le,
-    '>': operator.gt, '>=': operator.ge}
-_OPERATORS = (*_COMPARE, *(f's{sign}' for sign in _COMPARE), 'contains')
+_OPERATORS = (*values.COMPARE, *(f's{sign}' for sign in values.COMPARE), 'contains')
 _WORDS = ('=', *_OPERATORS, 'in', 'and', 'or', 'not')
-_MANY = (list, tuple, set, frozenset)
 _EXAMPLE = '[">=", "$vcpus", "4"]'
-_NUMBER = re.compile(r'[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?', re.ASCII)
-_UNSTORABLE = re.compile('[\0\ud800-\udfff]')
-_PLAIN = re.compile(r'[\w.:/+-]+')
-_TRUTHS = {'true': True, 'false': False}
 _REQUIRED = {'required': True, 'true': True, 'forbidden': False, 'false': False}
 
 
@@ -67,14 +54,14 @@ class Leaf:
 
     operator: str
     name: str
-    value: Value
+    value: values.Value
 
     @functools.cached_property
-    def wanted(self) -> _Typed:
-        return _typed(self.value)
+    def wanted(self) -> values.Typed:
+        return values.typed(self.value)
 
     def __str__(self) -> str:
-        return f'{self.name} {self.operator} {_readable(self.value)}'
+        return f'{self.name} {self.operator} {values.readable(self.value)}'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,14 +69,14 @@ class In:
     """The property `name` equals one of `values`."""
 
     name: str
-    values: tuple[Value, ...]
+    values: tuple[values.Value, ...]
 
     @functools.cached_property
-    def wanted(self) -> frozenset[_Typed]:
-        return frozenset(_typed(value) for value in self.values)
+    def wanted(self) -> 'frozenset[tuple[str, Any]]':
+        return frozenset(values.typed(value) for value in self.values)
 
     def __str__(self) -> str:
-        return f'{self.name} in ({", ".join(_readable(value) for value in self.values)})'
+        return f'{self.name} in ({", ".join(values.readable(value) for value in self.values)})'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,26 +126,27 @@ def parse(text_or_value: object) -> Requirement:
     return _Reader().read(value, 1)
 
 
-def matches(requirement: Requirement, values: Mapping[str, object]) -> bool:
+def matches(requirement: Requirement, properties: Mapping[str, object]) -> bool:
     """True when a resource with these property values meets the requirement.
 
-    :param values: {canonical name: text, number, truth, or a collection of them}; None counts as
-        absent. ``traits`` is a collection of names.
+    :param properties: {canonical name: text, number, truth, or a collection of them}; None counts
+        as absent. ``traits`` is a collection of names.
     """
     match requirement:
         case Leaf():
-            value = values.get(requirement.name)
-            return value is not None and _meets(requirement, value)
+            value = properties.get(requirement.name)
+            return value is not None and values.compare(
+                value, requirement.operator, requirement.value, requirement.wanted)
         case In():
-            value = values.get(requirement.name)
-            return value is not None and any(_typed(member) in requirement.wanted
-                                             for member in _members(value))
+            value = properties.get(requirement.name)
+            return value is not None and any(values.typed(member) in requirement.wanted
+                                             for member in values.members(value))
         case All():
-            return all(matches(part, values) for part in requirement.parts)
+            return all(matches(part, properties) for part in requirement.parts)
         case Any_():
-            return any(matches(part, values) for part in requirement.parts)
+            return any(matches(part, properties) for part in requirement.parts)
         case Not():
-            return not matches(requirement.part, values)
+            return not matches(requirement.part, properties)
 
 
 def names(requirement: Requirement) -> frozenset[str]:
@@ -209,26 +197,6 @@ def to_json(requirement: Requirement) -> list[Any]:
         case All():
             parts = [to_json(part) for part in requirement.parts]
             return ['and', *parts] if parts else []
-
-
-def number(value: object) -> int | decimal.Decimal | None:
-    """The exact number that `value` is or, as text, looks like; None for anything else."""
-    if isinstance(value, str):
-        text = value.strip()
-        return decimal.Decimal(text) if len(text) <= 64 and _NUMBER.fullmatch(text) else None
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, float):
-        # The short form: 0.1 is to equal "0.1", not the binary number next to it.
-        return decimal.Decimal(repr(float(value))) if math.isfinite(value) else None
-    return value if isinstance(value, int) else None
-
-
-def shown(part: object) -> str:
-    """Anything as JSON text for a message, cut short."""
-    text = json.dumps(_abridged(part, 3), ensure_ascii=False)
-    text = text if len(text) <= 100 else f'{text[:99]}…'
-    return text.encode('utf-8', 'replace').decode()
 
 
 class _Reader:
@@ -296,30 +264,16 @@ def _name(whole: object, text: object) -> str:
     if not isinstance(text, str) or not text.startswith('$'):
         _refuse(whole, f'the second item must be a name that begins with $, as in {_EXAMPLE}.')
     name = re.sub('^(capabilities:)+', '', text[1:])
-    if not 0 < len(name) <= MAX_NAME or not _storable(name):
+    if not 0 < len(name) <= MAX_NAME or not values.storable(name):
         _refuse(whole, f'a name has 1 to {MAX_NAME} characters, as in {_EXAMPLE}.')
     return name
 
 
-def _value(whole: object, value: object) -> Value:
-    if not (value is None or isinstance(value, str | int | float)) or not _bounded(value):
-        _refuse(whole, f'{shown(value)} is no value; text, a number, true, false or null is '
+def _value(whole: object, value: object) -> values.Value:
+    if not (value is None or isinstance(value, str | int | float)) or not values.bounded(value):
+        _refuse(whole, f'{values.shown(value)} is no value; text, a number, true, false or null is '
                        f'expected, as in {_EXAMPLE}.')
     return value
-
-
-def _bounded(value: Value) -> bool:
-    """False for what JSON or a database cannot take: endless or huge numbers, broken text."""
-    if isinstance(value, str):
-        return _storable(value)
-    if isinstance(value, int):
-        return value.bit_length() <= 200
-    return value is None or math.isfinite(value)
-
-
-def _storable(text: str) -> bool:
-    """False for half a character pair and for the character 0, which no database takes."""
-    return _UNSTORABLE.search(text) is None
 
 
 def _decoded(text: str) -> object:
@@ -335,69 +289,10 @@ def _decoded(text: str) -> object:
 
 
 def _refuse(part: object, reason: str) -> NoReturn:
-    raise errors.MalformedRequirement(part=shown(part), reason=reason)
-
-
-def _meets(leaf: Leaf, value: object) -> bool:
-    as_text = leaf.operator.startswith('s')
-    sign = leaf.operator.removeprefix('s')
-    if sign == 'contains':
-        wanted = str(leaf.value)
-        return any(str(member) == wanted for member in value) if isinstance(value, _MANY) else (
-            wanted in str(value))
-    read = _as_text if as_text else _typed
-    kind, key = wanted_typed = _as_text(leaf.value) if as_text else leaf.wanted
-    if sign in ('==', '!='):
-        return any(read(member) == wanted_typed for member in _members(value)) == (sign == '==')
-    own_kind, own = ('list', None) if isinstance(value, _MANY) else read(value)
-    return own_kind == kind and own is not None and _COMPARE[sign](own, key)
-
-
-def _typed(value: object) -> _Typed:
-    """(kind, key): values of one kind can be compared by their keys."""
-    if value is None:
-        return 'null', None
-    if (exact := number(value)) is not None:
-        return 'number', exact
-    text = str(value)
-    truth = _TRUTHS.get(text.strip().lower())
-    return ('text', text) if truth is None else ('truth', truth)
-
-
-def _as_text(value: object) -> _Typed:
-    return 'text', str(value)
-
-
-def _members(value: object) -> Collection[object]:
-    return value if isinstance(value, _MANY) else (value,)
+    raise errors.MalformedRequirement(part=values.shown(part), reason=reason)
 
 
 def _bracketed(part: Requirement) -> str:
     return f'({part})' if isinstance(part, All | Any_) else str(part)
 
 
-def _readable(value: Value) -> str:
-    if isinstance(value, str) and _PLAIN.fullmatch(value):
-        return value
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _abridged(part: object, depth: int) -> object:
-    """A small copy of `part` that can be written as JSON, whatever it was."""
-    if isinstance(part, list | tuple):
-        return ['…'] if depth == 0 else [*(_abridged(item, depth - 1) for item in part[:5]),
-                                         *(['…'] if len(part) > 5 else [])]
-    if isinstance(part, dict):
-        return {_abridged_key(key): _abridged(part[key], depth - 1)
-                for key in list(part)[:3]} if depth else '{…}'
-    if isinstance(part, str):
-        return part if len(part) <= 60 else f'{part[:59]}…'
-    if part is None or isinstance(part, bool | float):
-        return part
-    if isinstance(part, int) and part.bit_length() <= 200:
-        return part
-    return f'<{type(part).__name__}>'
-
-
-def _abridged_key(key: object) -> str:
-    return str(_abridged(key, 0)) if isinstance(key, str | int) else f'<{type(key).__name__}>'

@@ -6,6 +6,9 @@ import pathlib
 from keystoneauth1 import exceptions
 import openstack
 import pytest
+import scene as scenes
+
+from tools.cloud import settings
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLOUD = pathlib.Path(os.environ.get('CLOUD_DIR') or HERE.parents[1] / '.cloud')
@@ -77,3 +80,51 @@ def demo_session(demo):
 def alt_session(alt):
     """The keystoneauth session of the member of project alt."""
     return alt.session
+
+
+@pytest.fixture(scope='session')
+def cloud():
+    """The settings of the cloud under test."""
+    return settings.from_environment({**os.environ, 'CLOUD_DIR': str(CLOUD)})
+
+
+@pytest.fixture(scope='session')
+def people(admin, demo, alt):
+    """{name: connection}"""
+    return {'admin': admin, 'demo': demo, 'alt': alt}
+
+
+@pytest.fixture(scope='session')
+def climate(cloud, people):
+    """Climate, started anew from this checkout, without old leases and with all hosts enrolled."""
+    scenes.tool(cloud, 'climate-down')
+    scenes.tool(cloud, 'climate-up')
+    old = scenes.Scene(cloud, people)
+    for lease in old.climate('admin').leases.list(all_projects=True):
+        old.remember(lease['id'])
+    old.clean()
+    hosts = old.climate('admin').hosts
+    known = {host['hypervisor_hostname']: host for host in hosts.list()}
+    for name in cloud.compute_hosts:
+        host = known.get(name) or hosts.create(name)
+        rack = 'right' if name == cloud.compute_hosts[-1] else 'left'
+        hosts.update(host['id'], {'rack': rack})
+
+
+@pytest.fixture
+def scene(cloud, people, climate):
+    """A Scene; afterwards the cloud must be as it was before."""
+    made = scenes.Scene(cloud, dict(people))
+    before = made.state()
+    yield made
+    made.clean()
+    left = {}
+
+    def nothing_left():
+        after = made.state()
+        left.update({key: (value, after[key]) for key, value in before.items()})
+        return after == before
+    try:
+        scenes.until(nothing_left, 'everything to be given back', 15, 0.3)
+    except AssertionError:
+        assert {key: now for key, (_was, now) in left.items()} == before

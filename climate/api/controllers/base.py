@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every controller is made with."""
+import collections.abc
 import dataclasses
 
 import pecan
@@ -17,6 +18,7 @@ class Parts:
     """The parts of one API process.
 
     :ivar plugins: {resource type: plugin class}.
+    :ivar clock: returns this moment.
     """
 
     conf: object
@@ -24,6 +26,7 @@ class Parts:
     policy: policy.Policy
     views: views.Views
     plugins: dict
+    clock: collections.abc.Callable
 
 
 class Controller(rest.RestController):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """/v1/leases"""
-import datetime
 import time
 
 from oslo_utils import uuidutils
@@ -107,10 +106,16 @@ class LeasesController(base.Controller):
         resource = asked.get('resource_id')
         return records.LeaseQuery(
             project_id=project_id, status=asked.get('status'), name=asked.get('name'),
-            starts_before=_moment(asked, 'starts_before'),
-            ends_after=_moment(asked, 'ends_after'),
+            starts_before=self._moment(asked, 'starts_before'),
+            ends_after=self._moment(asked, 'ends_after'),
             resource_id=base.resource_id(resource) if resource else None, deleted=deleted,
             sort=_sort(asked.get('sort', 'created_at')), limit=limit, marker=marker)
+
+    def _moment(self, asked, name):
+        if name not in asked:
+            return None
+        found = times.moment(name, asked[name])
+        return self._parts.clock() if found == times.NOW else found
 
     def _visible(self, req, lease_id):
         """The stored lease, for whoever may know that it exists.
@@ -136,8 +141,7 @@ class LeasesController(base.Controller):
         self._parts.policy.authorize(hooks.caller(req), rule, _target(lease))
 
     def _view(self, req, lease):
-        return self._parts.views.lease(lease, hooks.is_lenient(req),
-                                       datetime.datetime.now(datetime.UTC))
+        return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock())
 
     def _answer(self, req, resp, lease):
         if not hooks.is_lenient(req):
@@ -155,13 +159,6 @@ class LeasesController(base.Controller):
 
 def _target(lease):
     return {'project_id': lease.project_id, 'user_id': lease.user_id}
-
-
-def _moment(asked, name):
-    if name not in asked:
-        return None
-    found = times.moment(name, asked[name])
-    return datetime.datetime.now(datetime.UTC) if found == times.NOW else found
 
 
 def _sort(text):

@@ -8,6 +8,7 @@ import pytest
 
 from climate import errors
 from climate.domain import requirement
+from climate.domain import values
 
 
 def met(value, **properties):
@@ -15,19 +16,19 @@ def met(value, **properties):
 
 
 names = st.sampled_from(['vcpus', 'gpu', 'memory_mb', 'ünïcode 🐍', 'a:b', 'traits'])
-values = st.one_of(st.none(), st.booleans(), st.integers(-5, 20), st.sampled_from(
+some_values = st.one_of(st.none(), st.booleans(), st.integers(-5, 20), st.sampled_from(
     ['4', '16', ' 8 ', '8.0', '1e1', 'A100', 'true', 'False', '', '🐍', 'nan', '0x10']),
     st.floats(allow_nan=False, allow_infinity=False))
 signs = st.sampled_from(['==', '!=', '<', '<=', '>', '>=', 's==', 's!=', 's<', 's>=', 'contains'])
 leaves = st.one_of(
-    st.tuples(signs, names.map('${}'.format), values).map(list),
-    st.tuples(st.just('in'), names.map('${}'.format), st.lists(values, min_size=1, max_size=3))
+    st.tuples(signs, names.map('${}'.format), some_values).map(list),
+    st.tuples(st.just('in'), names.map('${}'.format), st.lists(some_values, min_size=1, max_size=3))
     .map(list))
 trees = st.recursive(leaves, lambda inner: st.one_of(
     st.lists(inner, min_size=1, max_size=3).map(lambda parts: ['and', *parts]),
     st.lists(inner, min_size=1, max_size=3).map(lambda parts: ['or', *parts]),
     inner.map(lambda part: ['not', part])), max_leaves=8)
-hosts = st.dictionaries(names, values | st.lists(values, max_size=2), max_size=5)
+hosts = st.dictionaries(names, some_values | st.lists(some_values, max_size=2), max_size=5)
 
 
 @pytest.mark.parametrize('nothing', [None, '', '  ', '[]', 'null', '""', [], ()])
@@ -108,7 +109,7 @@ def test_a_tree_means_what_its_parts_mean(tree, host):
 def test_numbers_are_compared_exactly_also_as_text(value, wanted, as_text):
     shape = repr if as_text else (lambda number: number)
     hypothesis.assume(isinstance(wanted, float) or abs(wanted) < 2 ** 190)
-    expected = requirement.number(repr(value)), requirement.number(repr(wanted))
+    expected = values.number(repr(value)), values.number(repr(wanted))
     assert met(['<', '$x', shape(wanted)], x=value) == (expected[0] < expected[1])
     assert met(['==', '$x', shape(wanted)], x=value) == (expected[0] == expected[1])
 

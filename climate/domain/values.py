@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of properties: how two of them compare, and how one is shown.
+
+A value is a number, a truth, or text: text that looks like a number is one, and "true" in any
+case is a truth. Unlike things are never equal, and neither is the greater.
+"""
+from collections.abc import Callable
+from collections.abc import Collection
+import decimal
+import json
+import math
+import operator
+import re
+from typing import Any
+from typing import TypeAlias
+
+Value: TypeAlias = str | int | float | bool | None
+Typed: TypeAlias = tuple[str, Any]
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    '==': operator.eq, '!=': operator.ne, '<': operator.lt, '<=': operator.le,
+    '>': operator.gt, '>=': operator.ge}
+
+_MANY = (list, tuple, set, frozenset)
+_NUMBER = re.compile(r'[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?', re.ASCII)
+_UNSTORABLE = re.compile('[\0\ud800-\udfff]')
+_PLAIN = re.compile(r'[\w.:/+-]+')
+_TRUTHS = {'true': True, 'false': False}
+
+
+def compare(value: object, sign: str, wanted: Value, wanted_typed: Typed) -> bool:
+    """True where a property's `value` is, say, ``>=`` what is wanted.
+
+    :param value: a value, or a collection of them: a list equals each of its members, and has no
+        order.
+    :param sign: one of COMPARE; with an ``s`` before it both sides count as text; ``contains``
+        finds a part of a text, or a member of a list.
+    :param wanted_typed: ``typed(wanted)``, which the caller works out once.
+    """
+    text_only = sign.startswith('s')
+    sign = sign.removeprefix('s')
+    if sign == 'contains':
+        text = str(wanted)
+        return any(str(member) == text for member in value) if isinstance(value, _MANY) else (
+            text in str(value))
+    read = _as_text if text_only else typed
+    kind, key = wanted_typed = _as_text(wanted) if text_only else wanted_typed
+    if sign in ('==', '!='):
+        return any(read(member) == wanted_typed for member in members(value)) == (sign == '==')
+    own_kind, own = ('list', None) if isinstance(value, _MANY) else read(value)
+    return own_kind == kind and own is not None and COMPARE[sign](own, key)
+
+
+def typed(value: object) -> Typed:
+    """(kind, key): values of one kind can be compared by their keys."""
+    if value is None:
+        return 'null', None
+    if (exact := number(value)) is not None:
+        return 'number', exact
+    text = str(value)
+    truth = _TRUTHS.get(text.strip().lower())
+    return ('text', text) if truth is None else ('truth', truth)
+
+
+def _as_text(value: object) -> Typed:
+    return 'text', str(value)
+
+
+def members(value: object) -> Collection[object]:
+    """What a property has: the members of a list, or the one value."""
+    return value if isinstance(value, _MANY) else (value,)
+
+
+def number(value: object) -> int | decimal.Decimal | None:
+    """The exact number that `value` is or, as text, looks like; None for anything else."""
+    if isinstance(value, str):
+        text = value.strip()
+        return decimal.Decimal(text) if len(text) <= 64 and _NUMBER.fullmatch(text) else None
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):
+        # The short form: 0.1 is to equal "0.1", not the binary number next to it.
+        return decimal.Decimal(repr(float(value))) if math.isfinite(value) else None
+    return value if isinstance(value, int) else None
+
+
+def bounded(value: Value) -> bool:
+    """False for what JSON or a database cannot take: endless or huge numbers, broken text."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, int):
+        return value.bit_length() <= 200
+    return value is None or math.isfinite(value)
+
+
+def storable(text: str) -> bool:
+    """False for half a character pair and for the character 0, which no database takes."""
+    return _UNSTORABLE.search(text) is None
+
+
+def readable(value: Value) -> str:
+    """A value as a message shows it."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def shown(part: object) -> str:
+    """Anything as JSON text for a message, cut short."""
+    text = json.dumps(_abridged(part, 3), ensure_ascii=False)
+    text = text if len(text) <= 100 else f'{text[:99]}…'
+    return text.encode('utf-8', 'replace').decode()
+
+
+def _abridged(part: object, depth: int) -> object:
+    """A small copy of `part` that can be written as JSON, whatever it was."""
+    if isinstance(part, list | tuple):
+        return ['…'] if depth == 0 else [*(_abridged(item, depth - 1) for item in part[:5]),
+                                         *(['…'] if len(part) > 5 else [])]
+    if isinstance(part, dict):
+        return {_abridged_key(key): _abridged(part[key], depth - 1)
+                for key in list(part)[:3]} if depth else '{…}'
+    if isinstance(part, str):
+        return part if len(part) <= 60 else f'{part[:59]}…'
+    if part is None or isinstance(part, bool | float):
+        return part
+    if isinstance(part, int) and part.bit_length() <= 200:
+        return part
+    return f'<{type(part).__name__}>'
+
+
+def _abridged_key(key: object) -> str:
+    return str(_abridged(key, 0)) if isinstance(key, str | int) else f'<{type(key).__name__}>'

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the release notes are built: sphinx-build releasenotes/source releasenotes/build."""
+
+project = 'Climate release notes'
+copyright = 'the Climate contributors'
+extensions = ['openstackdocstheme', 'reno.sphinxext']
+root_doc = 'index'
+html_theme = 'openstackdocs'
+openstackdocs_auto_name = False
+openstackdocs_auto_version = False

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the real cloud arrange with, and what they see of it."""
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+from climate import client
+from tools.cloud import processes
+
+BIN = pathlib.Path(sys.executable).parent
+OVER = ('ACTIVE', 'ERROR')
+UTC = datetime.UTC
+
+
+def until(look, what, seconds=30, pause=0.1):
+    """What `look` returns as soon as that is true.
+
+    :raises AssertionError: it was not within `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        found = look()
+        if found:
+            return found
+        assert time.monotonic() < deadline, f'waited {seconds} s in vain for {what}'
+        time.sleep(pause)
+
+
+def in_seconds(seconds):
+    """The moment so many seconds from now, as the wire has it."""
+    return (datetime.datetime.now(UTC) + datetime.timedelta(seconds=seconds)).isoformat()
+
+
+def run(settings, *words, code=0, **variables):
+    """The output of a command; it must end with that code.
+
+    :returns: (stdout, stderr).
+    """
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith('OS_') and not name.lower().endswith('_proxy')}
+    done = subprocess.run(
+        [str(word) for word in words], capture_output=True, text=True, check=False, timeout=120,
+        stdin=subprocess.DEVNULL, env=kept | {
+            'CLOUD_DIR': str(settings.folder),
+            'OS_CLIENT_CONFIG_FILE': str(settings.folder / 'clouds.yaml')} | variables)
+    assert done.returncode == code, f'{words}: {done.returncode}\n{done.stdout}\n{done.stderr}'
+    return done.stdout, done.stderr
+
+
+def tool(settings, *words):
+    """Run a verb of tools.cloud for the cloud under test."""
+    return run(settings, sys.executable, '-m', 'tools.cloud', *words)
+
+
+@contextlib.contextmanager
+def frozen(settings, name):
+    """A process of the cloud, and all it forked, stands still inside."""
+    pid = processes.pid_of(settings, name)
+    assert pid, f'{name} does not run'
+    members = processes.members(pid)
+    try:
+        for member in members:
+            os.kill(member, signal.SIGSTOP)
+        yield
+    finally:
+        for member in members:
+            os.kill(member, signal.SIGCONT)
+
+
+class Scene:
+    """The people of a test, and everything that they make, to be cleaned away.
+
+    :ivar people: {name: connection of openstacksdk}.
+    """
+
+    def __init__(self, settings, people):
+        self.settings = settings
+        self.people = people
+        self._leases = []
+        self._servers = []
+        self._undo = []
+
+    def afterwards(self, undo):
+        """Have a function called when the test is over, the last one first."""
+        self._undo.append(undo)
+
+    def climate(self, person='demo'):
+        """Climate's library as that person."""
+        return client.Client(self.people[person].session)
+
+    def command(self, person, *words, code=0):
+        """The JSON that the command `climate` prints; (stdout, stderr) when it fails."""
+        more = ['-f', 'json'] if code == 0 else []
+        found = run(self.settings, BIN / 'climate', *words, *more, code=code, OS_CLOUD=person)
+        return json.loads(found[0]) if code == 0 else found
+
+    def name(self):
+        """A name that no other test has."""
+        return f'test-{uuid.uuid4().hex[:8]}'
+
+    def remember(self, lease_id):
+        """Delete this lease when the test is over."""
+        self._leases.append(lease_id)
+
+    def lease(self, person='demo', hosts=(1, 1), where=(), duration='10m', active=True, **more):
+        """A new lease of hosts; running, unless `active` is false.
+
+        :param where: criteria, such as (['==', '$rack', 'left'],).
+        """
+        criteria = ['and', *where] if where else ''
+        made = self.climate(person).leases.create(
+            self.name(), duration=duration, reservations=[{
+                'resource_type': 'physical:host', 'min': hosts[0], 'max': hosts[1],
+                'resource_properties': json.dumps(criteria) if criteria else '',
+                **more.pop('reservation', {})}], **more)
+        self.remember(made['id'])
+        return self.wait(made['id'], 'active') if active else made
+
+    def wait(self, lease_id, status, seconds=60):
+        """The lease, with that status; looked at by an admin, closely."""
+        leases = self.climate('admin').leases
+
+        def look():
+            found = leases.get(lease_id)
+            return found if found['status'] == status else None
+        return until(look, f'lease {lease_id} to be {status}', seconds)
+
+    def boot(self, person='demo', reservation=None, wait=True):
+        """A new server, ACTIVE or ERROR, as an admin sees it."""
+        found = self.people[person]
+        hints = {'scheduler_hints': {'reservation': reservation}} if reservation else {}
+        made = found.compute.create_server(
+            name=self.name(), image_id=found.image.find_image('tiny').id,
+            flavor_id=found.compute.find_flavor('m1.nano').id,
+            networks=[{'uuid': found.network.find_network('private').id}], **hints)
+        self._servers.append(made.id)
+        return until(lambda: self._settled(made.id), f'server {made.id}') if wait else made
+
+    def _settled(self, server_id):
+        found = self.people['admin'].compute.get_server(server_id)
+        return found if found.status in OVER else None
+
+    def exists(self, server_id):
+        return self.people['admin'].compute.find_server(server_id, all_projects=True) is not None
+
+    def remove(self, server_id):
+        """Delete a server and wait until it is gone."""
+        self.people['admin'].compute.delete_server(server_id, ignore_missing=True)
+        until(lambda: not self.exists(server_id), f'server {server_id} to be gone')
+
+    def aggregate(self, name):
+        """The aggregate of that name, or None."""
+        return next((each for each in self.people['admin'].compute.aggregates()
+                     if each.name == name), None)
+
+    def hosts_in(self, name):
+        """The hosts of an aggregate as a set, empty where there is no such aggregate."""
+        found = self.aggregate(name)
+        return set(found.hosts or ()) if found else set()
+
+    def trusts(self):
+        """The ids of the trusts that were given to Climate."""
+        admin = self.people['admin']
+        answer = admin.session.get(
+            '/OS-TRUST/trusts', endpoint_filter={'service_type': 'identity'}, params={
+                'trustee_user_id': admin.identity.find_user('climate').id})
+        return {trust['id'] for trust in answer.json()['trusts']}
+
+    def state(self):
+        """All that a test could leave behind, in a form that can be compared."""
+        admin = self.people['admin']
+        aggregates = {each.name: (each.availability_zone, sorted(each.hosts or ()))
+                      for each in admin.compute.aggregates()}
+        children = [each for each in admin.placement.resource_providers()
+                    if each.name.startswith('climate_')]
+        inventories = {each.name: admin.session.get(
+            f'/resource_providers/{each.id}/inventories',
+            endpoint_filter={'service_type': 'placement'}).json()['inventories']
+            for each in children}
+        return {
+            'aggregates': aggregates, 'inventories': inventories, 'trusts': self.trusts(),
+            'servers': {each.id for each in admin.compute.servers(all_projects=True)},
+            'images': {each.id for each in admin.image.images()},
+            'hosts': {each['hypervisor_hostname'] for each in self.climate('admin').hosts.list()},
+        }
+
+    def clean(self):
+        """Give back all that was made through this scene."""
+        for server_id in self._servers:
+            self.people['admin'].compute.delete_server(server_id, ignore_missing=True)
+        leases = self.climate('admin').leases
+        for lease_id in self._leases:
+            with contextlib.suppress(client.errors.NotFound):
+                leases.delete(lease_id)
+        for lease_id in self._leases:
+            with contextlib.suppress(client.errors.NotFound):
+                leases.wait(lease_id, 'deleted', timeout=60)
+        for undo in reversed(self._undo):
+            undo()

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many requests at the same moment, through the real REST service, bus and database."""
+import collections
+from concurrent import futures
+import json
+import threading
+
+import pytest
+import requests
+
+from tools.cloud import settings
+
+AT_ONCE = 16
+
+
+@pytest.mark.parametrize('start', ['2031-01-01T10:00:00Z', 'now'])
+def test_of_many_requests_for_the_last_host_exactly_one_gets_it(scene, cloud, demo, start):
+    body = {'name': scene.name(), 'start': start, 'duration': 3600, 'reservations': [{
+        'resource_type': 'physical:host', 'min': 1, 'max': 1,
+        'resource_properties': json.dumps(
+            ['==', '$hypervisor_hostname', cloud.compute_hosts[0]])}]}
+    token = demo.session.get_token()
+    barrier = threading.Barrier(AT_ONCE)
+
+    def ask(_number):
+        barrier.wait()
+        return requests.post(settings.url('climate', '/v1/leases'), json=body, timeout=60, headers={
+            'X-Auth-Token': token, 'OpenStack-API-Version': 'reservation 1.1'})
+    for _ in range(3):
+        with futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            answers = list(pool.map(ask, range(AT_ONCE)))
+        made = [answer.json()['lease']['id'] for answer in answers if answer.status_code == 201]
+        for lease_id in made:
+            scene.remember(lease_id)
+        found = collections.Counter(answer.status_code for answer in answers)
+        assert found == {201: 1, 409: AT_ONCE - 1}, [answer.text for answer in answers]
+        print(f'slowest of {AT_ONCE}: {max(each.elapsed for each in answers)}')
+        if start == 'now':
+            break
+        scene.climate().leases.delete(made[0])

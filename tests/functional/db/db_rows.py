@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the database arrange with: records and rows with sensible defaults."""
+import contextlib
+import threading
+import uuid
+
+import builders
+import sqlalchemy as sa
+
+from climate.db import allocations
+from climate.db import engine
+from climate.db import leases
+from climate.db import resources
+from climate.domain import agenda
+from climate.domain import records
+
+NOON = builders.NOON
+hours = builders.hours
+
+
+def an_id():
+    return str(uuid.uuid4())
+
+
+def an_event(lease_id, kind=agenda.START, at=NOON, **more):
+    return records.Event(id=an_id(), lease_id=lease_id, kind=kind, at=at,
+                         **{'due_at': at, 'created_at': NOON, **more})
+
+
+def a_reservation(lease_id, request=None, **more):
+    return records.Reservation(id=an_id(), lease_id=lease_id, resource_type='physical:host',
+                               request=request or {'min': 1, 'max': 1}, created_at=NOON, **more)
+
+
+def a_lease(name='a lease', start=NOON, end=None, reservations=1, **more):
+    """A Lease from noon on for an hour, with reservations and the events of start and end."""
+    lease_id = more.pop('id', None) or an_id()
+    end = end or start + hours(1)
+    return records.Lease(
+        id=lease_id, name=name, start=start, end=end,
+        reservations=tuple(a_reservation(lease_id) for _ in range(reservations)),
+        events=(an_event(lease_id, at=start), an_event(lease_id, agenda.END, at=end)),
+        **{'project_id': 'demo', 'user_id': 'demo', 'created_at': NOON, **more})
+
+
+def saved(database, *wanted):
+    """Write leases; hands back the last one."""
+    with database.writer() as connection:
+        for lease in wanted:
+            leases.add(connection, lease)
+    return wanted[-1]
+
+
+def hosts(database, *names, pool='host'):
+    """Enrol hosts of those names; returns their ids."""
+    with database.writer() as connection:
+        return [resources.add(connection, pool, name, {'vcpus': 4}, NOON) for name in names]
+
+
+def promise(lease, resource_id, start=None, end=None, **more):
+    """The Allocation of a resource to the first reservation of a lease, for all of its time."""
+    return records.Allocation(reservation_id=lease.reservations[0].id, resource_id=resource_id,
+                              start=start or lease.start, end=end or lease.end, **more)
+
+
+def promised(database, *given):
+    with database.writer() as connection:
+        allocations.add(connection, given)
+
+
+def promises(database, table):
+    """All rows of allocations as (resource id, start, end, whether given back), in id order."""
+    with database.reader() as connection:
+        rows = connection.execute(sa.select(table).order_by(table.c.id)).all()
+    return [(row.resource_id, row.start, row.end, row.released_at is not None) for row in rows]
+
+
+@contextlib.contextmanager
+def another(database):
+    """The same database, opened by another manager."""
+    found = engine.Database(database.engine.url.render_as_string(hide_password=False))
+    yield found
+    found.dispose()
+
+
+class Thread(threading.Thread):
+    """A function on a thread of its own; `result` waits for it and hands back what it returned."""
+
+    def __init__(self, work):
+        super().__init__(daemon=True)
+        self._work = work
+        self._found = None
+        self._error = None
+        self.start()
+
+    def run(self):
+        try:
+            self._found = self._work()
+        except BaseException as error:  # handed on to whoever asks for the result
+            self._error = error
+
+    def result(self):
+        self.join(60)
+        assert not self.is_alive()
+        if self._error is not None:
+            raise self._error
+        return self._found

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transactions, the errors they end with, moments and texts as the database keeps them."""
+import datetime
+import threading
+
+import db_rows
+import pytest
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import allocations
+from climate.db import engine
+from climate.db import journal
+from climate.db import leases
+from climate.db import resources
+from climate.domain import interval
+from climate.domain import records
+
+NOON, hours = db_rows.NOON, db_rows.hours
+ODD_NAMES = ['Müller', 'müller', 'MÜLLER', '\U0001f680 rocket', '\U0001f681 rocket', 'a', 'A',
+             'ß', 'ss', '100%', '100_']
+
+
+def test_a_moment_comes_back_aware_with_its_microseconds(database):
+    moment = datetime.datetime(2030, 5, 1, 14, 30, 59, 123457, tzinfo=datetime.timezone(hours(2)))
+    lease = db_rows.saved(database, db_rows.a_lease(start=moment))
+    with database.reader() as connection:
+        found = leases.get(connection, lease.id).start
+    assert found == moment
+    assert found.utcoffset() == hours(0)
+    assert found.microsecond == 123457
+
+
+def test_a_moment_without_a_zone_is_refused(database):
+    naive = NOON.replace(tzinfo=None)
+    with pytest.raises((ValueError, sa.exc.StatementError)):
+        db_rows.saved(database, db_rows.a_lease(start=naive, end=NOON))
+
+
+def test_moments_compare_to_the_microsecond(database):
+    tick = datetime.timedelta(microseconds=1)
+    [host] = db_rows.hosts(database, 'a')
+    lease = db_rows.saved(database, db_rows.a_lease(end=NOON + tick))
+    db_rows.promised(database, db_rows.promise(lease, host))
+    with database.reader() as connection:
+        assert not allocations.free_resources(
+            connection, 'host', interval.Interval(NOON - hours(1), NOON + tick))
+        assert allocations.free_resources(
+            connection, 'host', interval.Interval(NOON + tick, NOON + hours(1)))
+
+
+def test_now_is_the_database_s_own_moment_and_near_ours(database):
+    here = datetime.datetime.now(datetime.UTC)
+    assert abs(database.now() - here) < datetime.timedelta(minutes=5)
+    assert database.now().utcoffset() == hours(0)
+
+
+def test_an_error_in_a_writer_leaves_nothing(database):
+    lease = db_rows.a_lease()
+    with pytest.raises(errors.NotEnough), database.writer() as connection:
+        leases.add(connection, lease)
+        raise errors.NotEnough(what='host', wanted=1, free=0)
+    with database.reader() as connection, pytest.raises(errors.LeaseNotFound):
+        leases.get(connection, lease.id)
+
+
+def test_what_a_reader_writes_is_not_kept(database):
+    with database.reader() as connection:
+        journal.note(connection, 'no lease', NOON, 'demo', 'create')
+    with database.reader() as connection:
+        assert journal.history(connection, 'no lease') == []
+
+
+def test_a_second_lease_of_the_same_id_is_a_duplicate(database):
+    lease = db_rows.saved(database, db_rows.a_lease())
+    with pytest.raises(engine.Duplicate):
+        db_rows.saved(database, db_rows.a_lease(id=lease.id))
+
+
+def test_a_database_that_does_not_answer_is_said_to_be_unreachable():
+    for url in ('mysql+pymysql://u:p@127.0.0.1:9/x', 'postgresql+psycopg2://u:p@127.0.0.1:9/x'):
+        with pytest.raises(errors.DatabaseUnreachable):
+            engine.Database(url).now()
+
+
+def test_a_url_that_says_mariadb_is_as_good_as_one_that_says_mysql(database):
+    if database.dialect != 'mysql':
+        pytest.skip('MariaDB only.')
+    url = database.engine.url.set(drivername='mariadb+pymysql')
+    other = engine.Database(url.render_as_string(hide_password=False))
+    lease = db_rows.saved(other, db_rows.a_lease(start=NOON + datetime.timedelta(microseconds=7)))
+    with other.reader() as connection:
+        assert leases.get(connection, lease.id).start == lease.start
+    assert other.now() - database.now() < hours(1)
+    other.dispose()
+
+
+@pytest.mark.parametrize('name', ODD_NAMES)
+def test_a_lease_is_found_by_its_very_name_only(database, name):
+    db_rows.saved(database, *[db_rows.a_lease(each) for each in ODD_NAMES])
+    assert _named(database, name) == [name]
+
+
+@pytest.mark.parametrize('name', ['a', 'a ', 'a  ', ' a'])
+def test_spaces_at_the_end_of_a_name_count(database, name):
+    db_rows.saved(database, *[db_rows.a_lease(each) for each in ('a', 'a ', 'a  ', ' a')])
+    assert _named(database, name) == [name]
+
+
+def test_hosts_whose_names_differ_in_case_only_are_two(database):
+    ids = db_rows.hosts(database, 'Compute', 'compute', '\U0001f680')
+    with database.reader() as connection:
+        found = [resources.named(connection, 'host', name).id
+                 for name in ('Compute', 'compute', '\U0001f680')]
+        assert found == ids
+        assert resources.named(connection, 'host', 'COMPUTE') is None
+
+
+@pytest.mark.parametrize('odd', ['\U0001f680' * 80, 'a\\b\'c"d;--', 'tab\tnew\nline', '%s %(x)s'])
+def test_any_text_comes_back_as_it_was(database, odd):
+    lease = db_rows.a_lease(odd[:80], reason=odd)
+    db_rows.saved(database, lease)
+    with database.writer() as connection:
+        journal.note(connection, lease.id, NOON, odd, 'rename', odd)
+        journal.publish(connection, NOON, 'lease.create', {odd: [odd]})
+    with database.writer() as connection:
+        found = leases.get(connection, lease.id)
+        assert (found.name, found.reason) == (odd[:80], odd)
+        [line] = journal.history(connection, lease.id)
+        assert (line.who, line.why) == (odd, odd)
+        [(_, _, payload)] = journal.unsent(connection, 'me', NOON, NOON + hours(1), 9)
+        assert payload == {odd: [odd]}
+
+
+def test_a_second_writer_waits_for_the_first_and_then_sees_its_promise(database):
+    [host] = db_rows.hosts(database, 'a')
+    lease = db_rows.saved(database, db_rows.a_lease())
+    at_the_door = threading.Event()
+    inside = threading.Event()
+    span = interval.Interval(NOON, NOON + hours(1))
+
+    def second():
+        with db_rows.another(database) as other:
+            at_the_door.set()
+            with other.writer() as connection:
+                # A picture of the database taken here must not be what the look below sees.
+                before = allocations.bookings(connection, [host], span)
+                resources.lock(connection, [host])
+                inside.set()
+                return before, allocations.bookings(connection, [host], span)
+
+    with database.writer() as connection:
+        resources.lock(connection, [host])
+        waiting = db_rows.Thread(second)
+        assert at_the_door.wait(30)
+        allocations.add(connection, [db_rows.promise(lease, host)])
+        resources.touch(connection, [host], NOON)
+        assert not inside.wait(0.5)
+    before, after = waiting.result()
+    assert len(after[host]) == 1
+    if database.dialect != 'sqlite':  # which lets the second in only when the first is done
+        assert not before
+
+
+def test_writers_that_want_different_hosts_do_not_wait_for_each_other(database):
+    if database.dialect == 'sqlite':
+        pytest.skip('SQLite has one writer at a time.')
+    one, two = db_rows.hosts(database, 'a', 'b')
+
+    def second():
+        with database.writer() as connection:
+            return [each.id for each in resources.lock(connection, [two])]
+
+    with database.writer() as connection:
+        resources.lock(connection, [one])
+        assert db_rows.Thread(second).result() == [two]
+
+
+def test_writers_that_block_each_other_end_in_a_lost_race(database):
+    if database.dialect == 'sqlite':
+        pytest.skip('SQLite has one writer at a time.')
+    ids = db_rows.hosts(database, 'a', 'b')
+    both = threading.Barrier(2)
+
+    def crosswise(first, second):
+        try:
+            with database.writer() as connection:
+                resources.lock(connection, [first])
+                both.wait(30)
+                resources.lock(connection, [second])
+                return 'done'
+        except errors.LostRace:
+            return 'lost'
+
+    one = db_rows.Thread(lambda: crosswise(*ids))
+    two = db_rows.Thread(lambda: crosswise(*reversed(ids)))
+    assert sorted([one.result(), two.result()]) == ['done', 'lost']
+
+
+def _named(database, name):
+    query = records.LeaseQuery(name=name)
+    with database.reader() as connection:
+        return [lease.name for lease in leases.find(connection, query, NOON)]

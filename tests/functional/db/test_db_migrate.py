@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The migrations, the types and indexes that they make, and the purge."""
+from alembic import autogenerate
+from alembic.runtime import migration
+import builders
+import db_rows
+import pytest
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import journal
+from climate.db import leases
+from climate.db import migrate
+from climate.db import resources
+from climate.db import tables
+
+NOON, hours = db_rows.NOON, db_rows.hours
+
+
+def test_migrations_from_nothing_equal_the_tables(database):
+    with database.reader() as connection:
+        context = migration.MigrationContext.configure(
+            connection, opts={'compare_type': True, 'compare_server_default': True})
+        assert autogenerate.compare_metadata(context, tables.METADATA) == []
+
+
+def test_the_version_is_none_without_tables_and_the_newest_after_an_upgrade(database):
+    assert migrate.version(database) == migrate.newest()
+    builders.drop_everything(database)
+    assert migrate.version(database) is None
+
+
+def test_an_upgrade_of_what_is_up_to_date_changes_nothing(database):
+    lease = db_rows.saved(database, db_rows.a_lease())
+    migrate.upgrade(database)
+    with database.reader() as connection:
+        assert leases.get(connection, lease.id).name == lease.name
+
+
+def test_every_moment_is_kept_with_microseconds_and_its_zone(database):
+    if database.dialect == 'sqlite':
+        pytest.skip('SQLite keeps moments as text.')
+    question, wanted = {
+        'mysql': ('SELECT DISTINCT column_type FROM information_schema.columns '
+                  "WHERE table_schema = DATABASE() AND data_type IN ('datetime', 'timestamp')",
+                  'datetime(6)'),
+        'postgresql': ('SELECT DISTINCT data_type FROM information_schema.columns '
+                       "WHERE table_schema = 'public' AND data_type LIKE 'timestamp%'",
+                       'timestamp with time zone'),
+    }[database.dialect]
+    with database.reader() as connection:
+        assert connection.execute(sa.text(question)).scalars().all() == [wanted]
+
+
+@pytest.mark.parametrize('table, columns', [
+    ('events', ['status', 'due_at']),
+    ('allocations', ['resource_id', 'end', 'start']),
+    ('allocations', ['reservation_id']),
+    ('leases', ['project_id', 'state', 'end']),
+    ('leases', ['created_at', 'id']),
+    ('reservations', ['lease_id', 'position']),
+    ('property_values', ['property_id', 'number']),
+    ('property_values', ['property_id', 'text']),
+    ('resources', ['held_by']),
+    ('history', ['lease_id', 'id']),
+])
+def test_the_hot_questions_have_their_index(database, table, columns):
+    found = sa.inspect(database.engine).get_indexes(table)
+    assert columns in [index['column_names'] for index in found]
+
+
+@pytest.fixture
+def two_leases_on_one_host(database):
+    if database.dialect != 'postgresql':
+        pytest.skip('Only PostgreSQL has exclusion constraints.')
+    [host] = db_rows.hosts(database, 'a')
+    first, second = db_rows.a_lease(), db_rows.a_lease()
+    db_rows.saved(database, first, second)
+    return host, first, second
+
+
+@pytest.mark.parametrize('first_whole, second_whole', [
+    (True, True), (True, False), (False, True)])
+def test_postgresql_itself_refuses_promises_that_overlap(database, two_leases_on_one_host,
+                                                         first_whole, second_whole):
+    host, first, second = two_leases_on_one_host
+    db_rows.promised(database, db_rows.promise(first, host, whole=first_whole))
+    with pytest.raises(errors.LostRace):
+        db_rows.promised(database, db_rows.promise(
+            second, host, start=NOON + hours(0.5), end=NOON + hours(2), whole=second_whole))
+    assert len(db_rows.promises(database, tables.ALLOCATIONS)) == 1
+
+
+def test_postgresql_lets_parts_overlap_and_whole_promises_touch(database,
+                                                                two_leases_on_one_host):
+    host, first, second = two_leases_on_one_host
+    db_rows.promised(database, *[db_rows.promise(lease, host, whole=False, amount={'vcpus': 1})
+                                 for lease in (first, second)])
+    db_rows.promised(database, db_rows.promise(second, host, first.end, first.end + hours(1)))
+    assert len(db_rows.promises(database, tables.ALLOCATIONS)) == 3
+
+
+def test_postgresql_lets_a_promise_follow_one_that_was_given_back(database,
+                                                                  two_leases_on_one_host):
+    host, first, second = two_leases_on_one_host
+    db_rows.promised(database, db_rows.promise(first, host))
+    with database.writer() as connection:
+        connection.execute(sa.update(tables.ALLOCATIONS).values(released_at=NOON))
+    db_rows.promised(database, db_rows.promise(second, host))
+    assert len(db_rows.promises(database, tables.ALLOCATIONS)) == 2
+
+
+def test_a_purge_takes_what_is_long_over_and_all_that_belongs_to_it(database):
+    kept_host, lost_host = db_rows.hosts(database, 'kept', 'lost')
+    ended = db_rows.a_lease('ended', ended_at=NOON)
+    deleted = db_rows.a_lease('deleted', deleted_at=NOON)
+    late = db_rows.a_lease('late', ended_at=NOON + hours(5))
+    running = db_rows.a_lease('running')
+    busy = db_rows.a_lease('busy', ended_at=NOON, task='delete')
+    db_rows.saved(database, ended, deleted, late, running, busy)
+    db_rows.promised(database, db_rows.promise(ended, lost_host),
+                     db_rows.promise(late, kept_host))
+    with database.writer() as connection:
+        for lease in (ended, late):
+            journal.note(connection, lease.id, NOON, 'demo', 'create')
+        leases.keep_key(connection, 'demo', 'old', 'hash', ended.id, NOON, NOON)
+        leases.keep_key(connection, 'demo', 'new', 'hash', late.id, NOON, NOON + hours(9))
+        resources.withdraw(connection, lost_host, NOON)
+        resources.withdraw(connection, kept_host, NOON)
+
+    assert migrate.purge(database, NOON + hours(2)) == 2
+
+    left = {'leases': 3, 'reservations': 3, 'events': 6, 'allocations': 1, 'history': 1,
+            'idempotency_keys': 1, 'resources': 1}
+    with database.reader() as connection:
+        for table, count in left.items():
+            found = connection.execute(sa.select(sa.func.count()).select_from(
+                tables.METADATA.tables[table])).scalar()
+            assert (table, found) == (table, count)
+        assert [each.id for each in resources.with_ids(connection, [kept_host, lost_host])] == [
+            kept_host]
+    assert migrate.purge(database, NOON + hours(2)) == 0
