@@ -13,6 +13,7 @@ import typing
 from keystoneauth1 import exceptions as foreign
 from keystoneauth1 import session as sessions
 
+from climate.client import auth_types
 from climate.client import errors
 from climate.client import http
 from climate.client import options as opts
@@ -42,16 +43,6 @@ def client(options: argparse.Namespace, environ: Mapping[str, str]) -> service.C
     return _of_standalone(environ)
 
 
-def option_names(auth_type: str | None) -> list[str]:
-    """Names of the options of a way to log in; of all of them if it is not said which."""
-    from keystoneauth1 import loading
-    if auth_type:
-        loaders = [_loader(auth_type)]
-    else:
-        loaders = list(loading.get_available_plugin_loaders().values())
-    return sorted({opt.name for loader in loaders for opt in loader.get_options()})
-
-
 def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
     from openstack import config
     from openstack import exceptions as sdk_exceptions
@@ -79,7 +70,7 @@ def _of_options(options: argparse.Namespace, environ: Mapping[str, str]) -> serv
         return opts.given(options, environ, name)
 
     auth_type = given('auth_type') or given('auth_plugin') or _usual_type(given)
-    loader = _loader(auth_type)
+    loader = auth_types.loader(auth_type)
     if auth_type in _BY_PASSWORD:
         if not (given('username') or given('user_id')):
             raise errors.NotConfigured('A user is missing: set OS_USERNAME (--os-username).')
@@ -102,17 +93,6 @@ def _of_standalone(environ: Mapping[str, str]) -> service.Client:
     from keystoneauth1 import token_endpoint
     session = sessions.Session(auth=token_endpoint.Token(found.url, found.token))
     return service.Client(session)
-
-
-def _loader(auth_type: str) -> typing.Any:
-    from keystoneauth1 import loading
-    try:
-        return loading.get_plugin_loader(auth_type)
-    except foreign.NoMatchingPlugin:
-        names = ', '.join(sorted(loading.get_available_plugin_names()))
-        raise errors.NotConfigured(
-            f'--os-auth-type: there is no way to log in called "{auth_type}"; there are: '
-            f'{names}.') from None
 
 
 def _usual_type(given: typing.Callable[[str], str | None]) -> str:

@@ -59,8 +59,8 @@ def add_others(parser: argparse.ArgumentParser, argv: list[str],
     words = [word.partition('=')[0] for word in argv if word.startswith('--os-')]
     if all(any(option.startswith(word) for option in known) for word in words):
         return
-    from climate.client import login
-    for name in login.option_names(_auth_type(argv, environ)):
+    from climate.client import auth_types
+    for name in auth_types.option_names(_auth_type(argv, environ)):
         option = f'--os-{name}'
         if option not in known:
             parser.add_argument(option, metavar='TEXT', help=argparse.SUPPRESS)

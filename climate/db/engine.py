@@ -6,11 +6,14 @@ import threading
 
 from oslo_db import exception as db_exc
 from oslo_db.sqlalchemy import engines
+from oslo_log import log
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy import pool
 
 from climate import errors
+
+LOG = log.getLogger(__name__)
 
 
 class Database:
@@ -92,10 +95,15 @@ def _translated():
         raise Duplicate(str(error)) from error
     except db_exc.DBDeadlock as error:
         raise errors.LostRace() from error
-    except db_exc.DBConnectionError as error:
+    except (db_exc.DBConnectionError, sa.exc.TimeoutError) as error:
+        LOG.warning('The database does not answer: %s', error)
         raise errors.DatabaseUnreachable(retry_after=5) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         text = str(error)
+        # Without a statement it failed while connecting; oslo.db knows few of PostgreSQL's words.
+        if isinstance(error, sa.exc.OperationalError) and error.statement is None:
+            LOG.error('The database cannot be opened: %s', error.orig)
+            raise errors.DatabaseUnreachable(retry_after=5) from error
         if 'UNIQUE constraint' in text:
             raise Duplicate(text) from error
         # PostgreSQL's exclusion constraints, and SQLite's lock that was not got in time.
@@ -112,21 +120,23 @@ def connect(conf):
 
 
 def _open(url, max_pool_size, max_overflow):
-    if sa.make_url(url).get_backend_name() == 'sqlite':
+    url = sa.make_url(url)
+    if url.get_backend_name() == 'sqlite':
         return _open_sqlite(url)
-    try:
+    if url.get_backend_name() == 'mariadb':
+        # To SQLAlchemy another dialect, which neither oslo.db nor our types know.
+        url = url.set(drivername=url.drivername.replace('mariadb', 'mysql', 1))
+    with _translated():
         engine = engines.create_engine(url, max_pool_size=max_pool_size,
                                        max_overflow=max_overflow, max_retries=3,
                                        retry_interval=1)
-    except db_exc.DBConnectionError as error:
-        raise errors.DatabaseUnreachable(retry_after=5) from error
     return engine.execution_options(isolation_level='READ COMMITTED')
 
 
 def _open_sqlite(url):
     # oslo.db's engine says a plain BEGIN itself and opens a new file for each connection; both
     # would cost here, so SQLite is opened with SQLAlchemy alone, as its dialect's page advises.
-    in_memory = sa.make_url(url).database in (None, '', ':memory:')
+    in_memory = url.database in (None, '', ':memory:')
     options = ({'poolclass': pool.StaticPool} if in_memory
                else {'poolclass': pool.QueuePool, 'pool_size': 20, 'max_overflow': 40})
     engine = sa.create_engine(url, connect_args={'check_same_thread': False, 'timeout': 60},

@@ -171,7 +171,9 @@ def _conditions(query, now):
     if query.project_id is not None:
         yield leases.project_id == query.project_id
     if query.name is not None:
+        # MariaDB's = does not see spaces at the end.
         yield leases.name == query.name
+        yield sa.func.char_length(leases.name) == len(query.name)
     if query.starts_before is not None:
         yield leases.start < query.starts_before
     if query.ends_after is not None:
@@ -195,7 +197,8 @@ def _status_conditions(status, now):
     yield LEASES.c.task.is_(None)
     if status == lifecycle.TO_BE_STARTED:
         yield LEASES.c.start <= now
-    elif status == lifecycle.words(lifecycle.PENDING, None, now, now)[0].lower():
+    elif state == lifecycle.PENDING and status != lifecycle.words(state, None, now, now)[0]:
+        # Of the two words of REST 1.1; the one of 1.0 means both.
         yield LEASES.c.start > now
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources of all pools in the database, and their properties."""
 import collections
+import contextlib
 
+from oslo_db import exception as db_exc
 import sqlalchemy as sa
 
 from climate import errors
@@ -210,11 +212,11 @@ def _property_ids(connection, pool, names_wanted, now, fact):
             sa.select(PROPERTIES.c.name, PROPERTIES.c.id)
             .where(PROPERTIES.c.pool == pool, PROPERTIES.c.name.in_(list(names_wanted))))
         return {name: property_id for name, property_id in rows}
-    missing = set(names_wanted) - set(known())
-    if missing:
-        connection.execute(sa.insert(PROPERTIES), [
-            {'pool': pool, 'name': name, 'fact': fact, 'created_at': now}
-            for name in sorted(missing)])
+    for name in sorted(set(names_wanted) - set(known())):
+        # Another writer may add the same name; whoever comes second waits and then reads it.
+        with contextlib.suppress(db_exc.DBDuplicateEntry), connection.begin_nested():
+            connection.execute(sa.insert(PROPERTIES).values(
+                pool=pool, name=name, fact=fact, created_at=now))
     return known()
 
 

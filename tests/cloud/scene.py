@@ -12,6 +12,7 @@ import time
 import uuid
 
 from climate import client
+from climate.client import errors
 from tools.cloud import processes
 
 BIN = pathlib.Path(sys.executable).parent
@@ -38,15 +39,21 @@ def in_seconds(seconds):
     return (datetime.datetime.now(UTC) + datetime.timedelta(seconds=seconds)).isoformat()
 
 
-def run(settings, *words, code=0, **variables):
-    """The output of a command; it must end with that code.
+def seconds_since(text):
+    """How long ago a moment of the wire was."""
+    return (datetime.datetime.now(UTC) - datetime.datetime.fromisoformat(text)).total_seconds()
 
+
+def run(settings, *words, code=0, seconds=120, **variables):
+    """The output of a command; it must end with that code, within so many seconds.
+
+    :param variables: more of the environment.
     :returns: (stdout, stderr).
     """
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith('OS_') and not name.lower().endswith('_proxy')}
     done = subprocess.run(
-        [str(word) for word in words], capture_output=True, text=True, check=False, timeout=120,
+        [str(word) for word in words], capture_output=True, text=True, check=False, timeout=seconds,
         stdin=subprocess.DEVNULL, env=kept | {
             'CLOUD_DIR': str(settings.folder),
             'OS_CLIENT_CONFIG_FILE': str(settings.folder / 'clouds.yaml')} | variables)
@@ -197,10 +204,10 @@ class Scene:
             self.people['admin'].compute.delete_server(server_id, ignore_missing=True)
         leases = self.climate('admin').leases
         for lease_id in self._leases:
-            with contextlib.suppress(client.errors.NotFound):
+            with contextlib.suppress(errors.NotFound):
                 leases.delete(lease_id)
         for lease_id in self._leases:
-            with contextlib.suppress(client.errors.NotFound):
-                leases.wait(lease_id, 'deleted', timeout=60)
+            until(lambda lease_id=lease_id: leases.get(lease_id)['deleted_at'],
+                  f'lease {lease_id} to be deleted', 60)
         for undo in reversed(self._undo):
             undo()

@@ -52,11 +52,13 @@ def test_a_lease_whose_user_was_deleted_still_ends_cleanly(scene, guest, admin, 
 
 def test_a_lease_waits_for_its_host_while_a_server_of_the_one_before_is_being_deleted(scene, cloud):
     name = cloud.compute_hosts[0]
-    end = scenes.in_seconds(12)
-    first = scene.lease(where=(_host(name),), duration=None, end=end)
+    start, end = scenes.in_seconds(3), scenes.in_seconds(15)
+    # Both before the first one starts: what is held now is not promised for the next minute.
+    first = scene.lease(where=(_host(name),), duration=None, start=start, end=end, active=False)
+    second = scene.lease('alt', where=(_host(name),), start=end, active=False)
+    scene.wait(first['id'], 'active')
     server = scene.boot('demo', first['reservations'][0]['id'])
     assert server.compute_host == name
-    second = scene.lease('alt', where=(_host(name),), start=end, active=False)
     with scenes.frozen(cloud, f'nova-{name}'):
         scene.wait(first['id'], 'terminating')
         time.sleep(3)

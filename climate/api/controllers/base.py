@@ -41,15 +41,22 @@ class Controller(rest.RestController):
     def _route(self, args, request=None):
         try:
             method, remainder = super()._route(args, request)
-            # Else pecan would call a method for one without its id.
-            if method.__self__ is self and (method.__name__ in self._OF_ONE) != any(remainder):
-                raise webob.exc.HTTPMethodNotAllowed()
+            if method.__self__ is self:
+                self._refuse_place(method.__name__, list(filter(None, remainder)))
         except webob.exc.HTTPMethodNotAllowed as error:
-            if error.allow is None:
+            if not hasattr(error, 'verbs'):
                 here = self._OF_ONE if any(args) else self._OF_ALL
-                error.allow = [verb for name, verb in here.items() if hasattr(self, name)]
+                error.verbs = [verb for name, verb in here.items() if hasattr(self, name)]
+            error.allow = error.verbs
             raise
         return method, remainder
+
+    def _refuse_place(self, name, steps):
+        # Else pecan would call a method for one without its id, and one for all with an id.
+        if len(steps) > 1:
+            raise webob.exc.HTTPNotFound()
+        if (name in self._OF_ONE) != bool(steps):
+            raise webob.exc.HTTPMethodNotAllowed()
 
 
 def resource_id(text):

@@ -5,7 +5,6 @@ import threading
 
 import db_rows
 import pytest
-import sqlalchemy as sa
 
 from climate import errors
 from climate.db import allocations
@@ -33,7 +32,7 @@ def test_a_moment_comes_back_aware_with_its_microseconds(database):
 
 def test_a_moment_without_a_zone_is_refused(database):
     naive = NOON.replace(tzinfo=None)
-    with pytest.raises((ValueError, sa.exc.StatementError)):
+    with pytest.raises(Exception, match='aware moments only'):
         db_rows.saved(database, db_rows.a_lease(start=naive, end=NOON))
 
 
@@ -77,10 +76,11 @@ def test_a_second_lease_of_the_same_id_is_a_duplicate(database):
         db_rows.saved(database, db_rows.a_lease(id=lease.id))
 
 
-def test_a_database_that_does_not_answer_is_said_to_be_unreachable():
-    for url in ('mysql+pymysql://u:p@127.0.0.1:9/x', 'postgresql+psycopg2://u:p@127.0.0.1:9/x'):
-        with pytest.raises(errors.DatabaseUnreachable):
-            engine.Database(url).now()
+@pytest.mark.parametrize('url', [
+    'postgresql+psycopg2://u:p@127.0.0.1:9/x', 'sqlite:////nowhere/at/all'])
+def test_a_database_that_does_not_answer_is_said_to_be_unreachable(url):
+    with pytest.raises(errors.DatabaseUnreachable), engine.Database(url).reader():
+        pass
 
 
 def test_a_url_that_says_mariadb_is_as_good_as_one_that_says_mysql(database):

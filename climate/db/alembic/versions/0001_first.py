@@ -30,6 +30,11 @@ def _text(length):
         mysql.VARCHAR(length, charset='utf8mb4', collation='utf8mb4_bin'), 'mysql')
 
 
+def _long_text():
+    return sa.Text().with_variant(
+        mysql.TEXT(charset='utf8mb4', collation='utf8mb4_bin'), 'mysql')
+
+
 def _stamps():
     return (sa.Column('created_at', _moment(), nullable=False),
             sa.Column('updated_at', _moment()))
@@ -137,8 +142,8 @@ sa.Table(
               primary_key=True),
     sa.Column('property_id', _ID, sa.ForeignKey('properties.id', ondelete='CASCADE'),
               primary_key=True),
-    sa.Column('text', sa.Text, nullable=False),
-    sa.Column('number', sa.Float(53)),
+    sa.Column('text', _long_text(), nullable=False),
+    sa.Column('number', sa.Double),
     sa.Index(None, 'property_id', 'number'),
     sa.Index('ix_property_values_property_id_text', 'property_id', 'text',
              mysql_length={'text': 191}),

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""virtual:volume, a volume of a size, on a storage backend that has the room."""
+from keystoneauth1 import loading
+from openstack import connection
+from openstack import exceptions
+from oslo_config import cfg
+
+from climate import errors
+from climate.domain import fit
+from climate.domain import requirement
+from climate.plugins import base
+
+# The token of a trust has the trust's project; Keystone takes no other scope beside it.
+_UNSCOPED = dict.fromkeys(('project_id', 'project_name', 'project_domain_id',
+                           'project_domain_name'))
+
+
+def block_storage(conf, trust_id=None):
+    """Cinder, used as Climate itself or on behalf of the user who gave a trust."""
+    scope = {'trust_id': trust_id, **_UNSCOPED} if trust_id else {}
+    login = loading.load_auth_from_conf_options(conf, 'keystone', **scope)
+    session = loading.load_session_from_conf_options(conf, 'keystone', auth=login)
+    return connection.Connection(session=session, region_name=conf.region_name).block_storage
+
+
+class VolumePool(base.Pool):
+    """The storage backends that an administrator enrolled."""
+
+    name = 'volume'
+    capacity_names = {'gb': 'gb'}
+    fact_names = ('backend',)
+
+    def discover(self, cloud, name):
+        try:
+            found = {each.name: each.capabilities for each
+                     in block_storage(self.conf).backend_pools()}
+        except exceptions.SDKException as error:
+            raise errors.CloudError(service='Cinder', reason=str(error)) from error
+        if name not in found:
+            raise errors.HostNotFound(host=name)
+        return base.Found(name=name, capacity={'gb': int(found[name]['total_capacity_gb'])},
+                          facts={'backend': found[name].get('volume_backend_name', name)})
+
+
+class VolumePlugin(base.ResourcePlugin):
+    """Volumes for the owner of the lease: made at its start, deleted at its end."""
+
+    resource_type = 'virtual:volume'
+    pools = (VolumePool,)
+    schema = {
+        'type': 'object',
+        'properties': {
+            'size_gb': {'type': 'integer', 'minimum': 1, 'maximum': 1000000},
+            'criteria': {'type': ['string', 'array', 'null']},
+        },
+        'required': ['size_gb'],
+        'additionalProperties': False,
+    }
+    example = {'size_gb': 100, 'criteria': '["==", "$backend", "ssd"]'}
+    options = (
+        cfg.StrOpt('volume_type', default='',
+                   help='Volume type of the volumes. Empty: the default one of Cinder.'),
+    )
+
+    def needs(self, request):
+        demand = fit.Demand(amount={'gb': request['size_gb']}, at_least=1, at_most=1)
+        return [base.Need(VolumePool.name, demand, requirement.parse(request.get('criteria')))]
+
+    def start(self, cloud, lease, reservation, resources):
+        try:
+            volume = self._ensure(block_storage(self.conf, lease.trust_id), reservation)
+        except exceptions.SDKException as error:
+            raise errors.CloudError(service='Cinder', reason=str(error)) from error
+        if volume.status == 'error':
+            raise errors.CloudError(service='Cinder', reason=f'volume {volume.id} is in error.')
+        if volume.status == 'creating':
+            raise errors.StillBusy(service='Cinder', reason=f'volume {volume.id} is being made.')
+        return {'volume_id': volume.id}
+
+    def end(self, cloud, lease, reservation, resources):
+        # As Climate itself: the user may be gone. By name: start() may have been cut off.
+        storage = block_storage(self.conf)
+        try:
+            left = list(storage.volumes(all_projects=True, name=reservation.id))
+            for volume in left:
+                storage.delete_volume(volume, ignore_missing=True)
+        except exceptions.SDKException as error:
+            raise errors.CloudError(service='Cinder', reason=str(error)) from error
+        if left:
+            raise errors.StillBusy(service='Cinder', reason='the volume is being deleted.')
+
+    def _ensure(self, storage, reservation):
+        for volume in storage.volumes(name=reservation.id):
+            return volume
+        options = {'volume_type': self.conf['virtual:volume'].volume_type or None}
+        return storage.create_volume(name=reservation.id, size=reservation.request['size_gb'],
+                                     **options)

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python-blazarclient as it comes from PyPI, command by command, on the real cloud."""
+import json
+import sys
+
+import pytest
+import scene as scenes
+
+from tools.cloud import settings
+
+PACKAGES = ('python-blazarclient', 'python-openstackclient')
+HOST_LIST = ['id', 'hypervisor_hostname', 'vcpus', 'memory_mb', 'local_gb']
+HOST = {*HOST_LIST, 'service_name', 'cpu_info', 'hypervisor_type', 'hypervisor_version',
+        'availability_zone', 'trust_id', 'reservable', 'status', 'created_at', 'updated_at'}
+LEASE_LIST = ['id', 'name', 'start_date', 'end_date']
+LEASE = {*LEASE_LIST, 'user_id', 'project_id', 'trust_id', 'status', 'degraded', 'created_at',
+         'updated_at', 'reservations', 'events'}
+RESERVATION = {'id', 'lease_id', 'resource_id', 'resource_type', 'status', 'missing_resources',
+               'resources_changed', 'created_at', 'updated_at', 'min', 'max',
+               'hypervisor_properties', 'resource_properties', 'before_end'}
+EVENT = {'id', 'lease_id', 'event_type', 'time', 'status', 'created_at', 'updated_at'}
+NOBODY = '3b1f1c0e-0000-4000-8000-000000000000'
+
+
+@pytest.fixture(scope='session')
+def venv(cloud):
+    """A virtualenv with the client alone, without the commands of Climate's own."""
+    folder = cloud.folder / 'blazarclient'
+    if not (folder / 'complete').exists():
+        scenes.run(cloud, sys.executable, '-m', 'venv', '--clear', folder)
+        scenes.run(cloud, folder / 'bin' / 'pip', 'install', '--quiet', *PACKAGES, seconds=600)
+        (folder / 'complete').touch()
+    return folder
+
+
+class Commands:
+    """Runs a command of the client."""
+
+    def __init__(self, cloud, program):
+        self._cloud = cloud
+        self._program = program
+
+    def __call__(self, *words, person='admin', code=0):
+        """(stdout, stderr)"""
+        project = {'OS_PROJECT_NAME': person} if person != 'nobody' else {}
+        return scenes.run(
+            self._cloud, self._program, *words, code=code, OS_AUTH_TYPE='password',
+            OS_AUTH_URL=settings.url('keystone', '/v3'), OS_USERNAME=person,
+            OS_PASSWORD=settings.PASSWORD, OS_USER_DOMAIN_NAME='Default',
+            OS_PROJECT_DOMAIN_NAME='Default', OS_REGION_NAME='RegionOne', **project)
+
+    def read(self, *words, person='admin'):
+        """What it prints, read as JSON; sentences before that are skipped."""
+        said, _warnings = self(*words, '-f', 'json', person=person)
+        begins = min(said.find(each) for each in '[{' if each in said)
+        return json.loads(said[begins:])
+
+    def refused(self, *words, person='admin'):
+        """What it says when it fails, as it must."""
+        return ''.join(self(*words, person=person, code=1))
+
+
+@pytest.fixture
+def blazar(venv, cloud, scene):
+    """The command ``blazar``."""
+    return Commands(cloud, venv / 'bin' / 'blazar')
+
+
+@pytest.fixture
+def openstack(venv, cloud, scene):
+    """The command ``openstack`` with the client's plug-in."""
+    return Commands(cloud, venv / 'bin' / 'openstack')
+
+
+def _part(value):
+    """The objects in a field: the client shows each as JSON text, one under the other."""
+    if not isinstance(value, str):
+        return value
+    found, rest, decoder = [], value, json.JSONDecoder()
+    while rest:
+        one, length = decoder.raw_decode(rest)
+        found.append(one)
+        rest = rest[length:].lstrip()
+    return found
+
+
+def test_hosts_are_withdrawn_enrolled_described_and_listed(blazar, cloud):
+    name = cloud.compute_hosts[-1]
+    assert f'Deleted host: {name}' in blazar('host-delete', name)[0]
+    made = blazar.read('host-create', name, '--extra', 'rack=right')
+    assert {*made} == HOST | {'rack'}
+    assert made['id'].isdigit()
+    assert (made['hypervisor_hostname'], made['vcpus'], made['rack']) == (name, 16, 'right')
+    assert json.loads(made['cpu_info'])['arch'] == 'x86_64'
+    assert blazar.read('host-show', name) == made
+    assert blazar.read('host-show', made['id']) == made
+    assert f'Updated host: {name}' in blazar('host-update', name, '--extra', 'gpu=2')[0]
+    assert blazar.read('host-show', name)['gpu'] == '2'
+    assert f'Updated host: {name}' in blazar('host-unset', name, '--extra', 'gpu')[0]
+    assert 'gpu' not in blazar.read('host-show', name)
+    listed = blazar.read('host-list')
+    assert [[*each] for each in listed] == [HOST_LIST] * len(cloud.compute_hosts)
+    assert [each['hypervisor_hostname'] for each in listed] == cloud.compute_hosts
+
+
+def test_what_is_wrong_with_a_host_is_said(blazar, cloud):
+    name = cloud.compute_hosts[0]
+    assert 'Host compute was not found' in blazar.refused('host-create', 'compute')
+    assert 'enrolled already' in blazar.refused('host-create', name)
+    assert 'Extra capability key too long' in blazar.refused(
+        'host-update', name, '--extra', f'{"k" * 65}=1')
+    assert 'vcpus' in blazar.refused('host-update', name, '--extra', 'vcpus=2')
+    assert 'Host 999 was not found' in blazar.refused('host-show', '999')
+    assert "name 'compute'" in blazar.refused('host-show', 'compute')
+    assert 'Host 999 was not found' in blazar.refused('host-delete', '999')
+    assert 'climate:oshosts:get' in blazar.refused('host-list', person='demo')
+
+
+def test_a_lease_is_made_shown_changed_and_deleted(blazar, scene, cloud):
+    name = scene.name()
+    made = blazar.read(
+        'lease-create', name, '--start-date', '2031-01-01 10:00', '--end-date', '2031-01-01 12:00',
+        '--physical-reservation',
+        'min=1,max=2,hypervisor_properties=[">=", "$vcpus", "2"],'
+        'resource_properties=["==", "$rack", "left"]', person='demo')
+    scene.remember(made['id'])
+    assert {*made} == LEASE
+    assert made['status'] == 'PENDING'
+    assert made['start_date'] == '2031-01-01T10:00:00.000000'
+    [reservation] = _part(made['reservations'])
+    assert {*reservation} >= RESERVATION
+    assert json.loads(reservation['hypervisor_properties']) == ['>=', '$vcpus', '2']
+    events = _part(made['events'])
+    assert all({*event} == EVENT for event in events)
+    assert sorted(event['event_type'] for event in events) == [
+        'before_end_lease', 'end_lease', 'start_lease']
+    shown = blazar.read('lease-show', name, person='demo')
+    assert {key: shown[key] for key in ('id', 'name', 'reservations')} == {
+        key: made[key] for key in ('id', 'name', 'reservations')}
+    [listed] = [each for each in blazar.read('lease-list', person='demo')
+                if each['id'] == made['id']]
+    assert [*listed] == LEASE_LIST
+
+    given = [each for each in blazar.read('allocation-list', 'host', '--lease-id', made['id'])
+             if each['reservations']]
+    assert len(given) == 2
+    assert {*given[0]} == {'resource_id', 'reservations'}
+
+    def change(*words):
+        said, _warnings = blazar('lease-update', made['id'], *words, person='demo')
+        assert f'Updated lease: {made["id"]}' in said
+        return blazar.read('lease-show', made['id'], person='demo')
+    assert change('--name', f'{name}-b')['name'] == f'{name}-b'
+    assert change('--prolong-for', '1h')['end_date'] == '2031-01-01T13:00:00.000000'
+    assert change('--reduce-by', '90m')['end_date'] == '2031-01-01T11:30:00.000000'
+    assert 'End date must be later than start date.' in blazar.refused(
+        'lease-update', made['id'], '--reduce-by', '5h', person='demo')
+    assert change('--defer-by', '30m')['start_date'] == '2031-01-01T10:30:00.000000'
+    [changed] = _part(change('--reservation', f'id={reservation["id"]},max=1')['reservations'])
+    assert changed['max'] == 1
+    assert f'Deleted lease: {name}-b' in blazar('lease-delete', f'{name}-b', person='demo')[0]
+    assert 'was not found' in blazar.refused('lease-show', made['id'], person='demo')
+
+
+def test_a_lease_that_starts_now_holds_hosts_until_it_is_deleted(blazar, scene, cloud):
+    name = scene.name()
+    made = blazar.read('lease-create', name, '--physical-reservation', 'min=1,max=1',
+                       person='demo')
+    scene.remember(made['id'])
+    [reservation] = _part(made['reservations'])
+    scenes.until(lambda: blazar.read('lease-show', name, person='demo')['status'] == 'ACTIVE',
+                 'the lease to be ACTIVE')
+    server = scene.boot('demo', reservation['id'])
+    assert server.compute_host in scene.hosts_in(reservation['id'])
+    assert f'Deleted lease: {name}' in blazar('lease-delete', name, person='demo')[0]
+    assert not scene.exists(server.id)
+    assert scene.hosts_in('freepool') == set(cloud.compute_hosts)
+
+
+def test_what_is_wrong_with_a_lease_is_said(blazar, scene):
+    def refused(*words):
+        return blazar.refused('lease-create', scene.name(), *words, person='demo')
+    until_noon = ('--start-date', '2031-01-01 10:00', '--end-date', '2031-01-01 12:00')
+    assert 'Only 4 of 9 hosts' in refused(
+        *until_noon, '--physical-reservation', 'min=9,max=9')
+    # The client looks at the dates of a new lease itself.
+    assert 'The lease parameters are incorrect.' in refused(
+        '--start-date', '2031-01-01 10:00', '--end-date', '2031-01-01 09:00',
+        '--physical-reservation', 'min=1,max=1')
+    assert '"rock"' in refused(
+        *until_noon, '--physical-reservation',
+        'min=1,max=1,resource_properties=["==", "$rock", "left"]')
+    assert '"virtual:nothing" is not enabled' in refused(
+        *until_noon, '--reservation', 'resource_type=virtual:nothing,amount=1')
+    assert f'Lease {NOBODY} was not found' in blazar.refused('lease-show', NOBODY)
+    assert f'Lease {NOBODY} was not found' in blazar.refused('lease-delete', NOBODY)
+    assert f'Lease {NOBODY} was not found' in blazar.refused(
+        'lease-update', NOBODY, '--name', 'other')
+    assert "name 'nothing-of-that-name'" in blazar.refused(
+        'lease-update', 'nothing-of-that-name', '--prolong-for', '1h')
+
+
+def test_properties_and_allocations_are_listed(blazar, cloud):
+    assert blazar.read('host-property-list') == [{'property': 'rack'}]
+    [detailed] = blazar.read('host-property-list', '--detail')
+    assert [*detailed] == ['property', 'private', 'property_values']
+    blazar('host-property-set', 'rack', '--private')
+    try:
+        assert blazar.read('host-property-list', '--all') == [{'property': 'rack'}]
+        assert 'rack' not in blazar('host-property-list')[0]
+        # The client looks among the public ones only.
+        assert 'does not exist' in blazar.refused('host-property-show', 'rack')
+    finally:
+        blazar('host-property-set', 'rack', '--public')
+    assert blazar.read('host-property-show', 'rack')['private'] is False
+    allocations = blazar.read('allocation-list', 'host')
+    assert [[*each] for each in allocations] == [
+        ['resource_id', 'reservations']] * len(cloud.compute_hosts)
+    one = blazar.read('allocation-show', 'host', allocations[0]['resource_id'])
+    assert one['resource_id'] == allocations[0]['resource_id']
+    assert 'No host has a property "rock"' in blazar.refused(
+        'host-property-set', 'rock', '--private')
+    assert 'Host 999 was not found' in blazar.refused('allocation-show', 'host', '999')
+    assert 'climate:oshosts:get_allocations' in blazar.refused(
+        'allocation-list', 'host', person='demo')
+
+
+def test_the_plug_in_of_openstack_does_the_same(openstack, scene, cloud):
+    listed = openstack.read('reservation', 'host', 'list')
+    assert [[*each] for each in listed] == [HOST_LIST] * len(cloud.compute_hosts)
+    name = scene.name()
+    made = openstack.read(
+        'reservation', 'lease', 'create', name, '--start-date', '2031-01-01 10:00',
+        '--end-date', '2031-01-01 12:00', '--reservation',
+        'resource_type=physical:host,min=1,max=1', person='demo')
+    scene.remember(made['id'])
+    assert {*made} == LEASE
+    openstack('reservation', 'lease', 'set', name, '--prolong-for', '1h', person='demo')
+    shown = openstack.read('reservation', 'lease', 'show', name, person='demo')
+    assert shown['end_date'] == '2031-01-01T13:00:00.000000'
+    openstack('reservation', 'lease', 'delete', name, person='demo')
+    assert 'Only 4 of 9 hosts' in openstack.refused(
+        'reservation', 'lease', 'create', name, '--reservation',
+        'resource_type=physical:host,min=9,max=9', person='demo')

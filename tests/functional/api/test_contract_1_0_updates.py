@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of leases at REST 1.0, in each state; and the sentences that clients look for."""
+import datetime
+
+import builders
+import pytest
+
+
+@pytest.fixture
+def pending(api, manager):
+    manager.enrol(2)
+    return api.post('/v1/leases', builders.a_body(
+        start='2030-05-02 10:00', end='2030-05-02 12:00')).json['lease']
+
+
+@pytest.fixture
+def active(api, manager):
+    manager.enrol(2)
+    lease = api.post('/v1/leases', builders.a_body(end='2030-05-01 14:00')).json['lease']
+    manager.run()
+    manager.clock.advance(datetime.timedelta(minutes=10, seconds=20))
+    return lease
+
+
+@pytest.fixture
+def ended(api, manager, active):
+    manager.run_until(builders.NOON + builders.hours(3))
+    return active
+
+
+def put(api, lease, **body):
+    return api.put(f'/v1/leases/{lease["id"]}', body)
+
+
+def dates(answer):
+    assert answer.status_int == 200, answer.body
+    return answer.json['lease']['start_date'][:16], answer.json['lease']['end_date'][:16]
+
+
+def test_an_empty_change_changes_nothing(api, active):
+    before = api.get(f'/v1/leases/{active["id"]}').json
+    assert put(api, active).json == before
+    assert put(api, active, before_end_date=None, reservations=[]).json == before
+
+
+@pytest.mark.parametrize('state', ['pending', 'active', 'ended'])
+def test_a_lease_is_renamed_in_each_state(api, request, state):
+    lease = request.getfixturevalue(state)
+    status = api.get(f'/v1/leases/{lease["id"]}').json['lease']['status']
+    answer = put(api, lease, name='another')
+    assert answer.status_int == 200
+    assert (answer.json['lease']['name'], answer.json['lease']['status']) == ('another', status)
+
+
+def test_a_lease_that_has_not_started_is_moved_and_stretched(api, pending):
+    for body, wanted in (
+            ({'end_date': '2030-05-02 13:00'}, ('2030-05-02T10:00', '2030-05-02T13:00')),
+            ({'end_date': '2030-05-02 11:30'}, ('2030-05-02T10:00', '2030-05-02T11:30')),
+            ({'start_date': '2030-05-02 10:30'}, ('2030-05-02T10:30', '2030-05-02T11:30')),
+            ({'start_date': '2030-05-02 09:00'}, ('2030-05-02T09:00', '2030-05-02T11:30')),
+            ({'start_date': 'now'}, ('2030-05-01T12:00', '2030-05-02T11:30'))):
+        answer = put(api, pending, **body)
+        assert dates(answer) == wanted
+        assert answer.json['lease']['status'] == 'PENDING'
+        times = {event['event_type']: event['time'][:16]
+                 for event in answer.json['lease']['events']}
+        assert (times['start_lease'], times['end_lease']) == wanted
+
+
+def test_a_running_lease_is_stretched_and_cut_but_its_start_stays(api, active):
+    assert dates(put(api, active, end_date='2030-05-01 16:00'))[1] == '2030-05-01T16:00'
+    assert dates(put(api, active, start_date='2030-05-01 12:00', end_date='2030-05-01 13:00')
+                 ) == ('2030-05-01T12:00', '2030-05-01T13:00')
+    for start in ('2030-05-01 12:20', '2030-05-01 11:00', 'now'):
+        answer = put(api, active, start_date=start)
+        assert answer.status_int == 400
+        assert 'start' in answer.json['error_message']
+
+
+@pytest.mark.parametrize('end', ['now', '2030-05-01 12:10'])
+def test_now_and_the_minute_that_runs_end_a_lease(api, manager, active, end):
+    assert dates(put(api, active, end_date=end))[1] == '2030-05-01T12:10'
+    manager.run()
+    assert api.get(f'/v1/leases/{active["id"]}').json['lease']['status'] == 'TERMINATED'
+
+
+def test_a_reservation_is_changed_by_what_a_client_was_shown(api, manager, active):
+    [shown] = active['reservations']
+    answer = put(api, active, reservations=[{**shown, 'max': '2'}])
+    assert answer.status_int == 200
+    assert answer.json['lease']['reservations'][0]['max'] == 2
+    manager.run()
+    aggregate = manager.cloud.as_service().nova.aggregate(shown['id'])
+    assert len(aggregate.hosts) == 2
+
+
+def test_a_change_that_does_not_fit_leaves_the_lease_as_it_was(api, manager, active):
+    [reservation] = active['reservations']
+    before = api.get(f'/v1/leases/{active["id"]}').json
+    for body, status in (({'min': 3, 'max': 3}, 409), ({'min': 2, 'max': 1}, 400),
+                         ({'min': '', 'max': ''}, 400), ({'resource_type': 'virtual:dummy'}, 400),
+                         ({'resource_properties': '["==", "$nope", "1"]'}, 400)):
+        answer = put(api, active, name='x', reservations=[{'id': reservation['id'], **body}])
+        assert answer.status_int == status, body
+        assert api.get(f'/v1/leases/{active["id"]}').json == before
+
+
+@pytest.mark.parametrize(('reservation', 'told'), [
+    ({}, 'Missing parameter id'), ({'id': 'x'}, 'no reservation x'), ({'id': 5}, 'id')])
+def test_a_reservation_that_is_changed_must_be_named(api, pending, reservation, told):
+    answer = put(api, pending, reservations=[reservation])
+    assert answer.status_int == 400
+    assert told in answer.json['error_message']
+
+
+def test_a_lease_that_is_over_can_only_be_renamed(api, ended):
+    [reservation] = ended['reservations']
+    for body in ({'end_date': '2030-05-01 18:00'}, {'start_date': 'now'}, {'end_date': 'now'},
+                 {'before_end_date': '2030-05-01 17:00'},
+                 {'reservations': [{'id': reservation['id'], 'max': 2}]}):
+        answer = put(api, ended, **body)
+        assert answer.status_int == 400
+        assert 'only be renamed' in answer.json['error_message']
+
+
+def test_a_before_end_date_is_between_start_and_end(api, pending):
+    moved = put(api, pending, before_end_date='2030-05-02 11:45')
+    assert ('before_end_lease', '2030-05-02T11:45:00.000000') in [
+        (event['event_type'], event['time']) for event in moved.json['lease']['events']]
+    for outside in ('2030-05-02 12:00', '2030-05-02 10:00', '2030-05-03 12:00', 'now', 'soon'):
+        assert put(api, pending, before_end_date=outside).status_int == 400
+
+
+def test_dates_that_cannot_be_are_refused_with_the_words_that_clients_know(api, pending):
+    period = 'End date must be later than start date.'
+    wrong = ' is an invalid date. Required format: %Y-%m-%d %H:%M'
+    for body, told in (
+            ({'end_date': '2030-05-02 10:00'}, period), ({'end_date': 'now'}, period),
+            ({'start_date': '2030-05-02 12:00'}, period),
+            ({'end_date': 'tomorrow'}, 'tomorrow' + wrong),
+            ({'start_date': '2030-05-02'}, '2030-05-02' + wrong),
+            ({'start_date': '2030-04-30 10:00'}, 'in the past')):
+        for answer in (put(api, pending, **body), api.post('/v1/leases', {
+                'name': 'x', 'start_date': '2030-05-02 10:00', 'end_date': '2030-05-02 12:00',
+                **body})):
+            assert answer.status_int == 400
+            assert told in answer.json['error_message']
+
+
+@pytest.mark.parametrize('missing', ['name', 'start_date', 'end_date'])
+def test_what_is_missing_is_named_in_the_words_that_clients_know(api, missing):
+    body = builders.a_body()
+    del body[missing]
+    answer = api.post('/v1/leases', body)
+    assert answer.status_int == 400
+    assert answer.json['error_message'] == f'Missing parameter {missing}'
+
+
+def test_a_key_that_is_too_long_is_told_in_the_words_that_clients_know(api):
+    answer = api.post('/v1/os-hosts', {'name': 'compute-1', 'x' * 65: 'y'},
+                      token=builders.ADMIN)
+    assert answer.status_int == 400
+    assert 'Extra capability key too long' in answer.json['error_message']

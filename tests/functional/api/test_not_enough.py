@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where there is no room the answer says why, and when there will be."""
+import builders
+import pytest
+
+
+@pytest.fixture
+def ask(api):
+    """Asks for hosts from noon on at REST 1.1; returns the answer."""
+    def post(least, criteria=(), start='now', duration='2h', version='1.1'):
+        body = {'name': 'x', 'reservations': [{
+            'resource_type': 'physical:host', 'min': least, 'max': least,
+            'resource_properties': list(criteria) if version == '1.1' else ''}]}
+        span = ({'start': start, 'duration': duration} if version == '1.1'
+                else {'start_date': start, 'end_date': '2030-05-01 14:00'})
+        return api.post('/v1/leases', {**body, **span}, version=version)
+    return post
+
+
+@pytest.fixture
+def hosts(manager):
+    """Six hosts, of 16, 32 and 64 cores in turn; the first three have a GPU."""
+    for number in range(1, 7):
+        manager.client.create_resource(builders.an_admin(), 'host', f'compute-{number}',
+                                       {'gpu': 'A100'} if number <= 3 else {'ssd': 'yes'})
+
+
+def test_it_says_how_many_hosts_meet_each_criterion_and_all_and_are_free(ask, hosts):
+    assert ask(1, ['and', ['==', '$gpu', 'A100'], ['>=', '$vcpus', 64]]).status_int == 201
+    answer = ask(2, ['and', ['==', '$gpu', 'A100'], ['>=', '$vcpus', 32]])
+    assert answer.status_int == 409
+    assert answer.json['error_name'] == 'not_enough'
+    details = answer.json['details']
+    assert details['criteria'] == [{'criterion': 'gpu == A100', 'met_by': 3},
+                                   {'criterion': 'vcpus >= 32', 'met_by': 4}]
+    assert {name: details[name] for name in ('wanted', 'free', 'matching', 'total')} == {
+        'wanted': 2, 'free': 1, 'matching': 2, 'total': 6}
+    assert answer.json['error_message'] == (
+        'Only 1 of 2 hosts are free for all of the time asked for: 6 are enrolled, 3 with gpu == '
+        'A100, 4 with vcpus >= 32, 2 meet all criteria. It fits from 2030-05-01 14:00 UTC.')
+
+
+def test_the_nearest_time_that_it_names_is_accepted_then(ask, hosts):
+    ask(5, duration='3h')
+    ask(6, start='2030-05-01T16:00:00Z', duration='1h')
+    answer = ask(2, duration='2h')
+    assert answer.status_int == 409
+    nearest = answer.json['details']['nearest']
+    # From 15 to 16 o'clock is too short for two hours.
+    assert nearest == '2030-05-01T17:00:00+00:00'
+    assert ask(2, start=nearest, duration='2h').status_int == 201
+
+
+def test_nothing_earlier_than_the_nearest_time_is_accepted(ask, hosts):
+    ask(6, duration='90m')
+    assert ask(1).json['details']['nearest'] == '2030-05-01T13:30:00+00:00'
+    assert ask(1, start='2030-05-01T13:29:59Z').status_int == 409
+    assert ask(1, start='2030-05-01T13:30:00Z').status_int == 201
+
+
+def test_what_will_never_fit_has_no_nearest_time(ask, hosts):
+    for least, criteria in ((7, []), (4, ['==', '$gpu', 'A100'])):
+        answer = ask(least, criteria)
+        assert answer.status_int == 409
+        assert answer.json['details']['nearest'] is None
+        assert 'Fewer, or other criteria, would fit.' in answer.json['error_message']
+
+
+def test_rest_1_0_tells_the_same_sentence(ask, hosts):
+    ask(6)
+    answer = ask(2, version='1.0')
+    assert answer.status_int == 409
+    assert answer.json['error_message'] == (
+        'Only 0 of 2 hosts are free for all of the time asked for: 6 are enrolled. It fits from '
+        '2030-05-01 14:00 UTC.')
+
+
+def test_a_dry_run_says_it_as_well(api, hosts):
+    body = {'name': 'x', 'duration': '1h', 'reservations': [
+        {'resource_type': 'physical:host', 'min': 9, 'max': 9}]}
+    answer = api.post('/v1/leases?dry_run=1', body, version='1.1')
+    assert answer.status_int == 409
+    assert answer.json['details']['free'] == 6
+
+
+def test_two_reservations_of_one_lease_do_not_share_their_hosts(api, hosts):
+    hosts_of = {'resource_type': 'physical:host', 'min': 3, 'max': 3}
+    body = {'name': 'x', 'duration': '1h', 'reservations': [hosts_of, {**hosts_of, 'min': 4,
+                                                                      'max': 4}]}
+    answer = api.post('/v1/leases', body, version='1.1')
+    assert answer.status_int == 409
+    assert (answer.json['details']['wanted'], answer.json['details']['free']) == (4, 3)
+    assert api.get('/v1/leases').json == {'leases': []}

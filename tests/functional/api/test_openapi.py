@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The OpenAPI document: anybody may read it, and it says what the service does."""
+import builders
+import jsonschema
+import pytest
+
+METHODS = {'get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'}
+
+
+@pytest.fixture
+def document(api):
+    answer = api.get('/v1/openapi.json', token=None)
+    assert answer.status_int == 200
+    assert answer.content_type == 'application/json'
+    return answer.json
+
+
+def operations(document):
+    return [(path, method, operation) for path, item in document['paths'].items()
+            for method, operation in item.items() if method in METHODS]
+
+
+def test_the_document_has_the_parts_that_openapi_3_1_wants(document):
+    assert document['openapi'].startswith('3.1.')
+    assert set(document) <= {'openapi', 'info', 'jsonSchemaDialect', 'servers', 'paths',
+                             'webhooks', 'components', 'security', 'tags', 'externalDocs'}
+    assert {'title', 'version'} <= set(document['info'])
+    assert all(path.startswith('/') for path in document['paths'])
+    for item in document['paths'].values():
+        assert set(item) <= METHODS | {'summary', 'description', 'servers', 'parameters', '$ref'}
+    schemes = document['components']['securitySchemes']
+    assert {name for need in document['security'] for name in need} <= set(schemes)
+
+
+def test_each_operation_has_answers_and_whole_parameters(document):
+    for path, method, operation in operations(document):
+        assert set(operation) <= {'summary', 'description', 'operationId', 'parameters',
+                                  'requestBody', 'responses', 'security', 'tags', 'deprecated'}
+        assert operation['responses'], (method, path)
+        assert all(code == 'default' or code.isdigit() and 'description' in answer
+                   for code, answer in operation['responses'].items())
+        given = [*document['paths'][path].get('parameters', ()), *operation['parameters']]
+        assert len({(each['name'], each['in']) for each in given}) == len(given)
+        assert all(each['in'] in ('path', 'query', 'header', 'cookie') and 'schema' in each
+                   for each in given)
+        in_path = {each['name'] for each in given if each['in'] == 'path' and each['required']}
+        assert in_path == {part[1:-1] for part in path.split('/') if part.startswith('{')}
+
+
+def test_each_body_has_a_schema_that_is_one(document):
+    bodies = [operation['requestBody'] for _, _, operation in operations(document)
+              if 'requestBody' in operation]
+    assert len(bodies) == 5
+    for body in bodies:
+        jsonschema.Draft202012Validator.check_schema(
+            body['content']['application/json']['schema'])
+
+
+def test_each_resource_type_has_a_schema_that_admits_its_example(document):
+    schemas = document['components']['schemas']
+    assert set(schemas) == {'physical:host', 'virtual:dummy'}
+    for schema in schemas.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+        for example in schema['examples']:
+            jsonschema.Draft202012Validator(schema).validate(example)
+
+
+def test_each_operation_that_is_documented_is_served(api, document):
+    for path, method, _ in operations(document):
+        answer = api.call(method.upper(), '/v1' + path.replace('{id}', '7'),
+                          token=builders.ADMIN)
+        assert answer.status_int != 405, (method, path)
+        assert 'error' not in (answer.json if answer.body else {}), (method, path)
+
+
+def test_the_filters_of_the_list_of_leases_are_those_that_are_documented(api, document):
+    known = {each['name'] for each in document['paths']['/leases']['get']['parameters']
+             if each['in'] == 'query'}
+    answer = api.get('/v1/leases?nonsense=1', version='1.1').json
+    assert known == set(answer['error_message'].partition('known are ')[2][:-1].split(', '))

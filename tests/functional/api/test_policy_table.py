@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may do what: every route of the service, as every kind of caller."""
+import inspect
+import json
+import pathlib
+
+import builders
+import pytest
+
+from climate import policy
+from climate.api.controllers import base
+from climate.api.controllers import root
+
+NOBODY, READER = None, 'rita:demo:reader'
+STRANGER, MEMBER, ADMIN = builders.STRANGER, builders.DEMO, builders.ADMIN
+CALLERS = (NOBODY, READER, STRANGER, MEMBER, ADMIN)
+
+LEASE = {'1.0': {'name': 'x', 'start_date': 'now', 'end_date': '2030-05-01 13:00'},
+         '1.1': {'name': 'x', 'duration': '1h'}}
+NAME = {'name': 'another'}
+# Route, body, and the status for: nobody, a reader of the project, a member of another project,
+# a member of the project, an admin of a third project.
+TABLE = (
+    ('GET', '/leases', None, (401, 200, 200, 200, 200)),
+    ('POST', '/leases', LEASE, (401, 403, 201, 201, 201)),
+    ('GET', '/leases/{id}', None, (401, 200, 404, 200, 200)),
+    ('PUT', '/leases/{id}', NAME, (401, 403, 404, 200, 200)),
+    ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204)),
+    ('GET', '/os-hosts', None, (401, 403, 403, 403, 200)),
+    ('POST', '/os-hosts', {'name': 'compute-2'}, (401, 403, 403, 403, 201)),
+    ('GET', '/os-hosts/{id}', None, (401, 403, 403, 403, 200)),
+    ('PUT', '/os-hosts/{id}', {'gpu': 'H100'}, (401, 403, 403, 403, 200)),
+    ('DELETE', '/os-hosts/{id}', None, (401, 403, 403, 403, 204)),
+    ('GET', '/os-hosts/properties', None, (401, 403, 403, 403, 200)),
+    ('PATCH', '/os-hosts/properties/{id}', {'private': True}, (401, 403, 403, 403, 200)),
+    ('GET', '/os-hosts/allocations', None, (401, 403, 403, 403, 200)),
+    ('GET', '/os-hosts/{id}/allocation', None, (401, 403, 403, 403, 200)),
+)
+
+
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
+@pytest.mark.parametrize(('method', 'path', 'body', 'wanted'), TABLE,
+                         ids=lambda value: value if isinstance(value, str) else '')
+def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, method, path, body,
+                                                       wanted):
+    [host] = manager.enrol(1, gpu='A100')
+    body = body[version] if body is LEASE else body
+    answers = []
+    for caller in CALLERS:
+        lease = api.post('/v1/leases', LEASE['1.0']).json['lease']
+        known = {'/leases/{id}': lease['id'], '/os-hosts/properties/{id}': 'gpu'}
+        place = path.replace('{id}', known.get(path, str(host.id)))
+        answers.append(api.call(method, f'/v1{place}', body, token=caller, version=version))
+    assert tuple(answer.status_int for answer in answers) == wanted
+    assert all(answer.content_type == 'application/json' for answer in answers
+               if answer.status_int != 204)
+
+
+def test_the_table_has_every_route_that_is_documented(api):
+    document = api.get('/v1/openapi.json', token=NOBODY).json
+    documented = {(method.upper(), path) for path, methods in document['paths'].items()
+                  for method in methods if method != 'parameters'}
+    assert documented == {(method, path) for method, path, _, _ in TABLE}
+
+
+def test_the_table_has_every_route_that_is_served(conf):
+    plugins = builders.manager_plugins(conf)
+    parts = base.Parts(conf=conf, manager=None, policy=None, views=None, plugins=plugins,
+                       clock=builders.Clock())
+    served = set(routes(root.RootController(parts).v1))
+    assert served == {(method, path) for method, path, _, _ in TABLE}
+
+
+def routes(controller, path=''):
+    """(method, path) of everything below a controller, as pecan finds it."""
+    of_all, of_one = {'get_all': 'GET', 'post': 'POST'}, {
+        'get_one': 'GET', 'put': 'PUT', 'patch': 'PATCH', 'delete': 'DELETE'}
+    for names, place in ((of_all, path), (of_one, path + '/{id}')):
+        for name, verb in names.items():
+            if hasattr(controller, name):
+                yield verb, place
+    for name, below in vars(controller).items():
+        if isinstance(below, base.Controller):
+            of_parent = 'host_id' in inspect.signature(below.get_all).parameters
+            yield from routes(below, f'{path}/{{id}}/{name}' if of_parent else f'{path}/{name}')
+
+
+def test_a_lease_of_another_project_looks_as_if_it_were_not_there(api):
+    lease = api.post('/v1/leases', LEASE['1.0']).json['lease']
+    hidden = api.get(f'/v1/leases/{lease["id"]}', token=STRANGER).json
+    absent = api.get('/v1/leases/00000000-0000-0000-0000-000000000000', token=STRANGER).json
+    assert json.dumps(hidden).replace(lease['id'], 'ID') == json.dumps(absent).replace(
+        '00000000-0000-0000-0000-000000000000', 'ID')
+    assert api.get('/v1/leases', token=STRANGER).json == {'leases': []}
+    assert [each['id'] for each in api.get('/v1/leases', token=ADMIN).json['leases']] == [
+        lease['id']]
+
+
+def test_whoever_may_see_all_leases_may_still_change_none(conf, manager, tmp_path):
+    rules = pathlib.Path(tmp_path, 'policy.yaml')
+    rules.write_text('"climate:leases:get": "@"\n')
+    policy.Policy(conf)  # Registers the options.
+    conf.set_override('policy_file', str(rules), group='oslo_policy')
+    api = builders.Api(conf, manager)
+    lease = api.post('/v1/leases', LEASE['1.0']).json['lease']
+    place = f'/v1/leases/{lease["id"]}'
+    assert api.get(place, token=STRANGER).status_int == 200
+    assert api.put(place, NAME, token=STRANGER).status_int == 403
+    assert api.delete(place, token=STRANGER).status_int == 403
+    assert api.get(place).json['lease']['name'] == 'x'
+
+
+def test_headers_that_pretend_an_identity_are_not_believed(api):
+    api.post('/v1/leases', LEASE['1.0'])
+    pretended = {'X-User-Id': 'root', 'X-Project-Id': 'demo', 'X-Roles': 'admin',
+                 'X-Identity-Status': 'Confirmed', 'X-Is-Admin-Project': 'True',
+                 'OpenStack-System-Scope': 'all'}
+    assert api.get('/v1/leases', token=NOBODY, headers=pretended).status_int == 401
+    assert api.get('/v1/leases', token=STRANGER, headers=pretended).json == {'leases': []}
+    assert api.get('/v1/os-hosts', token=STRANGER, headers=pretended).status_int == 403
+
+
+@pytest.mark.parametrize('token', ['', 'demo', ':', 'demo:', ':demo'])
+def test_a_token_without_user_and_project_is_none(api, token):
+    assert api.get('/v1/leases', token=token).status_int == 401
+
+
+def test_every_rule_is_documented_with_its_route(conf):
+    enforcer = policy.sample_enforcer()
+    documented = {(operation['method'], operation['path'].partition('{')[0].rstrip('/'))
+                  for rule in enforcer.registered_rules.values()
+                  for operation in getattr(rule, 'operations', ())}
+    assert {(method, f'/v1{path}'.partition('{')[0].rstrip('/')) for method, path, _, _ in TABLE
+            } <= documented

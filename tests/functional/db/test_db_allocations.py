@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Promises in the database, and what is written beside them: history, outbox, managers."""
+import db_rows
+import pytest
+
+from climate.db import allocations
+from climate.db import journal
+from climate.db import managers
+from climate.db import resources
+from climate.domain import fit
+from climate.domain import interval
+
+NOON, hours = db_rows.NOON, db_rows.hours
+TABLE = allocations.ALLOCATIONS
+
+
+def span(first, last):
+    return interval.Interval(NOON + hours(first), NOON + hours(last))
+
+
+@pytest.fixture
+def ids(database):
+    return db_rows.hosts(database, 'a', 'b', 'c')
+
+
+@pytest.fixture
+def lease(database):
+    """A lease from noon to one."""
+    return db_rows.saved(database, db_rows.a_lease())
+
+
+def free(database, *hours_of_span, **how):
+    with database.reader() as connection:
+        return list(allocations.free_resources(connection, 'host', span(*hours_of_span), **how))
+
+
+@pytest.mark.parametrize('first, last, is_free', [
+    (-1, 0, True), (1, 2, True), (-1, 0.1, False), (0.9, 2, False), (0.4, 0.6, False),
+    (-1, 2, False)])
+def test_a_resource_is_free_when_nothing_overlaps(database, ids, lease, first, last, is_free):
+    db_rows.promised(database, db_rows.promise(lease, ids[0]))
+    assert free(database, first, last) == (ids if is_free else ids[1:])
+
+
+def test_a_part_that_is_promised_leaves_the_whole_not_free(database, ids, lease):
+    db_rows.promised(database, db_rows.promise(lease, ids[0], whole=False, amount={'vcpus': 1}))
+    assert free(database, 0, 1) == ids[1:]
+
+
+def test_what_was_given_back_and_one_s_own_promises_do_not_count(database, ids, lease):
+    db_rows.promised(database, db_rows.promise(lease, ids[0], released_at=NOON),
+                     db_rows.promise(lease, ids[1]))
+    assert free(database, 0, 1) == [ids[0], ids[2]]
+    assert free(database, 0, 1, ignoring={lease.reservations[0].id}) == ids
+
+
+def test_what_is_withdrawn_out_of_order_or_of_another_pool_is_never_free(database, ids):
+    db_rows.hosts(database, 'a', pool='other')
+    with database.writer() as connection:
+        resources.withdraw(connection, ids[0], NOON)
+        resources.change(connection, ids[1], NOON, reservable=False)
+        assert list(allocations.reservable_resources(connection, 'host')) == ids[2:]
+    assert free(database, 0, 1) == ids[2:]
+
+
+def test_what_others_hold_is_left_out_where_it_matters(database, ids):
+    with database.writer() as connection:
+        resources.hold(connection, ids[:1], 'one')
+        resources.hold(connection, ids[1:2], 'two')
+    assert free(database, 0, 1) == ids
+    assert free(database, 0, 1, not_held_but_by={'one'}) == [ids[0], ids[2]]
+    assert free(database, 0, 1, not_held_but_by=set()) == ids[2:]
+
+
+def test_bookings_say_what_others_have_each_copy_once(database, ids, lease):
+    db_rows.promised(
+        database, db_rows.promise(lease, ids[0]),
+        db_rows.promise(lease, ids[1], whole=False, amount={'vcpus': 2}, copies=3),
+        db_rows.promise(lease, ids[2], released_at=NOON))
+    with database.reader() as connection:
+        found = allocations.bookings(connection, ids, span(0.5, 2))
+        assert found == {ids[0]: [(span(0, 1), fit.WHOLE)],
+                         ids[1]: [(span(0, 1), {'vcpus': 2})] * 3}
+        assert not allocations.bookings(connection, ids, span(1, 2))
+        assert not allocations.bookings(connection, ids, span(-1, 0))
+        assert not allocations.bookings(connection, [], span(0, 1))
+        assert not allocations.bookings(connection, ids, span(0, 1),
+                                        ignoring=[lease.reservations[0].id])
+
+
+def test_promises_of_a_reservation_come_by_resource_without_those_given_back(database, ids,
+                                                                             lease):
+    given = [db_rows.promise(lease, ids[1], whole=False, amount={'vcpus': 1}, copies=2),
+             db_rows.promise(lease, ids[0])]
+    db_rows.promised(database, *given, db_rows.promise(lease, ids[2], released_at=NOON))
+    with database.writer() as connection:
+        allocations.add(connection, [])
+        assert allocations.of_reservations(connection, [lease.reservations[0].id]) == [
+            given[1], given[0]]
+
+
+def test_a_cut_ends_what_runs_voids_what_is_to_come_and_leaves_what_is_over(database, ids, lease):
+    now = NOON + hours(3)
+    db_rows.promised(
+        database, db_rows.promise(lease, ids[0]),
+        db_rows.promise(lease, ids[0], NOON + hours(2), NOON + hours(4)),
+        db_rows.promise(lease, ids[0], now, NOON + hours(5)))
+    with database.writer() as connection:
+        allocations.cut(connection, [lease.reservations[0].id], now)
+    assert db_rows.promises(database, TABLE) == [
+        (ids[0], NOON, NOON + hours(1), False),
+        (ids[0], NOON + hours(2), now, False),
+        (ids[0], now, NOON + hours(5), True)]
+    assert ids[0] in free(database, 3, 9)
+
+
+def test_a_cut_of_named_resources_marks_them_as_given_back(database, ids, lease):
+    now = NOON + hours(0.5)
+    db_rows.promised(database, *[db_rows.promise(lease, each) for each in ids])
+    with database.writer() as connection:
+        allocations.cut(connection, [lease.reservations[0].id], now, set())
+        allocations.cut(connection, [lease.reservations[0].id], now, {ids[0], ids[2]})
+    assert db_rows.promises(database, TABLE) == [
+        (ids[0], NOON, now, True), (ids[1], NOON, NOON + hours(1), False), (ids[2], NOON, now, True)]
+
+
+def test_a_change_is_written_to_the_named_promises_that_still_count(database, ids, lease):
+    db_rows.promised(database, db_rows.promise(lease, ids[0]), db_rows.promise(lease, ids[1]),
+                     db_rows.promise(lease, ids[2], released_at=NOON))
+    with database.writer() as connection:
+        allocations.change(connection, [lease.reservations[0].id], [ids[0], ids[2]],
+                           end=NOON + hours(7))
+    assert [end for _, _, end, _ in db_rows.promises(database, TABLE)] == [
+        NOON + hours(7), NOON + hours(1), NOON + hours(1)]
+
+
+def test_promises_are_forgotten_by_reservation_or_resource_unless_given_back(database, ids, lease):
+    db_rows.promised(database, db_rows.promise(lease, ids[0]), db_rows.promise(lease, ids[1]),
+                     db_rows.promise(lease, ids[2], released_at=NOON))
+    mine = [lease.reservations[0].id]
+    for which, left in (({ids[0]}, ids[1:]), (None, ids[2:])):
+        with database.writer() as connection:
+            allocations.delete(connection, mine, which)
+        assert [row[0] for row in db_rows.promises(database, TABLE)] == left
+
+
+def test_a_listing_shows_what_has_not_ended_and_of_a_named_lease_all(database, ids):
+    past, running, to_come = (db_rows.a_lease(start=NOON + hours(at)) for at in (-3, 0, 3))
+    db_rows.saved(database, past, running, to_come)
+    db_rows.promised(
+        database, db_rows.promise(to_come, ids[0]), db_rows.promise(past, ids[0]),
+        db_rows.promise(running, ids[0]), db_rows.promise(running, ids[1]),
+        db_rows.promise(running, ids[2], released_at=NOON))
+
+    def listing(pool='host', **how):
+        with database.reader() as connection:
+            return [(each.resource_id, each.lease_id) for each in
+                    allocations.listing(connection, pool, NOON, **how)]
+
+    assert listing() == [(ids[0], running.id), (ids[0], to_come.id), (ids[1], running.id)]
+    assert listing(resource_ids=ids[1:]) == [(ids[1], running.id)]
+    assert listing(lease_id=past.id) == [(ids[0], past.id)]
+    assert listing(reservation_id=to_come.reservations[0].id) == [(ids[0], to_come.id)]
+    assert listing(lease_id=past.id, reservation_id=to_come.reservations[0].id) == []
+    assert listing('other') == []
+
+
+def test_requests_on_a_resource_are_those_of_now_and_later(database, ids):
+    past, running = db_rows.a_lease(start=NOON - hours(3)), db_rows.a_lease()
+    db_rows.saved(database, past, running)
+    db_rows.promised(database, db_rows.promise(past, ids[0]), db_rows.promise(running, ids[0]),
+                     db_rows.promise(running, ids[1], released_at=NOON))
+    with database.reader() as connection:
+        assert allocations.requests_on(connection, ids[0], NOON) == [
+            (running.reservations[0].id, 'physical:host', {'min': 1, 'max': 1})]
+        assert allocations.requests_on(connection, ids[1], NOON) == []
+
+
+def test_the_history_of_a_lease_is_in_order(database):
+    with database.writer() as connection:
+        for lease_id, what in (('one', 'create'), ('two', 'create'), ('one', 'delete')):
+            journal.note(connection, lease_id, NOON, 'demo', what, 'why')
+        assert [tuple(line) for line in journal.history(connection, 'one')] == [
+            (NOON, 'demo', 'create', 'why'), (NOON, 'demo', 'delete', 'why')]
+
+
+def test_news_are_claimed_oldest_first_by_one_sender_until_they_are_sent(database):
+    def unsent(owner, at, limit=9):
+        with database.writer() as connection:
+            return journal.unsent(connection, owner, NOON + hours(at), NOON + hours(at + 1),
+                                  limit)
+    with database.writer() as connection:
+        assert not journal.has_unsent(connection)
+        for name in 'abc':
+            journal.publish(connection, NOON, name, {'name': name})
+    first = unsent('me', 0, 2)
+    assert [each[1:] for each in first] == [('a', {'name': 'a'}), ('b', {'name': 'b'})]
+    assert [each[1] for each in unsent('you', 0)] == ['c']
+    assert unsent('you', 0.5) == []
+    with database.writer() as connection:
+        journal.sent(connection, [each[0] for each in first])
+        journal.sent(connection, [])
+        assert journal.has_unsent(connection)
+    assert [each[1] for each in unsent('me', 1)] == ['c']
+
+
+def test_managers_are_seen_and_forgotten(database):
+    with database.writer() as connection:
+        for name, at in (('one', 0), ('two', 1), ('one', 2)):
+            managers.seen(connection, name, 'host', NOON, NOON + hours(at), at)
+        assert [(each.id, each.running) for each in managers.all_of_them(connection)] == [
+            ('one', 2), ('two', 1)]
+        managers.forget(connection, NOON + hours(2))
+        assert [each.id for each in managers.all_of_them(connection)] == ['one']
+        managers.gone(connection, 'one')
+        assert managers.all_of_them(connection) == []

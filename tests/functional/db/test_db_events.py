@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events in the database: due, claimed, held, finished, moved, closed."""
+import concurrent.futures
+import dataclasses
+import threading
+
+import db_rows
+import pytest
+
+from climate import errors
+from climate.db import events
+from climate.db import leases
+from climate.domain import agenda
+from climate.domain import lifecycle
+
+NOON, hours = db_rows.NOON, db_rows.hours
+
+
+@pytest.fixture
+def event(database):
+    """The start of a lease that is due at noon."""
+    return db_rows.saved(database, db_rows.a_lease()).event(agenda.START)
+
+
+def now_is(database, event):
+    """The event as it is."""
+    with database.reader() as connection:
+        [found] = [each for each in events.of_leases(connection, [event.lease_id])[event.lease_id]
+                   if each.id == event.id]
+        return found
+
+
+def due(database, now, limit=99):
+    with database.reader() as connection:
+        return events.due(connection, now, limit)
+
+
+def claim(database, event, owner='me', now=NOON, until=NOON + hours(1)):
+    with database.writer() as connection:
+        return events.claim(connection, event, owner, now, until)
+
+
+def test_an_event_is_due_at_its_moment_and_not_before(database, event):
+    assert due(database, NOON - hours(1)) == []
+    assert due(database, NOON) == [event]
+
+
+def test_the_longest_due_come_first_and_so_many_at_most(database):
+    later, earlier, middle = (db_rows.a_lease(start=NOON - hours(back)) for back in (1, 3, 2))
+    db_rows.saved(database, later, earlier, middle)
+    assert [each.lease_id for each in due(database, NOON - hours(1), 2)] == [
+        earlier.id, earlier.id]
+    assert [each.at for each in due(database, NOON)] == sorted(
+        each.at for lease in (later, earlier, middle) for each in lease.events)
+
+
+def test_an_event_that_waits_for_its_next_try_is_not_due(database, event):
+    taken = claim(database, event)
+    with database.writer() as connection:
+        events.finish(connection, taken, NOON, lifecycle.EVENT_UNDONE, due_at=NOON + hours(0.5),
+                      attempts=1)
+    assert due(database, NOON) == []
+    assert [each.attempts for each in due(database, NOON + hours(0.5))] == [1]
+
+
+def test_a_claimed_event_is_due_again_only_when_the_claim_is_over(database, event):
+    claim(database, event)
+    assert due(database, NOON + hours(0.9)) == []
+    [again] = due(database, NOON + hours(1))[:1]
+    assert again.id == event.id
+
+
+def test_a_claim_is_written_with_its_owner_and_number(database, event):
+    taken = claim(database, event)
+    assert (taken.status, taken.claim_owner, taken.claim_no) == ('IN_PROGRESS', 'me', 1)
+    assert now_is(database, event) == taken
+
+
+def test_of_many_who_claim_one_event_at_once_one_gets_it(database, event):
+    together = threading.Barrier(8)
+
+    def try_it(owner):
+        together.wait(30)
+        return claim(database, event, owner)
+
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        taken = list(threads.map(try_it, map(str, range(8))))
+    [winner] = [each for each in taken if each is not None]
+    assert now_is(database, event) == winner
+
+
+def test_a_claim_that_is_held_lasts_longer(database, event):
+    taken = claim(database, event)
+    with database.writer() as connection:
+        assert events.hold(connection, taken, NOON + hours(2))
+    assert now_is(database, event).claimed_until == NOON + hours(2)
+
+
+def test_a_manager_that_was_overtaken_neither_holds_nor_finishes(database, event):
+    mine = claim(database, event)
+    yours = claim(database, mine, 'you', NOON + hours(1), NOON + hours(2))
+    with database.writer() as connection:
+        assert not events.hold(connection, mine, NOON + hours(9))
+    with pytest.raises(errors.LostRace), database.writer() as connection:
+        events.finish(connection, mine, NOON, lifecycle.EVENT_DONE)
+    assert now_is(database, event) == yours
+    with database.writer() as connection:
+        events.finish(connection, yours, NOON, lifecycle.EVENT_DONE)
+    done = now_is(database, event)
+    assert (done.status, done.claim_owner, done.claimed_until) == ('DONE', None, None)
+    assert due(database, NOON + hours(0.5)) == []
+
+
+def test_an_event_is_finished_once(database, event):
+    taken = claim(database, event)
+    with database.writer() as connection:
+        events.finish(connection, taken, NOON, lifecycle.EVENT_ERROR)
+    with pytest.raises(errors.LostRace), database.writer() as connection:
+        events.finish(connection, taken, NOON, lifecycle.EVENT_DONE)
+
+
+def test_a_moved_event_happens_at_its_new_moment_also_when_it_is_done(database, event):
+    taken = claim(database, event)
+    with database.writer() as connection:
+        events.finish(connection, taken, NOON, lifecycle.EVENT_DONE, attempts=3, waits=2)
+        events.move(connection, event, NOON, NOON + hours(5))
+    moved = now_is(database, event)
+    assert (moved.at, moved.due_at) == (NOON + hours(5), NOON + hours(5))
+    assert (moved.status, moved.attempts, moved.waits) == ('UNDONE', 0, 0)
+    assert event.id in [each.id for each in due(database, NOON + hours(5))]
+
+
+def test_closing_leaves_what_is_running_what_is_done_and_other_kinds(database):
+    lease = db_rows.a_lease(reservations=0)
+    statuses = {'UNDONE': 'DONE', 'ERROR': 'DONE', 'IN_PROGRESS': 'IN_PROGRESS', 'DONE': 'DONE'}
+    notes = [db_rows.an_event(lease.id, agenda.NOTIFY, status=status,
+                              claimed_until=NOON + hours(1)) for status in statuses]
+    db_rows.saved(database, dataclasses.replace(lease, events=lease.events + tuple(notes)),
+                  db_rows.a_lease())
+    with database.writer() as connection:
+        events.close(connection, lease.id, NOON, (agenda.NOTIFY, agenda.END))
+    assert [now_is(database, each).status for each in notes] == list(statuses.values())
+    assert now_is(database, lease.event(agenda.END)).status == 'DONE'
+    assert now_is(database, lease.event(agenda.START)).status == 'UNDONE'
+    assert len(due(database, NOON + hours(1))) == 4
+
+
+def test_a_lease_is_busy_while_one_of_its_events_is_claimed(database, event):
+    other = db_rows.saved(database, db_rows.a_lease())
+    claim(database, event)
+    ids = {event.lease_id, other.id}
+    with database.reader() as connection:
+        assert events.busy_leases(connection, ids, NOON) == {event.lease_id}
+        assert events.busy_leases(connection, ids, NOON + hours(1)) == set()
+        assert events.busy_leases(connection, set(), NOON) == set()
+
+
+def test_the_next_moment_is_that_of_the_next_event_or_of_the_end_of_a_claim(database):
+    def next_moment():
+        with database.reader() as connection:
+            return events.next_moment(connection)
+    assert next_moment() is None
+    lease = db_rows.saved(database, db_rows.a_lease())
+    assert next_moment() == NOON
+    taken = claim(database, lease.event(agenda.START), until=NOON + hours(0.5))
+    assert next_moment() == NOON + hours(0.5)
+    with database.writer() as connection:
+        events.finish(connection, taken, NOON, lifecycle.EVENT_DONE)
+    assert next_moment() == NOON + hours(1)
+
+
+def test_events_of_leases_come_in_the_order_of_their_moments(database):
+    lease = db_rows.saved(database, db_rows.a_lease())
+    with database.writer() as connection:
+        events.add(connection, [])
+        events.add(connection, [db_rows.an_event(lease.id, agenda.NOTIFY, NOON + hours(0.5))])
+        kinds = [each.kind for each in leases.get(connection, lease.id).events]
+        assert kinds == [agenda.START, agenda.NOTIFY, agenda.END]
+        assert events.of_leases(connection, []) == {}

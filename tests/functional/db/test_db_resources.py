@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources of pools in the database: who occupies them, and their properties."""
+import threading
+
+import db_rows
+import pytest
+
+from climate import errors
+from climate.db import engine
+from climate.db import resources
+
+NOON, hours = db_rows.NOON, db_rows.hours
+
+
+@pytest.fixture
+def ids(database):
+    """Three enrolled hosts."""
+    return db_rows.hosts(database, 'a', 'b', 'c')
+
+
+def names(database, **how):
+    with database.reader() as connection:
+        return [each.name for each in resources.find(connection, 'host', **how)]
+
+
+def say(database, resource_id, values, fact=False, pool='host'):
+    with database.writer() as connection:
+        resources.set_values(connection, pool, resource_id, values, NOON, fact=fact)
+
+
+def test_resources_are_found_by_id_in_their_pool(database, ids):
+    db_rows.hosts(database, 'a', pool='other')
+    assert names(database) == ['a', 'b', 'c']
+    assert names(database, ids=ids[1:]) == ['b', 'c']
+    assert names(database, after_id=ids[0], limit=1) == ['b']
+    assert names(database, after_id=ids[2]) == []
+    assert names(database, ids=[]) == []
+
+
+def test_a_resource_comes_back_whole(database, ids):
+    say(database, ids[0], {'rack': '7'})
+    say(database, ids[0], {'traits': 'A B'}, fact=True)
+    with database.reader() as connection:
+        found = resources.get(connection, 'host', ids[0])
+        assert resources.named(connection, 'host', 'a') == found
+    assert (found.name, found.capacity, found.reservable) == ('a', {'vcpus': 4}, True)
+    assert (found.properties, found.facts) == ({'rack': '7'}, {'traits': 'A B'})
+
+
+def test_a_name_is_enrolled_once_and_again_after_it_was_withdrawn(database, ids):
+    with pytest.raises(engine.Duplicate):
+        db_rows.hosts(database, 'a')
+    with database.writer() as connection:
+        resources.withdraw(connection, ids[0], NOON)
+    [again] = db_rows.hosts(database, 'a')
+    assert again > max(ids)
+    assert names(database) == ['b', 'c', 'a']
+    with database.reader() as connection:
+        with pytest.raises(errors.HostNotFound):
+            resources.get(connection, 'host', ids[0])
+        assert [each.name for each in resources.with_ids(connection, [again, ids[0]])] == [
+            'a', 'a']
+        assert resources.named(connection, 'host', 'a').id == again
+
+
+def test_a_lock_leaves_out_what_is_withdrawn_or_out_of_order(database, ids):
+    with database.writer() as connection:
+        resources.change(connection, ids[0], NOON, reservable=False, capacity={'vcpus': 8})
+        resources.withdraw(connection, ids[1], NOON)
+        assert [each.id for each in resources.lock(connection, reversed(ids))] == [ids[2]]
+        assert resources.get(connection, 'host', ids[0]).capacity == {'vcpus': 8}
+
+
+def test_a_touch_raises_the_generation(database, ids):
+    with database.writer() as connection:
+        resources.touch(connection, ids[:2], NOON + hours(1))
+        found = resources.find(connection, 'host')
+    assert [each.generation for each in found] == [1, 1, 0]
+    assert found[0].updated_at == NOON + hours(1)
+
+
+def test_a_reservation_holds_what_is_free_and_is_told_who_holds_the_rest(database, ids):
+    with database.writer() as connection:
+        assert resources.hold(connection, ids[:2], 'one') == {}
+        assert resources.hold(connection, ids[:2], 'one') == {}
+        assert resources.hold(connection, ids[1:], 'two') == {ids[1]: 'one'}
+        assert resources.held(connection, 'one') == ids[:2]
+        assert resources.held(connection, 'two') == ids[2:]
+
+
+def test_what_is_released_can_be_held_by_others(database, ids):
+    with database.writer() as connection:
+        resources.hold(connection, ids, 'one')
+        resources.release(connection, 'one', ids[:1])
+        resources.release(connection, 'two')
+        assert resources.held(connection, 'one') == ids[1:]
+        assert resources.hold(connection, ids[:1], 'two') == {}
+        resources.release(connection, 'one')
+        assert resources.held(connection, 'one') == []
+        assert resources.held(connection, 'two') == ids[:1]
+
+
+def test_release_others_keeps_what_is_promised_still(database, ids):
+    lease = db_rows.saved(database, db_rows.a_lease())
+    mine = lease.reservations[0].id
+    db_rows.promised(database, db_rows.promise(lease, ids[0]),
+                     db_rows.promise(lease, ids[1], released_at=NOON))
+    with database.writer() as connection:
+        resources.hold(connection, ids[:2], mine)
+        resources.hold(connection, ids[2:], 'other')
+        resources.release_others(connection, mine)
+        assert resources.held(connection, mine) == ids[:1]
+        assert resources.held(connection, 'other') == ids[2:]
+
+
+def test_values_are_set_replaced_and_taken_away(database, ids):
+    say(database, ids[0], {'rack': '7', 'color': 'red'})
+    say(database, ids[0], {'rack': '8', 'color': None, 'nothing': None})
+    with database.reader() as connection:
+        assert resources.get(connection, 'host', ids[0]).properties == {'rack': '8'}
+        assert resources.names(connection, 'host') == {'rack', 'color', 'nothing'}
+        assert resources.names(connection, 'other') == set()
+
+
+@pytest.mark.parametrize('text', ['nan', 'inf', '-Infinity', '1e999', '9' * 400, '', ' 7 ', '1_0',
+                                  '0x10', '\U0001f680', 'x' * 60000])
+def test_any_text_can_be_a_value(database, ids, text):
+    say(database, ids[0], {'odd': text})
+    with database.reader() as connection:
+        assert resources.values_of(connection, 'host', {'odd'})[ids[0]] == {'odd': text}
+
+
+def test_properties_are_listed_with_every_value_that_differs(database, ids):
+    for resource_id, color in zip(ids, ('red', 'Red', 'red'), strict=True):
+        say(database, resource_id, {'color': color})
+    say(database, ids[0], {'rack': '7', 'unused': None})
+    say(database, ids[0], {'traits': 'A'}, fact=True)
+    with database.reader() as connection:
+        color, rack = resources.properties(connection, 'host')
+        assert (color.name, sorted(color.values)) == ('color', ['Red', 'red'])
+        assert (rack.name, rack.values, rack.private) == ('rack', ('7',), False)
+        assert resources.properties(connection, 'other') == []
+        assert resources.property_named(connection, 'host', 'unused').values == ()
+        assert resources.property_named(connection, 'host', 'traits') is None
+        assert resources.property_named(connection, 'host', 'COLOR') is None
+
+
+def test_values_of_withdrawn_resources_are_not_listed(database, ids):
+    say(database, ids[0], {'color': 'red'})
+    with database.writer() as connection:
+        resources.withdraw(connection, ids[0], NOON)
+        assert resources.properties(connection, 'host') == []
+
+
+def test_a_property_is_made_private(database, ids):
+    say(database, ids[0], {'rack': '7'})
+    with database.writer() as connection:
+        found = resources.property_named(connection, 'host', 'rack')
+        resources.set_private(connection, found.id, True, NOON + hours(1))
+        after = resources.property_named(connection, 'host', 'rack')
+    assert (after.private, after.updated_at) == (True, NOON + hours(1))
+
+
+def test_values_of_names_are_found_for_some_or_all_resources(database, ids):
+    say(database, ids[0], {'rack': '7', 'color': 'red'})
+    say(database, ids[1], {'rack': '8'})
+    with database.reader() as connection:
+        assert resources.values_of(connection, 'host', {'rack'}) == {
+            ids[0]: {'rack': '7'}, ids[1]: {'rack': '8'}}
+        assert resources.values_of(connection, 'host', {'rack', 'color'}, ids[:1]) == {
+            ids[0]: {'rack': '7', 'color': 'red'}}
+        assert resources.values_of(connection, 'host', set()) == {}
+
+
+def test_two_who_bring_the_same_new_property_at_once_both_succeed(database, ids):
+    began = threading.Event()
+
+    def second():
+        with db_rows.another(database) as other:
+            began.set()
+            say(other, ids[1], {'rack': '8', 'zone': 'z'})
+
+    with database.writer() as connection:
+        resources.set_values(connection, 'host', ids[0], {'rack': '7'}, NOON)
+        waiting = db_rows.Thread(second)
+        assert began.wait(30)
+        waiting.join(0.3)
+    waiting.result()
+    with database.reader() as connection:
+        assert resources.values_of(connection, 'host', {'rack', 'zone'}) == {
+            ids[0]: {'rack': '7'}, ids[1]: {'rack': '8', 'zone': 'z'}}

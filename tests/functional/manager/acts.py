@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What these tests do to a manager, and what they read in its database and its cloud."""
+import contextlib
+import dataclasses
+
+import builders
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import engine
+from climate.db import journal
+from climate.db import tables
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager import clockwork
+from climate.manager import core
+
+NO = errors.CloudError(service='Nova', reason='no')
+
+
+def change(manager, lease, **fields):
+    """PUT: the lease after LeaseChanges of those fields."""
+    return manager.client.update_lease(builders.a_member(), lease.id,
+                                       records.LeaseChanges(**{'lenient': False, **fields}))
+
+
+def asked(reservation, **request):
+    """The changed fields of one reservation, as LeaseChanges takes them."""
+    return (records.ReservationRequest(None, request, id=reservation.id),)
+
+
+def delete(manager, lease):
+    return manager.client.delete_lease(builders.a_member(), lease.id)
+
+
+def dummy():
+    """A ReservationRequest for nothing."""
+    return records.ReservationRequest('virtual:dummy', {})
+
+
+def named(host):
+    """The criterion that picks one host."""
+    return f'["=", "$hypervisor_hostname", "{host.name}"]'
+
+
+def nova(manager):
+    return manager.cloud.as_service().nova
+
+
+def freepool(manager):
+    """The hosts that nobody has in the cloud."""
+    return nova(manager).aggregate('freepool').hosts
+
+
+def aggregate(manager, lease, place=0):
+    """The aggregate of a reservation of the lease, or None."""
+    return nova(manager).aggregate(lease.reservations[place].id)
+
+
+def trusts(manager):
+    return manager.cloud.as_service().keystone.trusts()
+
+
+def holders(manager):
+    """{resource id: reservation that occupies it}, of those that are occupied."""
+    return {each.id: each.held_by
+            for each in manager.client.list_resources(builders.an_admin(), 'host')
+            if each.held_by is not None}
+
+
+def news(manager):
+    """The types of the notifications that wait, in order."""
+    with manager.database.reader() as connection:
+        return list(connection.execute(
+            sa.select(tables.OUTBOX.c.event_type).order_by(tables.OUTBOX.c.id)).scalars())
+
+
+def history(manager, lease):
+    """What happened to a lease, in order."""
+    with manager.database.reader() as connection:
+        return [row.what for row in journal.history(connection, lease.id)]
+
+
+def everything(manager):
+    """All rows that users' wishes end up in, to see that nothing changed."""
+    with manager.database.reader() as connection:
+        return {table.name: [tuple(row) for row in connection.execute(sa.select(table))]
+                for table in (tables.LEASES, tables.RESERVATIONS, tables.EVENTS,
+                              tables.ALLOCATIONS, tables.OUTBOX, tables.HISTORY)}
+
+
+def is_clean(manager, hosts):
+    """True where nothing is left of any lease: all hosts free, no servers, no trusts."""
+    names = [each.name for each in nova(manager).aggregates()]
+    return (names == ['freepool'] and len(freepool(manager)) == hosts and not holders(manager)
+            and not manager.cloud.servers() and not trusts(manager))
+
+
+def active(manager, *reservations, **options):
+    """A lease that runs."""
+    lease = manager.create(builders.a_lease(*reservations, **options))
+    manager.run()
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    return lease
+
+
+class Meddling(engine.Database):
+    """A database where others do something at a moment of a test's choice.
+
+    :ivar before_writer: called once, before the next transaction for writing begins.
+    """
+
+    before_writer = None
+
+    @contextlib.contextmanager
+    def writer(self):
+        meddle, self.before_writer = self.before_writer, None
+        if meddle is not None:
+            meddle()
+        with super().writer() as connection:
+            yield connection
+
+
+class Second(builders.Manager):
+    """Another manager on the same database and the same cloud.
+
+    :ivar submitted: (function, argument) pairs of claimed events, to be run by a test.
+    """
+
+    def __init__(self, first, database=None, owner='another manager'):
+        self.clock = first.clock
+        self.cloud = first.cloud
+        self.database = database or first.database
+        self.core = dataclasses.replace(first.core, database=self.database)
+        assert isinstance(self.core, core.Core)
+        self.client = first.client
+        self.submitted = []
+        self.clockwork = clockwork.Clockwork(
+            self.core, owner, lambda work, claim: self.submitted.append((work, claim)))
+
+    def claim(self):
+        """Claim what is due and do nothing yet; returns how many events."""
+        return self.clockwork.tick(self.clock())
+
+    def finish(self):
+        """Carry out what was claimed."""
+        waiting, self.submitted = self.submitted, []
+        for work, claim in waiting:
+            work(claim)

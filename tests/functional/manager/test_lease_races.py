@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several things happen to one lease at the same time, and to one event two managers."""
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import lifecycle
+from climate.domain import records
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+def _during(manager, call_name, deed):
+    """Do something once, just before that call of the cloud."""
+    done = []
+
+    def on_point(name, when):
+        if (name, when) == (call_name, 'before') and not done:
+            done.append(name)
+            deed()
+    manager.cloud.faults.on_point = on_point
+
+
+def test_a_delete_while_a_start_runs_waits_for_it_and_undoes_it(manager):
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease())
+    _during(manager, 'nova.add_host', lambda: acts.delete(manager, lease))
+    manager.run()
+    assert manager.lease(lease).deleted_at is not None
+    assert acts.is_clean(manager, 2)
+
+
+def test_a_delete_while_a_start_that_fails_runs_undoes_what_was_done(manager):
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease())
+    _during(manager, 'nova.add_host', lambda: acts.delete(manager, lease))
+    manager.cloud.fail('nova.remove_host', 1, acts.NO)
+    manager.run_until(NOON + minutes(2))
+    assert manager.lease(lease).deleted_at is not None
+    assert acts.is_clean(manager, 2)
+
+
+def test_a_deleted_lease_is_not_started_any_more(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    manager.cloud.fail('nova.add_host', 1, acts.NO)
+    manager.run()
+    acts.delete(manager, lease)
+    manager.cloud.fail('nova.aggregate', 1, acts.NO)
+    manager.run_until(NOON + hours(2))
+    assert acts.history(manager, lease).count('start_lease') == 0
+    assert manager.lease(lease).deleted_at is not None
+    assert acts.is_clean(manager, 1)
+
+
+def test_changes_while_something_is_done_to_a_lease_are_refused(manager):
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease())
+    other = acts.Second(manager)
+    assert other.claim() == 1
+    with pytest.raises(errors.BadTransition) as refused:
+        acts.change(manager, lease, end=NOON + hours(2))
+    assert 'STARTING' in refused.value.message
+    assert acts.change(manager, lease, name='renamed').name == 'renamed'
+    other.finish()
+    lease = manager.lease(lease)
+    assert (lease.state, lease.name) == (lifecycle.ACTIVE, 'renamed')
+
+
+def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    database = acts.Meddling(manager.database.engine.url)
+    other = acts.Second(manager, database)
+    manager.clock.now = NOON + hours(1) - minutes(0.001)
+
+    def prolong():
+        acts.change(manager, lease, end=NOON + hours(5))
+        manager.clock.now = NOON + hours(1)
+    database.before_writer = prolong
+    other.clockwork.tick(NOON + hours(1))
+    other.finish()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.run_until(NOON + hours(2))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.run_until(NOON + hours(6))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    database.dispose()
+
+
+def test_two_managers_never_carry_out_an_event_twice(manager):
+    manager.enrol(4)
+    leases = [manager.create(builders.a_lease()) for _ in range(3)]
+    one, two = acts.Second(manager, owner='one'), acts.Second(manager, owner='two')
+    assert (one.claim(), two.claim()) == (3, 0)
+    one.finish()
+    assert two.claim() == 3  # The before_end events, of the leases that now run.
+    assert one.claim() == 0
+    two.finish()
+    for lease in leases:
+        assert acts.history(manager, lease) == ['create', 'start_lease', 'before_end_lease']
+
+
+def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager):
+    manager.enrol(1)
+    lease = acts.active(manager, end=NOON + hours(3))
+    database = acts.Meddling(manager.database.engine.url)
+    slow = acts.Second(manager, database, owner='slow')
+    manager.clock.now = NOON + hours(2)
+    acts.change(manager, lease, notify_at=(NOON + hours(2),))
+    quick = acts.Second(manager, owner='quick')
+    database.before_writer = quick.claim
+    slow.claim()
+    assert len(quick.submitted) == 1
+    assert slow.submitted == []
+    quick.finish()
+    assert slow.claim() == 1
+    slow.finish()
+    database.dispose()
+
+
+def test_what_a_dead_manager_claimed_is_taken_over(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    dead = acts.Second(manager, owner='dead')
+    dead.claim()
+    manager.run()
+    assert manager.lease(lease).task == 'start'
+    manager.clock.advance(minutes(1))
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_an_overtaken_manager_writes_nothing(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    frozen = acts.Second(manager, owner='frozen')
+    frozen.claim()
+    manager.run_until(NOON + hours(3))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    before = acts.everything(manager)
+    frozen.finish()
+    assert acts.everything(manager) == before
+    assert acts.is_clean(manager, 1)
+
+
+def test_an_overtaken_manager_does_not_disturb_the_one_that_took_over(manager):
+    manager.enrol(3)
+    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    frozen = acts.Second(manager, owner='frozen')
+    frozen.claim()
+    manager.run_until(NOON + minutes(2))
+    held, inside = acts.holders(manager), acts.aggregate(manager, lease).hosts
+    frozen.finish()
+    assert acts.holders(manager) == held
+    assert acts.aggregate(manager, lease).hosts == inside
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_a_claim_that_is_prolonged_is_not_taken_over(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    slow = acts.Second(manager, owner='slow')
+    slow.claim()
+    for _ in range(6):
+        manager.clock.advance(minutes(0.5))
+        slow.clockwork.prolong(manager.clock())
+        assert manager.clockwork.tick(manager.clock()) == 0
+    slow.finish()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert acts.history(manager, lease) == ['create', 'start_lease']
+
+
+def test_a_prolonged_claim_that_was_lost_stays_lost(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    slow = acts.Second(manager, owner='slow')
+    slow.claim()
+    manager.clock.advance(minutes(2))
+    manager.run()
+    slow.clockwork.prolong(manager.clock())
+    assert manager.lease(lease).task is None
+    assert slow.clockwork.running == 1
+    slow.finish()
+    assert slow.clockwork.running == 0
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_an_end_waits_for_the_before_end_that_runs(manager):
+    manager.enrol(1)
+    lease = acts.active(manager, end=NOON + hours(3))
+    manager.clock.now = NOON + hours(2)
+    other = acts.Second(manager)
+    assert other.claim() == 1
+    acts.change(manager, lease, end_now=True)
+    assert manager.clockwork.tick(manager.clock()) == 0
+    other.finish()
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 1)
+
+
+def test_a_before_end_that_was_moved_while_it_ran_happens_again(manager):
+    manager.enrol(1)
+    lease = acts.active(manager, end=NOON + hours(3))
+    manager.clock.now = NOON + hours(2)
+    other = acts.Second(manager)
+    other.claim()
+    acts.change(manager, lease, end=NOON + hours(6))
+    other.finish()
+    event = manager.lease(lease).event('before_end_lease')
+    assert (event.status, event.at) == (lifecycle.EVENT_UNDONE, NOON + hours(5))
+    manager.run_until(NOON + hours(5))
+    assert manager.lease(lease).event('before_end_lease').status == lifecycle.EVENT_DONE
+
+
+@pytest.mark.parametrize('finish', ['end', 'delete'])
+def test_a_start_that_a_crash_cut_short_is_undone_even_when_its_time_is_over(manager, finish):
+    class Crash(BaseException):
+        """The process dies."""
+
+    def die(name, when):
+        if (name, when) == ('nova.remove_host', 'after'):
+            raise Crash
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease())
+    manager.cloud.faults.on_point = die
+    with pytest.raises(Crash):
+        manager.run()
+    manager.cloud.faults.on_point = None
+    assert len(acts.freepool(manager)) == 1
+    if finish == 'delete':
+        assert not acts.delete(manager, lease)
+    again = builders.Manager(manager.core.conf, manager.database, manager.clock, manager.cloud)
+    again.clock.advance(hours(5))
+    again.run()
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.TERMINATED
+    assert (lease.deleted_at is not None) == (finish == 'delete')
+    assert acts.is_clean(manager, 2)
+
+
+def test_two_changes_of_the_same_lease_at_once_do_not_mix(manager):
+    manager.enrol(4)
+    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    [reservation] = lease.reservations
+    database = acts.Meddling(manager.database.engine.url)
+    other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
+    database.before_writer = lambda: acts.change(manager, lease, end=NOON + hours(5))
+    with pytest.raises(errors.BadTransition):
+        acts.change(other, lease, reservations=acts.asked(reservation, min=2, max=2))
+    lease = manager.lease(lease)
+    assert lease.end == NOON + hours(5)
+    assert len(lease.reservations[0].resource_ids) == 1
+    database.dispose()
+
+
+def test_a_rename_while_a_lease_ends_is_kept(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    _during(manager, 'nova.delete_aggregate',
+            lambda: acts.change(manager, lease, name='renamed'))
+    manager.run_until(NOON + hours(2))
+    lease = manager.lease(lease)
+    assert (lease.name, lease.state) == ('renamed', lifecycle.TERMINATED)
+
+
+def test_enrolling_one_host_twice_at_once_gives_one(manager):
+    tried = []
+
+    def twin():
+        tried.append(manager.client.create_resource(builders.an_admin(), 'host', 'compute-1', {}))
+    _during(manager, 'nova.add_host', twin)
+    with pytest.raises(errors.HostKnown):
+        manager.client.create_resource(builders.an_admin(), 'host', 'compute-1', {})
+    assert len(tried) == 1
+    assert len(manager.client.list_resources(builders.an_admin(), 'host')) == 1
+    assert acts.freepool(manager) == ('compute-1',)
+
+
+def test_a_host_that_is_being_withdrawn_cannot_be_booked(manager):
+    [host] = manager.enrol(1)
+    refused = []
+
+    def book():
+        with pytest.raises(errors.NotEnough):
+            manager.create(builders.a_lease())
+        refused.append(True)
+    _during(manager, 'nova.servers_on', book)
+    manager.client.delete_resource(builders.an_admin(), 'host', host.id)
+    assert refused
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+
+
+def test_a_host_that_is_booked_while_it_is_being_withdrawn_stays(manager):
+    [host] = manager.enrol(1)
+    database = acts.Meddling(manager.database.engine.url)
+    other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
+    database.before_writer = lambda: manager.create(builders.a_lease())
+    with pytest.raises(errors.HostInUse):
+        other.client.delete_resource(builders.an_admin(), 'host', host.id)
+    manager.run()
+    assert len(acts.holders(manager)) == 1
+    database.dispose()
+
+
+def test_a_withdrawal_that_failed_leaves_the_host_as_it_was(manager):
+    [host] = manager.enrol(1)
+    manager.cloud.fail('placement.empty_child', 1, acts.NO)
+    with pytest.raises(errors.CloudError):
+        manager.client.delete_resource(builders.an_admin(), 'host', host.id)
+    lease = acts.active(manager)
+    assert lease.reservations[0].resource_ids == (host.id,)
+    assert acts.aggregate(manager, lease).hosts == ('compute-1',)
+
+
+def test_a_lease_that_lost_its_host_to_a_quicker_one_says_so(manager):
+    manager.enrol(1)
+    database = acts.Meddling(manager.database.engine.url)
+    other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
+    database.before_writer = lambda: manager.create(builders.a_lease())
+    with pytest.raises(errors.NotEnough):
+        other.create(builders.a_lease())
+    assert len(acts.trusts(manager)) == 1
+    assert len(manager.client.list_leases(builders.an_admin(), records.LeaseQuery())) == 1
+    database.dispose()
