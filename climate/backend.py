@@ -25,7 +25,12 @@ def choose(argv, program):
     conf([], project='climate', prog=program, default_config_files=[
         path for flag, path in named if flag == '--config-file'] or None,
         default_config_dirs=[path for flag, path in named if flag == '--config-dir'] or None)
-    kind = backend.BackendType(conf.manager.backend)
+    use(conf.manager.backend)
+
+
+def use(name):
+    """Let oslo.service use the backend of that name: "threading" or "eventlet"."""
+    kind = backend.BackendType(name)
     if kind is backend.BackendType.EVENTLET:
         import eventlet
         eventlet.monkey_patch()

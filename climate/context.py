@@ -10,11 +10,6 @@ class RequestContext(context.RequestContext):
     make the Keystone trust of a lease; it is never written to the database or to a log.
     """
 
-    @property
-    def is_admin_request(self):
-        """True where the caller may see every project's leases (the manager's own work too)."""
-        return bool(self.is_admin)
-
     @classmethod
     def internal(cls):
         """The manager's own identity, for work that no request asked for."""

@@ -13,7 +13,6 @@
         UnknownProperty                    criteria that name what no host has
         BadPeriod                          an end that is not after its start
         PropertyNameTooLong
-        PolicyLimit                        a rule of the operator refuses it
       NotAuthenticated               401
       Forbidden                      403   policy says no
         TrustRefused                       the caller cannot delegate to Climate
@@ -114,11 +113,6 @@ class PropertyNameTooLong(BadRequest):
     template = 'Extra capability key too long: "{name}" has {length} characters, at most 64 fit.'
 
 
-class PolicyLimit(BadRequest):
-    code = 'policy_limit'
-    template = '{reason}'
-
-
 class NotAuthenticated(ClimateError):
     status = 401
     code = 'not_authenticated'
@@ -133,7 +127,7 @@ class Forbidden(ClimateError):
 
 class TrustRefused(Forbidden):
     code = 'trust_refused'
-    template = ('Climate acts for you at the start and the end of a lease by means of a Keystone '
+    template = ('Climate acts for you while you are away by means of a Keystone '
                 'trust, and Keystone refused to make one from this token: {reason} Use a token '
                 'from a password or another login that may delegate, not an application '
                 'credential.')
@@ -218,7 +212,8 @@ class HostKnown(Conflict):
 
 class HostAmbiguous(Conflict):
     code = 'host_ambiguous'
-    template = 'More than one hypervisor is called {host}; enrol it by id.'
+    template = ('More than one hypervisor is called {host}: names must be unique for hosts that '
+                'are leased.')
 
 
 class PropertyInUse(Conflict):

@@ -10,6 +10,8 @@ import webtest
 from climate import context
 from climate.api import app
 from climate.cloud import simulated
+from climate.db import migrate
+from climate.db import tables
 from climate.domain import records
 from climate.manager import clockwork
 from climate.manager import core
@@ -97,7 +99,8 @@ class Api:
 
     def __init__(self, conf, manager):
         self.manager = manager
-        self._app = webtest.TestApp(app.build(conf, manager.client, manager_plugins(conf)))
+        self._app = webtest.TestApp(app.build(conf, manager.client, manager_plugins(conf),
+                                              clock=manager.clock))
 
     def call(self, method, path, body=None, token=DEMO, version=None, headers=None, raw=None):
         """The answer, whatever its status; `body` is sent as JSON, `raw` as it is."""
@@ -160,6 +163,24 @@ def a_body(name='a lease', start='now', end='2030-05-01 13:00', least=1, most=No
     return {'name': name, 'start_date': start, 'end_date': end, 'reservations': [{
         'resource_type': 'physical:host', 'min': least, 'max': most or least,
         'hypervisor_properties': '', 'resource_properties': ''}], **more}
+
+
+def clean(database):
+    """Make a database one with Climate's tables and nothing in them."""
+    if migrate.version(database) != migrate.newest():
+        drop_everything(database)
+        migrate.upgrade(database)
+        return
+    names = [table.name for table in reversed(tables.METADATA.sorted_tables)]
+    with database.writer() as connection:
+        if database.dialect == 'postgresql':
+            connection.exec_driver_sql(
+                f'TRUNCATE {", ".join(names)} RESTART IDENTITY CASCADE')
+            return
+        connection.exec_driver_sql('SET FOREIGN_KEY_CHECKS = 0')
+        for name in names:
+            connection.exec_driver_sql(f'TRUNCATE TABLE {name}')
+        connection.exec_driver_sql('SET FOREIGN_KEY_CHECKS = 1')
 
 
 def drop_everything(database):

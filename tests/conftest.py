@@ -2,14 +2,18 @@
 """Fixtures that all tests share: configuration, database, clock, a manager, an API.
 
 CLIMATE_TEST_DATABASE names the database to test on, by its SQLAlchemy URL; SQLite by default.
-Whatever is in that database is dropped before each test.
+Whatever is in that database goes before each test. CLIMATE_TEST_BACKEND, "threading" or
+"eventlet", names the concurrency that the tests run with.
 """
-# ruff: noqa: E402, I001
+# ruff: noqa: I001
+import os
+
 from climate import backend
 
-backend.prefer_threads()
-
-import os
+if 'CLIMATE_TEST_BACKEND' in os.environ:
+    backend.use(os.environ['CLIMATE_TEST_BACKEND'])
+else:
+    backend.prefer_threads()
 
 from oslo_config import cfg
 import pytest
@@ -17,7 +21,6 @@ import pytest
 import builders
 from climate import conf as configuration
 from climate.db import engine
-from climate.db import migrate
 from climate.plugins import registry
 
 
@@ -38,8 +41,7 @@ def database(tmp_path):
     """An empty database with Climate's tables."""
     url = os.environ.get('CLIMATE_TEST_DATABASE') or f'sqlite:///{tmp_path}/climate.sqlite'
     found = engine.Database(url)
-    builders.drop_everything(found)
-    migrate.upgrade(found)
+    builders.clean(found)
     yield found
     found.dispose()
 

@@ -4,7 +4,6 @@ from keystonemiddleware import auth_token
 from oslo_middleware import basic_auth
 import webob.dec
 
-_WHO = 'Authentication required'
 # Everything that a caller could send to look like somebody else.
 _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER',
              'HTTP_X_USER_NAME', 'HTTP_X_IDENTITY_STATUS', 'HTTP_X_IS_ADMIN_PROJECT',
@@ -23,6 +22,9 @@ def protect(app, conf):
 
 class _Proof:
     """Puts the identity that a subclass finds into the environment of the request."""
+
+    #: What a 401 says about how to prove it.
+    challenge = None
 
     def __init__(self, app):
         self._app = app
@@ -44,16 +46,17 @@ class _Proof:
         """(user id, project id, roles), or None where there is no proof."""
         raise NotImplementedError
 
-    @staticmethod
-    def _refuse():
+    def _refuse(self):
         return webob.Response(status=401, content_type='application/json', json_body={'error': {
             'code': 401, 'title': 'Unauthorized',
             'message': 'The request you have made requires authentication.'}},
-            www_authenticate=f'Basic realm="{_WHO}"')
+            www_authenticate=self.challenge)
 
 
 class _NoAuth(_Proof):
     """Believes the token: ``user:project:role,role``. For development only."""
+
+    challenge = 'Token format="user:project:role,role"'
 
     def identity(self, request):
         parts = request.headers.get('X-Auth-Token', '').split(':')
@@ -65,6 +68,8 @@ class _NoAuth(_Proof):
 
 class _Basic(_Proof):
     """A password file; each user is an admin of a project that has the user's name."""
+
+    challenge = 'Basic realm="Climate"'
 
     def __init__(self, app, path):
         super().__init__(app)

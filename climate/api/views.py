@@ -36,6 +36,8 @@ class Views:
 
     def _lease_1_1(self, lease, now):
         _, status = lifecycle.words(lease.state, lease.task, lease.start, now)
+        if lease.deleted_at is not None:
+            status = lifecycle.DELETED
         return {
             'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
             'project_id': lease.project_id, 'status': status, 'status_reason': lease.reason,
@@ -116,9 +118,10 @@ def property_changed(found, lenient):
 def allocation(resource_id, given, lenient):
     """Who has a resource, and when."""
     show = times.shown_exactly if lenient else times.shown
+    names = ('start_date', 'end_date') if lenient else ('start', 'end')
     return {'resource_id': str(resource_id), 'reservations': [
         {'id': each.reservation_id, 'lease_id': each.lease_id,
-         'start_date': show(each.start), 'end_date': show(each.end)}
+         names[0]: show(each.start), names[1]: show(each.end)}
         for each in given for _ in range(each.copies)]}
 
 

@@ -58,7 +58,6 @@ def main():
 
 def _configuration(state):
     """The embedded defaults, which a configuration file or the command line may change."""
-    log.set_defaults(default_log_levels=[*log.get_default_log_levels(), 'waitress=ERROR'])
     return configuration.load(sys.argv[1:], 'climate-standalone', defaults=[
         (None, 'log_file', f'{state}/climate.log'),
         ('database', 'connection', f'sqlite:///{state}/climate.sqlite'),

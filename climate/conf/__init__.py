@@ -36,6 +36,8 @@ def load(argv, program, files=None, defaults=()):
     """
     conf = register(cfg.CONF)
     log.register_options(conf)
+    log.set_defaults(default_log_levels=[*log.get_default_log_levels(), 'alembic=WARNING',
+                                         'waitress=ERROR'])
     for group, option, value in defaults:
         conf.set_default(option, value, group=group)
     conf(argv, project='climate', prog=program, version=version.text(),

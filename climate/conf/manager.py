@@ -14,7 +14,7 @@ OPTS = [
                     'lease.'),
     cfg.IntOpt('rpc_workers', default=32, min=1,
                help='Requests of the API that one manager answers at the same time.'),
-    cfg.IntOpt('claim_seconds', default=60, min=5,
+    cfg.IntOpt('claim_seconds', default=30, min=1,
                help='How long a claim on an event lasts unless it is prolonged, in seconds: so '
                     'long after the death of a manager another one takes its work over.'),
     cfg.IntOpt('event_max_retries', default=5, min=0, max=50,

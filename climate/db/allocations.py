@@ -60,7 +60,8 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
 def reservable_resources(connection, pool):
     """All resources of a pool that are in order, whoever has them: {id: Resource}."""
     rows = connection.execute(
-        sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity)
+        sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity,
+                  RESOURCES.c.held_by)
         .where(RESOURCES.c.pool == pool, RESOURCES.c.reservable.is_(True),
                RESOURCES.c.withdrawn_at.is_(None))
         .order_by(RESOURCES.c.id))

@@ -209,7 +209,9 @@ def _paged(connection, statement, query):
                                      for column, up in keys))
     if query.marker is not None:
         marker = connection.execute(
-            sa.select(*(column for column, _ in keys)).where(LEASES.c.id == query.marker)
+            sa.select(*(column for column, _ in keys)).where(
+                LEASES.c.id == query.marker,
+                *([LEASES.c.project_id == query.project_id] if query.project_id else []))
         ).one_or_none()
         if marker is None:
             raise errors.LeaseNotFound(lease_id=query.marker)

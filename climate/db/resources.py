@@ -186,9 +186,11 @@ def set_private(connection, property_id, private, now):
 
 
 def names(connection, pool):
-    """The names of all properties and facts of a pool, as a set."""
-    return set(connection.execute(
-        sa.select(PROPERTIES.c.name).where(PROPERTIES.c.pool == pool)).scalars())
+    """The names of all properties and facts of a pool, as two sets: (public, private)."""
+    rows = connection.execute(
+        sa.select(PROPERTIES.c.name, PROPERTIES.c.private).where(PROPERTIES.c.pool == pool)).all()
+    return ({row.name for row in rows if not row.private},
+            {row.name for row in rows if row.private})
 
 
 def values_of(connection, pool, names_wanted, ids=None):

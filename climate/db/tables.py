@@ -164,8 +164,6 @@ PROPERTY_VALUES = sa.Table(
     sa.Column('text', _long_text(), nullable=False),
     sa.Column('number', sa.Double),
     sa.Index(None, 'property_id', 'number'),
-    sa.Index('ix_property_values_property_id_text', 'property_id', 'text',
-             mysql_length={'text': 191}),
     **_MYSQL)
 
 ALLOCATIONS = sa.Table(

@@ -22,8 +22,9 @@ SHOWN = (START, BEFORE_END, END, NOTIFY)
 # The task that an event does to its lease; an event without one changes nothing of the lease.
 TASK_OF = {START: 'start', UPDATE: 'update', END: 'end', DELETE: 'delete'}
 
-# At one moment whatever gives back comes before whatever takes.
-_RANK = {DELETE: 0, END: 1, BEFORE_END: 2, UPDATE: 3, START: 4, NOTIFY: 5, DROP_TRUST: 6}
+# At one moment whatever gives back comes before whatever takes, and a lease of an hour starts
+# before it is told that its end is near.
+_RANK = {DELETE: 0, END: 1, UPDATE: 2, START: 3, BEFORE_END: 4, NOTIFY: 5, DROP_TRUST: 6}
 
 
 @dataclasses.dataclass(frozen=True)

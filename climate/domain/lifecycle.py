@@ -70,6 +70,8 @@ _WORDS = {
     ERROR: ('ERROR', 'error'),
 }
 TO_BE_STARTED = 'to_be_started'
+# What admins see of a lease that was deleted, from 1.1 on; to everybody else it is not there.
+DELETED = 'deleted'
 
 
 def words(state: str, task: str | None, start: datetime.datetime,

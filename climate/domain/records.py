@@ -157,7 +157,7 @@ class ReservationRequest:
 
 @dataclasses.dataclass(frozen=True)
 class LeaseRequest:
-    """What a caller asks for; a `start` or `end` of None with `now` set means this moment.
+    """What a caller asks for: a `start` of None means now; `duration_seconds` stands in for one.
 
     :ivar lenient: the caller speaks REST 1.0: unknown keys are ignored, numbers may be text,
         "now" is the current minute.

@@ -160,12 +160,14 @@ def names(requirement: Requirement) -> frozenset[str]:
             return frozenset().union(*(names(part) for part in requirement.parts))
 
 
-def check_names(requirement: Requirement, known: Collection[str]) -> None:
-    """Refuse a requirement about properties that are not `known`.
+def check_names(requirement: Requirement, known: Collection[str],
+                hidden: Collection[str] = ()) -> None:
+    """Refuse a requirement about properties that are neither `known` nor `hidden`.
 
+    :param hidden: names that may be used but are not told.
     :raises UnknownProperty: names the first unknown one in the alphabet, and those like it.
     """
-    for name in sorted(names(requirement) - frozenset(known)):
+    for name in sorted(names(requirement) - frozenset(known) - frozenset(hidden)):
         near = sorted(known)
         if len(near) > 12:
             near = difflib.get_close_matches(name, near, n=5, cutoff=0.5) or [*near[:12], '…']

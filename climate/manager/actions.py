@@ -82,27 +82,28 @@ class Actions:
         Climate's own errors become Outcomes; any other error is a bug and is raised.
         """
         try:
-            return self._by_kind[event.kind](lease, now)
+            return self._by_kind[event.kind](lease, event, now)
         except errors.StillBusy as error:
             return Outcome(BUSY, error.message)
         except errors.ClimateError as error:
             return Outcome(FAILED, error.message)
 
-    def _start(self, lease, now):
+    def _start(self, lease, event, now):
         if agenda.passed_by(lease, now):
             return Outcome(MOOT, 'Its whole time passed before it could be started.')
-        lease = self._occupy(lease, now)
+        lease = self._occupy(lease, event, now)
         return self._each(lease, lease.reservations, 'start', lifecycle.RESERVATION_ACTIVE,
                           lifecycle.RESERVATION_ERROR)
 
-    def _update(self, lease, now):
-        active = [each for each in lease.reservations
-                  if each.state == lifecycle.RESERVATION_ACTIVE]
-        lease = self._occupy(lease, now)
-        return self._each(lease, active, 'start', lifecycle.RESERVATION_ACTIVE,
+    def _update(self, lease, event, now):
+        lease = self._occupy(lease, event, now)
+        # Those in error too: an earlier try of this update failed on them.
+        running = [each for each in lease.reservations if each.state in (
+            lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)]
+        return self._each(lease, running, 'start', lifecycle.RESERVATION_ACTIVE,
                           lifecycle.RESERVATION_ERROR)
 
-    def _end(self, lease, now):
+    def _end(self, lease, event, now):
         left = [each for each in lease.reservations
                 if each.state != lifecycle.RESERVATION_DELETED]
         if _never_touched(lease):
@@ -115,27 +116,30 @@ class Actions:
                  if state == lifecycle.RESERVATION_DELETED]
         return dataclasses.replace(outcome, free=frozenset(ended))
 
-    def _before_end(self, lease, now):
+    def _before_end(self, lease, event, now):
+        if lease.state == lifecycle.PENDING and lease.end > now:
+            raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
         if lease.state != lifecycle.ACTIVE:
             return Outcome(MOOT)
         return self._each(lease, lease.reservations, 'before_end', None, None)
 
-    def _tell(self, lease, now):
+    def _tell(self, lease, event, now):
         return Outcome(DONE)
 
-    def _drop_trust(self, lease, now):
+    def _drop_trust(self, lease, event, now):
         if lease.trust_id is not None:
             self._core.cloud.as_service().keystone.delete_trust(lease.trust_id)
         return Outcome(DONE)
 
-    def _occupy(self, lease, now):
+    def _occupy(self, lease, event, now):
         """Hold the resources of all reservations; substitutes where they cannot be had.
 
         :raises StillBusy: another reservation still holds one, and no other is free.
         """
         for reservation in lease.reservations:
             if reservation.resource_ids:
-                self._substitutes.ensure(lease, reservation, now)
+                # A lease that ends at this moment is giving its resources back just now.
+                self._substitutes.ensure(lease, reservation, now, patient=event.waits == 0)
         with self._core.database.reader() as connection:
             return substitutes.reread(connection, lease)
 
@@ -177,8 +181,13 @@ class Actions:
 
 
 def _never_touched(lease):
-    """True for a lease whose start was never tried, so that the cloud knows nothing of it."""
+    """True for a lease whose start was never tried, so that the cloud knows nothing of it.
+
+    A start that was claimed may have been cut short by a crash. One that is done all the same,
+    and was claimed once, came too late to do anything.
+    """
     start = lease.event(agenda.START)
     return (lease.state == lifecycle.PENDING
             and all(each.state == lifecycle.RESERVATION_PENDING for each in lease.reservations)
-            and (start is None or start.attempts == start.waits == 0))
+            and (start is None or start.claim_no == 0 or (
+                start.claim_no == 1 and start.status == lifecycle.EVENT_DONE)))

@@ -115,7 +115,7 @@ class Booking:
         """The fit.Candidates of a wish, with what others and this lease have of them."""
         pool, demand = wish.need.pool, wish.need.demand
         margin = span.widened(self._cleaning)
-        soon = own if span.start < now + self._grace else None
+        soon = own if span.start <= now + self._grace else None
         if demand.amount is fit.WHOLE:
             free = allocations.free_resources(connection, pool, margin, soon, ignoring=own)
             booked = {}
@@ -154,7 +154,7 @@ class Booking:
                 raise errors.LostRace()
             amount = fit.WHOLE if given.whole else given.amount
             taken += [(span, amount)] * given.copies
-            if span.start < now + self._grace and resource.held_by not in {None, *own}:
+            if span.start <= now + self._grace and resource.held_by not in {None, *own}:
                 raise errors.LostRace()
 
 
@@ -170,4 +170,3 @@ def _fits(resource, given, taken):
     except errors.NotEnough:
         return False
     return True
-

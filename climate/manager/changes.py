@@ -14,6 +14,7 @@ from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import booking
+from climate.manager import core
 from climate.manager import leases as use_cases
 from climate.manager import moments
 from climate.manager import notify
@@ -36,10 +37,10 @@ class _Target:
 class Changes:
     """The use case of PUT."""
 
-    def __init__(self, core, lease_use_cases):
-        self._core = core
+    def __init__(self, parts, lease_use_cases):
+        self._core = parts
         self._leases = lease_use_cases
-        self._booking = booking.Booking(core)
+        self._booking = booking.Booking(parts)
 
     def update(self, context, lease_id, changes):
         """The lease after LeaseChanges; with `dry_run` as it would be.
@@ -70,6 +71,7 @@ class Changes:
         self._core.wake()
         return changed
 
+    @core.again_after_a_race
     def _rename(self, context, lease, changes, now):
         if changes.name is None or changes.name == lease.name:
             return lease
@@ -96,6 +98,7 @@ class Changes:
     def _target(self, lease, changes, now):
         span = moments.of_changes(changes, lease, now)
         before_end = moments.before_end_of_changes(changes, lease, span)
+        moments.refuse_notices_outside(changes.notify_at, span, now)
         known = {each.id: each for each in lease.reservations}
         changed = {}
         for asked in changes.reservations:

@@ -16,6 +16,7 @@ from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import actions
+from climate.manager import core
 from climate.manager import leases as use_cases
 from climate.manager import notify
 
@@ -36,17 +37,17 @@ class Claim:
 class Clockwork:
     """Carries out events, those of one lease one after another, of different leases at once."""
 
-    def __init__(self, core, owner, submit):
+    def __init__(self, parts, owner, submit):
         """Prepare; nothing runs yet.
 
         :param owner: the name under which this manager claims.
         :param submit: `submit(function, argument)` runs it, on another thread or at once.
         """
-        self._core = core
+        self._core = parts
         self._owner = owner
         self._submit = submit
-        self._actions = actions.Actions(core)
-        conf = core.conf.manager
+        self._actions = actions.Actions(parts)
+        conf = parts.conf.manager
         self._claim_length = datetime.timedelta(seconds=conf.claim_seconds)
         self._busy_pause = datetime.timedelta(seconds=conf.busy_seconds)
         self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
@@ -104,7 +105,8 @@ class Clockwork:
         try:
             with self._core.database.writer() as connection:
                 lease = leases.lock(connection, event.lease_id)
-                claimed = events.claim(connection, event, self._owner, now, until)
+                event = _still_due(lease, event, now)
+                claimed = event and events.claim(connection, event, self._owner, now, until)
                 if claimed is None:
                     return None
                 if _is_moot(lease, event):
@@ -131,11 +133,15 @@ class Clockwork:
         except errors.LostRace:
             LOG.warning('Lease %s: another manager has taken over %s; its word counts',
                         lease.id, event.kind)
+        except Exception:  # The same door: the claim ends, and the event is carried out anew.
+            LOG.exception('Lease %s: how %s went could not be written down; it is done again',
+                          lease.id, event.kind)
         finally:
             with self._lock:
                 self._running.pop(event.id, None)
             self._core.wake()
 
+    @core.again_after_a_race
     def _record(self, claim, outcome):
         now = self._core.clock()
         pause = self._pause_after(claim.event, outcome)
@@ -194,6 +200,11 @@ class Clockwork:
                      event.kind if good else f'{event.kind} given up', outcome.reason)
         if good and outcome.result != actions.MOOT and event.kind in agenda.SHOWN:
             notify.publish(connection, lease, now, f'event.{event.kind}')
+        elif not good and event.kind == agenda.DROP_TRUST:
+            # No lease has it from here on, so that the reaper drops it when Keystone is back.
+            leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)
+            LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id,
+                        outcome.reason)
         elif not good:
             LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
                       outcome.reason)
@@ -225,9 +236,27 @@ class Clockwork:
         return after
 
 
+def _still_due(lease, event, now):
+    """The event as it is in the locked lease, or None where it is not to be carried out now.
+
+    Since it was read as due it may have moved, and another event of the lease may have begun.
+    """
+    claimed = [each for each in lease.events if each.status == lifecycle.EVENT_IN_PROGRESS
+               and each.claimed_until > now]
+    if claimed:
+        return None
+    return next((each for each in lease.events
+                 if each.id == event.id and each.claim_no == event.claim_no
+                 and each.status == event.status and each.due_at <= now), None)
+
+
 def _is_moot(lease, event):
     """True where the lease is past what the event would do."""
     task = agenda.TASK_OF.get(event.kind)
+    ordered = lease.event(agenda.DELETE)
+    if (event.kind in (agenda.START, agenda.UPDATE, agenda.BEFORE_END) and ordered is not None
+            and ordered.status != lifecycle.EVENT_DONE):
+        return True
     if event.kind in (agenda.BEFORE_END, agenda.NOTIFY):
         return lease.deleted_at is not None
     return task is not None and (lease.deleted_at is not None or (

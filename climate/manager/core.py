@@ -4,9 +4,18 @@ import collections.abc
 import dataclasses
 import datetime
 
+import tenacity
+
 from climate import cloud as clouds
+from climate import errors
 from climate.db import engine
 from climate.plugins import registry
+
+#: Repeats a method whose transaction lost a race or was chosen to break a deadlock. What it did
+#: before was rolled back; a claim that is really lost is lost at each try.
+again_after_a_race = tenacity.retry(
+    retry=tenacity.retry_if_exception_type(errors.LostRace),
+    stop=tenacity.stop_after_attempt(5), wait=tenacity.wait_random(0, 0.1), reraise=True)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,6 +20,7 @@ from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import booking
+from climate.manager import core
 from climate.manager import moments
 from climate.manager import notify
 from climate.manager import shortage
@@ -33,10 +34,10 @@ _ERRANDS = (agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, agenda.N
 class Leases:
     """The use cases of leases that need no work in the cloud."""
 
-    def __init__(self, core):
-        self._core = core
-        self._booking = booking.Booking(core)
-        self._trusts = trusts.Trusts(core)
+    def __init__(self, parts):
+        self._core = parts
+        self._booking = booking.Booking(parts)
+        self._trusts = trusts.Trusts(parts)
 
     def get(self, lease_id):
         """The lease, a deleted one too.
@@ -90,6 +91,7 @@ class Leases:
         self._core.wake()
         return made
 
+    @core.again_after_a_race
     def delete(self, context, lease_id):
         """Delete a lease: True when it is gone, False while the cloud gives back what it has.
 
@@ -151,6 +153,7 @@ class Leases:
                 f'a lease has at most {conf.max_reservations}.'))
         before_end = moments.before_end_of_request(request, span,
                                                    conf.minutes_before_end_lease)
+        moments.refuse_notices_outside(request.notify_at, span, now)
         drafts = [self._draft_reservation(lease_id, asked, request.lenient, now)
                   for asked in request.reservations]
         lease = records.Lease(
@@ -160,7 +163,8 @@ class Leases:
         happening = [new_event(lease_id, kind, at, now)
                      for kind, at in agenda.moments_of(lease)]
         happening += [new_event(lease_id, agenda.NOTIFY, at, now) for at in request.notify_at]
-        lease = dataclasses.replace(lease, events=tuple(happening))
+        lease = dataclasses.replace(lease, events=tuple(
+            sorted(happening, key=lambda event: (event.at, event.id))))
         wishes = [wish for draft in drafts for wish in self.wishes_of(draft)]
         self.check_names(wishes)
         return lease, wishes

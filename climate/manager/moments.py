@@ -18,19 +18,20 @@ def of_request(request, now):
     REST 1.0 counts in minutes: there "now" is the minute that runs, and so a start may be up to
     a minute in the past.
 
-    :raises BadDate: it starts in the past.
+    :raises BadDate: it starts in the past, or is over.
     :raises BadPeriod: it ends before it starts.
     """
-    duration = (datetime.timedelta(seconds=request.duration_seconds)
-                if request.duration_seconds is not None else None)
     start, end = request.start, request.end
-    if start is None and end is not None and duration is not None:
-        start = end - duration
+    if start is None and end is not None and request.duration_seconds is not None:
+        start = _plus(end, -request.duration_seconds)
     if start is None:
         start = minute_of(now) if request.lenient else now
     if end is None:
-        end = _plus(start, duration)
+        end = _plus(start, request.duration_seconds)
     _refuse_past(start, now, 'start')
+    if start < end <= now:
+        raise errors.BadDate(value=f'{end:%Y-%m-%d %H:%M:%S}', field='end', reason=(
+            f'it is over; it is {now:%Y-%m-%d %H:%M:%S} UTC now.'))
     return _interval(start, end)
 
 
@@ -50,7 +51,7 @@ def of_changes(changes, lease, now):
         # An end in the minute that runs means now: clients that count in minutes say it so.
         end = max(changes.end, now)
     elif changes.duration_seconds is not None:
-        end = _plus(start, datetime.timedelta(seconds=changes.duration_seconds))
+        end = _plus(start, changes.duration_seconds)
         _refuse_past(end, now, 'duration')
     return _interval(start, end)
 
@@ -77,6 +78,18 @@ def before_end_of_changes(changes, lease, span):
     return max(span.start, span.end - (lease.end - lease.before_end))
 
 
+def refuse_notices_outside(moments, span, now):
+    """Nothing, where somebody can be told at all of the `moments`.
+
+    :raises BadDate: one lies in the past, or after the end of the lease.
+    """
+    for moment in moments:
+        _refuse_past(moment, now, 'events.time')
+        if moment > span.end:
+            raise errors.BadDate(value=f'{moment:%Y-%m-%d %H:%M}', field='events.time', reason=(
+                f'it lies after the end, {span.end:%Y-%m-%d %H:%M}.'))
+
+
 def _new_start(changes, lease, now):
     start = now if changes.start_now else changes.start
     if start is None or start == lease.start or (
@@ -89,11 +102,12 @@ def _new_start(changes, lease, now):
     return start
 
 
-def _plus(start, duration):
+def _plus(moment, seconds):
     try:
-        return start + duration
+        return moment + datetime.timedelta(seconds=seconds)
     except OverflowError as error:
-        raise errors.BadField(field='duration', reason='it goes past the year 9999.') from error
+        raise errors.BadField(field='duration',
+                              reason='it goes beyond the years 1 to 9999.') from error
 
 
 def _refuse_past(moment, now, field):

@@ -161,11 +161,12 @@ class Resources:
 
     @staticmethod
     def _check_names(source, properties):
-        reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES}
+        reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES,
+                    *requirement.ALIASES}
         for name in properties:
             if len(name) > _LONGEST_NAME:
                 raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
-            if name in reserved:
+            if name in reserved or name.startswith(('capabilities:', 'trait:')):
                 raise errors.BadField(field=name, reason=(
                     'the cloud itself says this of a host; choose another property name.'))
             if not name or not name.isprintable() or any(each.isspace() for each in name):

@@ -22,9 +22,9 @@ def check_names(core, connection, need):
     :raises BadField: the criterion $region asks for another region than ours.
     """
     pool = core.registry.pool(need.pool)
-    known = resources.names(connection, need.pool) | set(pool.capacity_names)
-    known |= {pool.name_fact, 'region', 'traits'}
-    requirement.check_names(need.requirement, known)
+    public, private = resources.names(connection, need.pool)
+    public |= {*pool.capacity_names, *pool.fact_names, pool.name_fact, 'region'}
+    requirement.check_names(need.requirement, public, hidden=private)
     for part in requirement.criteria(need.requirement):
         if requirement.names(part) == {'region'} and not requirement.matches(
                 part, {'region': core.conf.region_name}):
@@ -71,7 +71,10 @@ def explained(core, connection, wish, error, span, now, own, cleaning):
                  'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
                 for part in parts]
     fitting = matching(core, connection, need, everything)
-    nearest = _nearest(connection, need, fitting, span, now, own, cleaning)
+    grace = now + datetime.timedelta(seconds=core.conf.manager.release_grace_seconds)
+    held = [key for key in fitting if everything[key].held_by not in {None, *own}]
+    nearest = _nearest(connection, need, fitting, span, own, cleaning,
+                       dict.fromkeys(held, grace + _RESOLUTION))
     details = {
         'what': error.kwargs.get('what', need.pool), 'wanted': need.demand.at_least,
         'free': error.kwargs.get('free', 0), 'total': len(everything), 'criteria': criteria,
@@ -96,12 +99,19 @@ def _sentence(need, details, nearest):
     return f'{text}.'
 
 
-def _nearest(connection, need, ids, span, now, own, cleaning):
+def _nearest(connection, need, ids, span, own, cleaning, held_until):
     if need.demand.amount is not fit.WHOLE or len(ids) < need.demand.at_least:
         return None
-    window = interval.Interval(span.start - cleaning, span.start + _HORIZON + span.duration)
+    try:
+        window = interval.Interval(span.start - cleaning, span.start + _HORIZON + span.duration)
+    except OverflowError:
+        # No calendar goes so far: there is no later time for so long a lease.
+        return None
     booked = allocations.bookings(connection, ids, window, ignoring=own)
     busy = {key: [each.widened(cleaning) for each, _ in booked.get(key, ())] for key in ids}
+    for key, until in held_until.items():
+        if until > window.start:
+            busy[key].append(interval.Interval(window.start, until))
     found = calendar.earliest(need.demand.at_least, span.duration, span.start, busy,
                               until=window.end)
     return found[0] if found else None

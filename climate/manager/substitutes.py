@@ -23,30 +23,35 @@ class Substitutes:
         self._core = core
         self._booking = booking.Booking(core)
 
-    def ensure(self, lease, reservation, now):
+    def ensure(self, lease, reservation, now, patient=False):
         """Let a reservation occupy resources, as many as were promised to it.
 
         Only whole resources are occupied. A resource that another reservation still holds, or
         that is out of order, is replaced by one that is free until the end of the lease.
 
+        :param patient: wait for a resource that is still held instead of replacing it.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of order, and there is no substitute.
+        :raises LostRace: another manager has taken the lease over; nothing was written.
         """
         with self._core.database.writer() as connection:
             whole = [given.resource_id for given
                      in allocations.of_reservations(connection, [reservation.id]) if given.whole]
             holders = resources.hold(connection, whole, reservation.id) if whole else {}
             known = {each.id: each for each in resources.with_ids(connection, whole)}
+            _refuse_overtaken(connection, lease)
         broken = {key for key, each in known.items() if not each.reservable} - set(holders)
         if not holders and not broken:
             return
+        names = ', '.join(f'{known[key].name} by reservation {holder}'
+                          for key, holder in sorted(holders.items()))
+        if holders and patient:
+            raise errors.StillBusy(service='Climate', reason=f'still held are {names}.')
         try:
             self._replace(lease, reservation, set(holders) | broken, now)
         except errors.NotEnough as error:
             if not holders:
                 raise
-            names = ', '.join(f'{known[key].name} by reservation {holder}'
-                              for key, holder in sorted(holders.items()))
             raise errors.StillBusy(service='Climate', reason=(
                 f'still held are {names}, and no other is free.')) from error
 
@@ -62,6 +67,7 @@ class Substitutes:
                     need, demand=demand)))
 
         def write(connection, chosen):
+            _refuse_overtaken(connection, lease)
             allocations.delete(connection, [reservation.id], lost)
             self._booking.replace(connection, chosen, now)
             resources.release(connection, reservation.id, lost)
@@ -77,6 +83,12 @@ class Substitutes:
                                  avoid=set(kept) | lost)
         LOG.warning('Lease %s, reservation %s: resources %s could not be had, %s instead',
                     lease.id, reservation.id, sorted(lost), sorted(new))
+
+
+def _refuse_overtaken(connection, lease):
+    # After the resources are locked, in the order of every booking.
+    if leases.lock(connection, lease.id).claim_no != lease.claim_no:
+        raise errors.LostRace()
 
 
 def reread(connection, lease):

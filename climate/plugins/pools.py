@@ -34,6 +34,7 @@ class HostPool(base.Pool):
         services = cloud.as_service()
         service_host = found.facts['service_name']
         self._refuse_in_use(services, found.name, service_host)
+        self._refuse_zoned(services, found.name, service_host)
         freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
         services.nova.add_hosts(freepool, [service_host])
         try:
@@ -58,8 +59,18 @@ class HostPool(base.Pool):
         return self.conf.placement.provider_prefix + name
 
     @staticmethod
+    def _refuse_zoned(services, name, service_host):
+        # A lease puts its hosts into a zone of its own, and Nova allows one zone for a host.
+        zoned = [aggregate for aggregate in services.nova.aggregates()
+                 if aggregate.zone and service_host in aggregate.hosts]
+        if zoned:
+            raise errors.HostInUse(host=name, reason=(
+                f'it is in the zone {zoned[0].zone} by the aggregate {zoned[0].name}, and a lease '
+                'gives it another. Take it out of that aggregate first.'))
+
+    @staticmethod
     def _refuse_in_use(services, name, service_host):
         servers = services.nova.servers_on([service_host])
         if servers:
             raise errors.HostInUse(host=name, reason=(
-                f'{len(servers)} servers run on it. Migrate or delete them first.'))
+                f'servers run on it ({len(servers)}). Migrate or delete them first.'))

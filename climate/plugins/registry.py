@@ -95,6 +95,9 @@ class Registry:
             raise errors.MissingFields(fields=', '.join(
                 name for name in plugin.schema['required'] if name not in request))
         path = '.'.join(str(step) for step in problem.absolute_path)
+        if problem.validator == 'additionalProperties' and not path:
+            raise errors.BadField(field=resource_type, reason=(
+                f'{problem.message[:300]}. Known are: {", ".join(plugin.schema["properties"])}.'))
         raise errors.BadField(field=f'{resource_type}{"." if path else ""}{path}',
                               reason=problem.message[:300] + '.')
 

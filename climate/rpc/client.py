@@ -46,7 +46,7 @@ class ManagerClient:
         self._call = bus.call
 
     def ping(self, context, timeout=None):
-        """{"database": revision}: a manager lives and reaches its database."""
+        """{"database": "ok"}: a manager lives and reaches its database."""
         return self._call(context, 'ping', timeout=timeout)
 
     def create_lease(self, context, lease_id, request):

@@ -140,7 +140,7 @@ class Scene:
         return until(look, f'lease {lease_id} to be {status}', seconds)
 
     def boot(self, person='demo', reservation=None, wait=True):
-        """A new server, ACTIVE or ERROR, as an admin sees it."""
+        """A new server; as `booted` unless it is not waited for."""
         found = self.people[person]
         hints = {'scheduler_hints': {'reservation': reservation}} if reservation else {}
         made = found.compute.create_server(
@@ -148,11 +148,14 @@ class Scene:
             flavor_id=found.compute.find_flavor('m1.nano').id,
             networks=[{'uuid': found.network.find_network('private').id}], **hints)
         self._servers.append(made.id)
-        return until(lambda: self._settled(made.id), f'server {made.id}') if wait else made
+        return self.booted(made.id) if wait else made
 
-    def _settled(self, server_id):
-        found = self.people['admin'].compute.get_server(server_id)
-        return found if found.status in OVER else None
+    def booted(self, server_id):
+        """A server as soon as it is ACTIVE or ERROR, as an admin sees it."""
+        def look():
+            found = self.people['admin'].compute.get_server(server_id)
+            return found if found.status in OVER else None
+        return until(look, f'server {server_id} to be {" or ".join(OVER)}')
 
     def exists(self, server_id):
         return self.people['admin'].compute.find_server(server_id, all_projects=True) is not None
@@ -180,6 +183,18 @@ class Scene:
                 'trustee_user_id': admin.identity.find_user('climate').id})
         return {trust['id'] for trust in answer.json()['trusts']}
 
+    def forget_leases(self):
+        """Take from the cloud what leases have there that Climate does not know any more."""
+        admin = self.people['admin'].compute
+        for aggregate in admin.aggregates():
+            if (aggregate.availability_zone or '').startswith('climate_'):
+                for server in admin.servers(all_projects=True):
+                    if server.compute_host in aggregate.hosts:
+                        self.remove(server.id)
+                for host in aggregate.hosts:
+                    admin.remove_host_from_aggregate(aggregate, host)
+                admin.delete_aggregate(aggregate)
+
     def state(self):
         """All that a test could leave behind, in a form that can be compared."""
         admin = self.people['admin']
@@ -202,6 +217,8 @@ class Scene:
         """Give back all that was made through this scene."""
         for server_id in self._servers:
             self.people['admin'].compute.delete_server(server_id, ignore_missing=True)
+        for server_id in self._servers:
+            self.remove(server_id)
         leases = self.climate('admin').leases
         for lease_id in self._leases:
             with contextlib.suppress(errors.NotFound):

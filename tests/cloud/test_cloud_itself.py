@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cloud that the other tests of this folder rely on."""
-import uuid
-
 from openstack import exceptions
 import pytest
 
 
 @pytest.fixture
-def server(demo):
-    """A running server of project demo; deleted after the test."""
-    made = demo.compute.create_server(
-        name=f'cloud-itself-{uuid.uuid4()}', flavor_id=demo.compute.find_flavor('m1.nano').id,
-        image_id=demo.image.find_image('tiny').id,
-        networks=[{'uuid': demo.network.find_network('private').id}])
-    yield demo.compute.wait_for_server(made, wait=60, interval=0.5)
-    demo.compute.delete_server(made, ignore_missing=True)
-    demo.compute.wait_for_delete(made, wait=60, interval=0.5)
+def server(scene, open_host):
+    """A running server of project demo, without a lease."""
+    return scene.boot('demo')
 
 
-def test_a_member_boots_a_server_that_gets_an_address(server):
-    assert server.status == 'ACTIVE'
+def test_a_member_boots_a_server_that_gets_an_address(server, open_host):
+    assert (server.status, server.compute_host) == ('ACTIVE', open_host)
     assert server.addresses['private'][0]['addr'].startswith('10.99.0.')
 
 

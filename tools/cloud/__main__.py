@@ -8,6 +8,7 @@ reset           down, then drop all data
 restart NAME... stop and start single processes, for example nova-scheduler
 climate-up      start this checkout's Climate beside the cloud (first: up)
 climate-down    stop Climate
+climate-reset   climate-down, then drop the data of Climate; the cloud keeps its own
 
 Environment, to be the same at each call:
 CLOUD_DIR              where everything is kept (default: .cloud in the checkout)
@@ -29,7 +30,8 @@ from tools.cloud import climate_service
 from tools.cloud import settings
 from tools.cloud import verbs
 
-VERBS = ('up', 'down', 'status', 'reset', 'restart', 'climate-up', 'climate-down')
+VERBS = ('up', 'down', 'status', 'reset', 'restart', 'climate-up', 'climate-down',
+         'climate-reset')
 
 
 def main(arguments):
@@ -61,7 +63,8 @@ def _do(cloud, verb, names):
             verbs.restart(cloud, names)
         else:
             {'up': verbs.up, 'down': verbs.down, 'reset': verbs.reset,
-             'climate-up': climate_service.up, 'climate-down': climate_service.down}[verb](cloud)
+             'climate-up': climate_service.up, 'climate-down': climate_service.down,
+             'climate-reset': climate_service.reset}[verb](cloud)
     return 0
 
 

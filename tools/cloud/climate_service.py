@@ -31,6 +31,15 @@ def down(cloud):
         processes.stop(cloud, name)
 
 
+def reset(cloud):
+    """Stop Climate and drop its leases and hosts; what they have in the cloud stays there."""
+    down(cloud)
+    commands.run(cloud, [
+        'mariadb', '--host=127.0.0.1', f'--port={settings.PORTS["mariadb"]}', '--user=cloud',
+        f'--password={settings.PASSWORD}', '--execute=DROP DATABASE IF EXISTS climate; '
+        'CREATE DATABASE climate CHARACTER SET utf8mb4'], 'climate-db.log')
+
+
 def start(cloud, name):
     """Start one of Climate's daemons; returns at once."""
     path = f'{cloud.climate_venv}/bin:{commands.environment(cloud)["PATH"]}'

@@ -33,6 +33,8 @@ max_connections = 300
 innodb_buffer_pool_size = 256M
 # Quick rather than safe: these are tests.
 innodb_flush_log_at_trx_commit = 0
+innodb_flush_method = nosync
+debug-no-sync
 character-set-server = utf8mb4
 performance_schema = OFF
 log-error = {log}/mariadb.log

@@ -2,6 +2,7 @@
 """What every controller is made with."""
 import collections.abc
 import dataclasses
+from urllib import parse
 
 import pecan
 from pecan import rest
@@ -87,8 +88,5 @@ def page(request, most, marker=str):
 
 def next_link(request, marker):
     """The link to the page after the one that ends with `marker`."""
-    query = {**request.GET, 'marker': marker}
-    following = request.copy_get()
-    following.GET.clear()
-    following.GET.update(query)
-    return [{'rel': 'next', 'href': following.url}]
+    query = parse.urlencode({**request.GET, 'marker': marker})
+    return [{'rel': 'next', 'href': f'{request.path_url}?{query}'}]

@@ -62,7 +62,7 @@ class Allocated(Lines):
     @staticmethod
     def line(element: Mapping[str, typing.Any]) -> str:
         """One reservation of a host: when, and of which lease."""
-        start = element.get('start') or element.get('start_date')
+        start = element.get('start')
         end = element.get('end') or element.get('end_date')
         return (f'{times.for_people(start)} to {times.for_people(end)} '
                 f'lease {element.get("lease_id")} reservation {element["id"]}')

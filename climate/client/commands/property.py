@@ -51,7 +51,7 @@ class UnsetProperty(base.Silent):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('property', metavar='PROPERTY', help='Name of the property.')
-        parser.add_argument('--host', metavar='HOST', nargs='+', action='extend', required=True,
+        parser.add_argument('--host', metavar='HOST', action='append', required=True,
                             dest='hosts', help='Hypervisor hostname or id of a host. Repeatable.')
         return parser
 

@@ -78,8 +78,7 @@ def test_statuses_are_in_capitals_but_those_of_reservations_are_not(api, manager
     lease = api.get(place(lease)).json['lease']
     assert lease['status'] == 'ACTIVE'
     assert lease['reservations'][0]['status'] == 'active'
-    assert dict(user=lease['user_id'], project=lease['project_id']) == {
-        'user': 'demo', 'project': 'demo'}
+    assert (lease['user_id'], lease['project_id']) == ('demo', 'demo')
 
 
 def test_dates_are_shown_as_clients_parse_them(api):
@@ -104,7 +103,7 @@ def test_now_is_the_minute_that_runs(api, clock):
 def test_a_lease_needs_no_reservations_and_lives_all_the_same(api, manager):
     body = builders.a_body()
     del body['reservations']
-    lease = api.post('/v1/leases', body, ).json['lease']
+    lease = api.post('/v1/leases', body).json['lease']
     assert lease['reservations'] == []
     manager.run()
     assert api.get(place(lease)).json['lease']['status'] == 'ACTIVE'

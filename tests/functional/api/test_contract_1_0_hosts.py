@@ -139,7 +139,7 @@ def test_a_host_is_refused_with_the_reason(call, manager):
     call('POST', '', {'name': 'compute-1'})
     for body, status, told in (
             ({'name': 'compute-1'}, 409, 'enrolled already, as 1'),
-            ({'name': 'compute-2'}, 409, '1 servers run on it'),
+            ({'name': 'compute-2'}, 409, 'servers run on it (1)'),
             ({'name': 'twin'}, 409, 'More than one'), ({'name': 'nowhere'}, 404, 'nowhere'),
             ({}, 400, 'Missing parameter name'), ({'name': ''}, 400, 'name'),
             ({'name': 'compute-3', 'vcpus': '9'}, 400, 'vcpus'),

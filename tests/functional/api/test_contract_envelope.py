@@ -40,26 +40,29 @@ def test_every_route_has_a_twin_that_ends_in_json(api, manager, lease):
     assert api.delete(f'/v1/leases/{lease["id"]}.json').status_int == 204
 
 
-@pytest.mark.parametrize('path', ['/v1/leases/', '/v1', '/v1/', '/versions/', '/v1/plugins', '/x',
-                                  '/v2/leases', '/v1/os-hosts/', '/v1/leases/1/2', '/v1/_parts',
-                                  '/v1/leases/_parts', '/v1/os-hosts/__dict__/x'])
-def test_a_url_that_is_none_is_told_in_the_short_form(api, path):
-    answer = api.get(path, token=builders.ADMIN)
-    assert answer.status_int == 404
-    assert answer.json == {'error': 404, 'error_message': f'Nothing is at {path}.'}
-    assert HEADER not in answer.headers
+def test_a_url_that_is_none_is_told_in_the_short_form(api):
+    for path in (
+            '/v1/leases/', '/v1', '/v1/', '/versions/', '/v1/plugins', '/x',
+            '/v2/leases', '/v1/os-hosts/', '/v1/leases/1/2', '/v1/_parts',
+            '/v1/leases/_parts', '/v1/os-hosts/__dict__/x'):
+        answer = api.get(path, token=builders.ADMIN)
+        assert answer.status_int == 404
+        assert answer.json == {'error': 404, 'error_message': f'Nothing is at {path}.'}
+        assert HEADER not in answer.headers
 
 
-@pytest.mark.parametrize(('method', 'path', 'allowed'), [
-    ('PUT', '/v1/leases', 'GET, POST'), ('DELETE', '/v1/leases', 'GET, POST'),
-    ('POST', '/v1/leases/7', 'GET, PUT, DELETE'), ('PATCH', '/v1/leases/7', 'GET, PUT, DELETE'),
-    ('DELETE', '/v1/os-hosts', 'GET, POST'), ('PATCH', '/v1/os-hosts/properties', 'GET'),
-    ('GET', '/v1/os-hosts/properties/gpu', 'PATCH'), ('POST', '/v1/os-hosts/allocations', 'GET')])
-def test_a_method_that_does_nothing_is_told_with_those_that_do(api, method, path, allowed):
-    answer = api.call(method, path, {'name': 'x'}, token=builders.ADMIN)
-    assert answer.status_int == 405
-    assert answer.json == {'error': 405, 'error_message': f'{method} does nothing at {path}.'}
-    assert answer.headers['Allow'] == allowed
+def test_a_method_that_does_nothing_is_told_with_those_that_do(api):
+    for method, path, allowed in (
+            ('PUT', '/v1/leases', 'GET, POST'), ('DELETE', '/v1/leases', 'GET, POST'),
+            ('POST', '/v1/leases/7', 'GET, PUT, DELETE'), ('PATCH', '/v1/leases/7',
+            'GET, PUT, DELETE'),
+            ('DELETE', '/v1/os-hosts', 'GET, POST'), ('PATCH', '/v1/os-hosts/properties', 'GET'),
+            ('GET', '/v1/os-hosts/properties/gpu', 'PATCH'), ('POST', '/v1/os-hosts/allocations',
+            'GET')):
+        answer = api.call(method, path, {'name': 'x'}, token=builders.ADMIN)
+        assert answer.status_int == 405
+        assert answer.json == {'error': 405, 'error_message': f'{method} does nothing at {path}.'}
+        assert answer.headers['Allow'] == allowed
 
 
 def test_a_method_cannot_be_hidden_in_another(api, lease):
@@ -81,29 +84,30 @@ def test_names_of_the_query_and_of_the_body_mean_nothing_to_the_server_itself(ap
     assert answer.status_int in (200, 201)
 
 
-@pytest.mark.parametrize(('asked', 'spoken'), [
-    (None, '1.0'), ('reservation 1.0', '1.0'), ('reservation 1.1', '1.1'),
-    ('reservation latest', '1.1'), ('compute 2.90', '1.0'), ('1.1', '1.0'),
-    ('compute 2.90, reservation 1.1', '1.1')])
-def test_the_version_that_is_spoken_is_in_the_answer(api, lease, asked, spoken):
-    headers = {} if asked is None else {HEADER: asked}
-    for path, status in (('/v1/leases', 200), (f'/v1/leases/{lease["id"]}', 200),
-                         ('/v1/leases/absent', 404)):
-        answer = api.get(path, headers=headers)
+def test_the_version_that_is_spoken_is_in_the_answer(api, lease):
+    for asked, spoken in (
+            (None, '1.0'), ('reservation 1.0', '1.0'), ('reservation 1.1', '1.1'),
+            ('reservation latest', '1.1'), ('compute 2.90', '1.0'), ('1.1', '1.0'),
+            ('compute 2.90, reservation 1.1', '1.1')):
+        headers = {} if asked is None else {HEADER: asked}
+        for path, status in (('/v1/leases', 200), (f'/v1/leases/{lease["id"]}', 200),
+                             ('/v1/leases/absent', 404)):
+            answer = api.get(path, headers=headers)
+            assert answer.status_int == status
+            assert answer.headers[HEADER] == f'reservation {spoken}'
+            assert answer.headers['Vary'] == HEADER
+
+
+def test_a_version_that_is_not_served_is_told_in_the_short_form(api):
+    for asked, status in (
+            ('1', 400), ('foo', 400), ('1.x', 400), ('1.1.1', 400), ('-1.0', 400),
+            ('1.\u0661', 400),
+            ('0.9', 406), ('1.2', 406), ('2.0', 406), ('1.99999999', 406)):
+        answer = api.get('/v1/leases', version=asked)
         assert answer.status_int == status
-        assert answer.headers[HEADER] == f'reservation {spoken}'
-        assert answer.headers['Vary'] == HEADER
-
-
-@pytest.mark.parametrize(('asked', 'status'), [
-    ('1', 400), ('foo', 400), ('1.x', 400), ('1.1.1', 400), ('-1.0', 400), ('1.\u0661', 400),
-    ('0.9', 406), ('1.2', 406), ('2.0', 406), ('1.99999999', 406)])
-def test_a_version_that_is_not_served_is_told_in_the_short_form(api, asked, status):
-    answer = api.get('/v1/leases', version=asked)
-    assert answer.status_int == status
-    assert set(answer.json) == {'error', 'error_message'}
-    assert answer.json['error'] == status
-    assert HEADER not in answer.headers
+        assert set(answer.json) == {'error', 'error_message'}
+        assert answer.json['error'] == status
+        assert HEADER not in answer.headers
 
 
 def test_an_error_has_the_form_of_its_version(api):
@@ -125,31 +129,34 @@ def test_whoever_proves_nothing_is_told_how_to(api):
     assert HEADER not in answer.headers
 
 
-@pytest.mark.parametrize('accept', [None, '', '*/*', 'text/html', 'application/xml', 'nonsense'])
-def test_everything_is_json_whatever_is_accepted(api, accept):
-    headers = {} if accept is None else {'Accept': accept}
-    for path in ('/', '/v1/leases', '/v1/leases/absent', '/nowhere'):
-        assert api.get(path, headers=headers).content_type == 'application/json'
+def test_everything_is_json_whatever_is_accepted(api):
+    for accept in (
+            None, '', '*/*', 'text/html', 'application/xml', 'nonsense'):
+        headers = {} if accept is None else {'Accept': accept}
+        for path in ('/', '/v1/leases', '/v1/leases/absent', '/nowhere'):
+            assert api.get(path, headers=headers).content_type == 'application/json'
 
 
-@pytest.mark.parametrize('kind', [None, 'application/json', 'application/json; charset=utf-8',
-                                  'Application/JSON'])
-def test_a_body_is_json_or_says_nothing_of_itself(api, kind):
-    answer = api.post('/v1/leases', builders.a_body(reservations=[]),
-                      headers={'Content-Type': kind or ''})
-    assert answer.status_int == 201
+def test_a_body_is_json_or_says_nothing_of_itself(api):
+    for kind in (
+            None, 'application/json', 'application/json; charset=utf-8',
+            'Application/JSON'):
+        answer = api.post('/v1/leases', builders.a_body(reservations=[]),
+                          headers={'Content-Type': kind or ''})
+        assert answer.status_int == 201
 
 
-@pytest.mark.parametrize('kind', ['text/plain', 'application/x-www-form-urlencoded',
-                                  'multipart/form-data; boundary=x', 'application/xml'])
-def test_another_type_of_body_is_refused(api, kind):
-    answer = api.post('/v1/leases', builders.a_body(), headers={'Content-Type': kind})
-    assert answer.status_int == 400
-    assert set(answer.json) == {'error', 'error_message'}
-    assert 'application/json' in answer.json['error_message']
-    answer = api.post('/v1/leases', builders.a_body(), headers={'Content-Type': kind},
-                      version='1.1')
-    assert answer.json['error_name'] == 'unsupported_media_type'
+def test_another_type_of_body_is_refused(api):
+    for kind in (
+            'text/plain', 'application/x-www-form-urlencoded',
+            'multipart/form-data; boundary=x', 'application/xml'):
+        answer = api.post('/v1/leases', builders.a_body(), headers={'Content-Type': kind})
+        assert answer.status_int == 400
+        assert set(answer.json) == {'error', 'error_message'}
+        assert 'application/json' in answer.json['error_message']
+        answer = api.post('/v1/leases', builders.a_body(), headers={'Content-Type': kind},
+                          version='1.1')
+        assert answer.json['error_name'] == 'unsupported_media_type'
 
 
 def test_each_answer_has_a_request_id_of_its_own(api):

@@ -85,6 +85,19 @@ def test_who_should_come_back_later_is_told_when(service, version, error):
             assert 'again in 5 seconds' in answer.json['error_message']
 
 
+def test_a_database_that_is_gone_is_told_with_the_time_to_come_back(api, database, tmp_path):
+    if database.dialect != 'sqlite':
+        pytest.skip('Only the file of SQLite can be taken away here.')
+    database.dispose()
+    tmp_path.rename(f'{tmp_path}-gone')
+    for version in ('1.0', '1.1'):
+        answer = api.get('/v1/leases', version=version)
+        assert answer.status_int == 503
+        assert answer.headers['Retry-After'] == '5'
+    answer = api.get('/healthcheck', token=None)
+    assert (answer.status_int, answer.text) == (503, 'the manager does not reach the database')
+
+
 def test_what_nobody_meant_is_hidden_from_the_caller(service):
     api = service(BrokenBus(RuntimeError('a secret of the house')))
     old = api.get('/v1/leases', status=500)

@@ -37,7 +37,7 @@ def test_each_operation_has_answers_and_whole_parameters(document):
         assert set(operation) <= {'summary', 'description', 'operationId', 'parameters',
                                   'requestBody', 'responses', 'security', 'tags', 'deprecated'}
         assert operation['responses'], (method, path)
-        assert all(code == 'default' or code.isdigit() and 'description' in answer
+        assert all('description' in answer and (code == 'default' or code.isdigit())
                    for code, answer in operation['responses'].items())
         given = [*document['paths'][path].get('parameters', ()), *operation['parameters']]
         assert len({(each['name'], each['in']) for each in given}) == len(given)

@@ -120,9 +120,10 @@ def test_headers_that_pretend_an_identity_are_not_believed(api):
     assert api.get('/v1/os-hosts', token=STRANGER, headers=pretended).status_int == 403
 
 
-@pytest.mark.parametrize('token', ['', 'demo', ':', 'demo:', ':demo'])
-def test_a_token_without_user_and_project_is_none(api, token):
-    assert api.get('/v1/leases', token=token).status_int == 401
+def test_a_token_without_user_and_project_is_none(api):
+    for token in (
+            '', 'demo', ':', 'demo:', ':demo'):
+        assert api.get('/v1/leases', token=token).status_int == 401
 
 
 def test_every_rule_is_documented_with_its_route(conf):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the database arrange with: records and rows with sensible defaults."""
+import concurrent.futures
 import contextlib
-import threading
 import uuid
 
 import builders
@@ -64,8 +64,13 @@ def promise(lease, resource_id, start=None, end=None, **more):
 
 
 def promised(database, *given):
+    """Write promises, also such as were given back."""
     with database.writer() as connection:
-        allocations.add(connection, given)
+        for each in given:
+            allocations.add(connection, [each])
+            if each.released_at is not None:
+                allocations.cut(connection, [each.reservation_id], each.released_at,
+                                [each.resource_id])
 
 
 def promises(database, table):
@@ -83,25 +88,9 @@ def another(database):
     found.dispose()
 
 
-class Thread(threading.Thread):
-    """A function on a thread of its own; `result` waits for it and hands back what it returned."""
-
-    def __init__(self, work):
-        super().__init__(daemon=True)
-        self._work = work
-        self._found = None
-        self._error = None
-        self.start()
-
-    def run(self):
-        try:
-            self._found = self._work()
-        except BaseException as error:  # handed on to whoever asks for the result
-            self._error = error
-
-    def result(self):
-        self.join(60)
-        assert not self.is_alive()
-        if self._error is not None:
-            raise self._error
-        return self._found
+def on_a_thread(work):
+    """Start a function on a thread of its own; the Future of what it returns."""
+    threads = concurrent.futures.ThreadPoolExecutor(1)
+    started = threads.submit(work)
+    threads.shutdown(wait=False)
+    return started

@@ -151,12 +151,12 @@ def test_a_second_writer_waits_for_the_first_and_then_sees_its_promise(database)
 
     with database.writer() as connection:
         resources.lock(connection, [host])
-        waiting = db_rows.Thread(second)
+        waiting = db_rows.on_a_thread(second)
         assert at_the_door.wait(30)
         allocations.add(connection, [db_rows.promise(lease, host)])
         resources.touch(connection, [host], NOON)
         assert not inside.wait(0.5)
-    before, after = waiting.result()
+    before, after = waiting.result(60)
     assert len(after[host]) == 1
     if database.dialect != 'sqlite':  # which lets the second in only when the first is done
         assert not before
@@ -173,7 +173,7 @@ def test_writers_that_want_different_hosts_do_not_wait_for_each_other(database):
 
     with database.writer() as connection:
         resources.lock(connection, [one])
-        assert db_rows.Thread(second).result() == [two]
+        assert db_rows.on_a_thread(second).result(60) == [two]
 
 
 def test_writers_that_block_each_other_end_in_a_lost_race(database):
@@ -192,9 +192,9 @@ def test_writers_that_block_each_other_end_in_a_lost_race(database):
         except errors.LostRace:
             return 'lost'
 
-    one = db_rows.Thread(lambda: crosswise(*ids))
-    two = db_rows.Thread(lambda: crosswise(*reversed(ids)))
-    assert sorted([one.result(), two.result()]) == ['done', 'lost']
+    one = db_rows.on_a_thread(lambda: crosswise(*ids))
+    two = db_rows.on_a_thread(lambda: crosswise(*reversed(ids)))
+    assert sorted([one.result(60), two.result(60)]) == ['done', 'lost']
 
 
 def _named(database, name):

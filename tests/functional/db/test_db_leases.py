@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases, their tasks and their keys in the database."""
+import concurrent.futures
 import dataclasses
 
 import db_rows
@@ -256,10 +257,10 @@ def test_of_two_who_keep_a_key_at_once_the_second_is_told_of_a_duplicate(databas
 
     with database.writer() as connection:
         leases.keep_key(connection, 'demo', 'key', 'hash', 'one', NOON, NOON + hours(1))
-        waiting = db_rows.Thread(second)
-        waiting.join(0.3)
+        waiting = db_rows.on_a_thread(second)
+        concurrent.futures.wait([waiting], timeout=0.3)
     with pytest.raises(engine.Duplicate):
-        waiting.result()
+        waiting.result(60)
 
 
 def test_trusts_that_leases_have_are_known(database):

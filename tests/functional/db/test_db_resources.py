@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources of pools in the database: who occupies them, and their properties."""
+import concurrent.futures
 import threading
 
 import db_rows
@@ -118,8 +119,8 @@ def test_values_are_set_replaced_and_taken_away(database, ids):
     say(database, ids[0], {'rack': '8', 'color': None, 'nothing': None})
     with database.reader() as connection:
         assert resources.get(connection, 'host', ids[0]).properties == {'rack': '8'}
-        assert resources.names(connection, 'host') == {'rack', 'color', 'nothing'}
-        assert resources.names(connection, 'other') == set()
+        assert resources.names(connection, 'host') == ({'rack', 'color', 'nothing'}, set())
+        assert resources.names(connection, 'other') == (set(), set())
 
 
 @pytest.mark.parametrize('text', ['nan', 'inf', '-Infinity', '1e999', '9' * 400, '', ' 7 ', '1_0',
@@ -158,6 +159,7 @@ def test_a_property_is_made_private(database, ids):
         found = resources.property_named(connection, 'host', 'rack')
         resources.set_private(connection, found.id, True, NOON + hours(1))
         after = resources.property_named(connection, 'host', 'rack')
+        assert resources.names(connection, 'host') == (set(), {'rack'})
     assert (after.private, after.updated_at) == (True, NOON + hours(1))
 
 
@@ -182,10 +184,10 @@ def test_two_who_bring_the_same_new_property_at_once_both_succeed(database, ids)
 
     with database.writer() as connection:
         resources.set_values(connection, 'host', ids[0], {'rack': '7'}, NOON)
-        waiting = db_rows.Thread(second)
+        waiting = db_rows.on_a_thread(second)
         assert began.wait(30)
-        waiting.join(0.3)
-    waiting.result()
+        concurrent.futures.wait([waiting], timeout=0.3)
+    waiting.result(60)
     with database.reader() as connection:
         assert resources.values_of(connection, 'host', {'rack', 'zone'}) == {
             ids[0]: {'rack': '7'}, ids[1]: {'rack': '8', 'zone': 'z'}}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs real managers that die: a warm process that forks one for each request.
+
+Reads lines of JSON from its standard input: {"folder", "story", "crash_at", "arrange"}; answers
+each with a line {"folder", "status"}, the exit status of the child, -9 where it was killed. It
+has no threads of its own, so that forking is safe.
+"""
+from climate import backend
+
+backend.prefer_threads()
+
+import json  # noqa: E402
+import logging  # noqa: E402
+import os  # noqa: E402
+import select  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
+import traceback  # noqa: E402
+
+import stories  # noqa: E402
+
+from climate import conf as configuration  # noqa: E402
+from climate import errors  # noqa: E402
+from climate.cloud import simulated  # noqa: E402, F401
+from climate.manager import endpoint  # noqa: E402
+from climate.manager import service  # noqa: E402
+from climate.plugins import registry  # noqa: E402
+from climate.rpc import client  # noqa: E402
+
+_PLAY_SECONDS = 30
+_TOGETHER = 6
+
+
+class Running:
+    """A real manager with its threads, in the words of the stories."""
+
+    def __init__(self, conf):
+        manager = service.Manager(conf, serve_rpc=False)
+        manager.start()
+        self.core, self.cloud = manager.core, manager.core.cloud
+        self.database = manager.core.database
+        self.client = client.ManagerClient(endpoint.InProcess(manager.endpoint))
+
+    def run(self):
+        """The threads work by themselves."""
+        time.sleep(0.01)
+
+    @property
+    def clock(self):
+        return _RealClock()
+
+
+class _RealClock:
+    def advance(self, _span):
+        """Real time passes by itself."""
+
+
+def _options(folder, crash_at):
+    """The arguments of a manager on the files in `folder`."""
+    return {
+        ('DEFAULT', 'plugins'): 'physical:host,virtual:dummy',
+        ('DEFAULT', 'transport_url'): 'fake:/',
+        ('DEFAULT', 'log_file'): f'{folder}/climate.log',
+        ('cloud', 'driver'): 'simulated',
+        ('database', 'connection'): f'sqlite:///{folder}/climate.sqlite',
+        ('simulated', 'state'): f'{folder}/cloud.sqlite',
+        ('simulated', 'crash_at'): crash_at,
+        ('simulated', 'delete_seconds'): 0.05,
+        ('manager', 'claim_seconds'): 1,
+        ('manager', 'poll_seconds'): 0.05,
+        ('manager', 'busy_seconds'): 0.05,
+        ('manager', 'retry_seconds'): 0.05,
+        ('manager', 'trust_reaper_seconds'): 0,
+    }
+
+
+def _configured(folder, crash_at):
+    text = {}
+    for (group, name), value in _options(folder, crash_at).items():
+        text.setdefault(group, []).append(f'{name} = {value}')
+    path = os.path.join(folder, 'climate.conf')
+    with open(path, 'w') as file:
+        for group, lines in text.items():
+            file.write(f'[{group}]\n' + '\n'.join(lines) + '\n')
+    return configuration.load([], 'climate-manager', files=[path])
+
+
+def _play(request):
+    """Play a story in this process, which may die on the way."""
+    conf = _configured(request['folder'], request['crash_at'])
+    story = stories.STORIES[request['story']]
+    manager = Running(conf)
+    if request['arrange']:
+        story.arrange(manager)
+    else:
+        story.act(manager)
+        until = time.monotonic() + _PLAY_SECONDS
+        while not story.is_over(manager):
+            if time.monotonic() > until:
+                raise AssertionError('It never came to its end.')
+            time.sleep(0.01)
+
+
+def _fork(request):
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        _play(request)
+        status = 0
+    except (errors.ClimateError, AssertionError):
+        traceback.print_exc()
+    finally:
+        # Without what the parent would do at its own exit.
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def main():
+    """Serve requests until standard input ends."""
+    logging.disable(logging.CRITICAL)
+    registry.load(['physical:host', 'virtual:dummy'])
+    waiting, children, tail = [], {}, b''
+    open_input = True
+    while open_input or waiting or children:
+        while waiting and len(children) < _TOGETHER:
+            request = waiting.pop(0)
+            children[_fork(request)] = request['folder']
+        pause = 0.005 if children else None
+        if open_input and select.select([0], [], [], pause)[0]:
+            chunk = os.read(0, 65536)
+            open_input = bool(chunk)
+            *lines, tail = (tail + chunk).split(b'\n')
+            waiting += map(json.loads, lines)
+        elif not open_input and children:
+            time.sleep(0.005)
+        child, status = os.waitpid(-1, os.WNOHANG) if children else (0, 0)
+        if child:
+            answer = {'folder': children.pop(child), 'status': os.waitstatus_to_exitcode(status)}
+            os.write(1, json.dumps(answer).encode() + b'\n')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use cases that are cut short at every point, and how one sees that all came right."""
+import dataclasses
+import datetime
+import uuid
+
+import builders
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import journal
+from climate.db import tables
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager import trusts
+
+LEASE = str(uuid.UUID(int=1))
+_AGES = datetime.timedelta(days=900)
+
+
+class Story:
+    """One use case.
+
+    `arrange` runs undisturbed; `act` may be cut short, and is called again by whoever asked, as
+    a client does that got no answer; `is_over` says when nothing is left to do.
+    """
+
+    name = None
+    hosts = 4
+
+    def arrange(self, manager):
+        for name in sorted(manager.cloud.host_names())[:self.hosts]:
+            manager.client.create_resource(builders.an_admin(), 'host', name, {})
+
+    def act(self, manager):
+        raise NotImplementedError
+
+    def is_over(self, manager):
+        raise NotImplementedError
+
+
+class Start(Story):
+    name = 'start'
+
+    def act(self, manager):
+        _create(manager, 2)
+
+    def is_over(self, manager):
+        return _lease(manager).state in (lifecycle.ACTIVE, lifecycle.ERROR)
+
+
+class StartOfTwo(Start):
+    name = 'start of two reservations'
+
+    def act(self, manager):
+        _create(manager, 1, 1)
+
+
+class _OfActive(Story):
+    """A lease of two hosts runs, with a server on each."""
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        _create(manager, 2)
+        wait_for(manager, lambda: Start.is_over(self, manager))
+        [reservation] = _lease(manager).reservations
+        for name in ('one', 'two'):
+            manager.cloud.boot('demo', name, {'reservation': reservation.id})
+
+    @staticmethod
+    def _resize(manager, count):
+        lease = _lease(manager)
+        [reservation] = lease.reservations
+        if reservation.request['max'] != count:
+            manager.client.update_lease(builders.a_member(), LEASE, records.LeaseChanges(
+                lenient=False, reservations=(records.ReservationRequest(
+                    None, {'min': count, 'max': count}, id=reservation.id),)))
+
+
+class End(_OfActive):
+    name = 'end'
+
+    def act(self, manager):
+        lease = _lease(manager)
+        if lease.state == lifecycle.ACTIVE and lease.end > manager.core.clock():
+            manager.client.update_lease(builders.a_member(), LEASE,
+                                        records.LeaseChanges(end_now=True, lenient=False))
+
+    def is_over(self, manager):
+        dropped = _lease(manager).event('drop_trust')
+        return dropped is not None and dropped.status == lifecycle.EVENT_DONE
+
+
+class Delete(_OfActive):
+    name = 'delete'
+
+    def act(self, manager):
+        if _lease(manager).event('delete_lease') is None:
+            manager.client.delete_lease(builders.a_member(), LEASE)
+
+    is_over = End.is_over
+
+
+class Grow(_OfActive):
+    name = 'grow'
+
+    def act(self, manager):
+        self._resize(manager, 3)
+
+    def is_over(self, manager):
+        updated = _lease(manager).event('update_lease')
+        return updated is not None and updated.status != lifecycle.EVENT_UNDONE and (
+            updated.status != lifecycle.EVENT_IN_PROGRESS)
+
+
+class Shrink(Grow):
+    name = 'shrink'
+
+    def act(self, manager):
+        self._resize(manager, 1)
+
+
+class Enrol(Story):
+    name = 'enrol'
+    hosts = 1
+
+    def act(self, manager):
+        try:
+            manager.client.create_resource(builders.an_admin(), 'host', 'compute-2',
+                                           {'rack': '7'})
+        except errors.HostKnown:
+            return
+
+    def is_over(self, manager):
+        return len(manager.client.list_resources(builders.an_admin(), 'host')) == 2
+
+
+class Withdraw(Story):
+    name = 'withdraw'
+    hosts = 2
+
+    def act(self, manager):
+        for host in manager.client.list_resources(builders.an_admin(), 'host'):
+            if host.name == 'compute-2':
+                manager.client.delete_resource(builders.an_admin(), 'host', host.id)
+
+    def is_over(self, manager):
+        return len(manager.client.list_resources(builders.an_admin(), 'host')) == 1
+
+
+STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink, Enrol,
+                                             Withdraw)}
+
+
+def wait_for(manager, over):
+    """Let a manager that has no threads of its own work until `over()`; the clock moves on."""
+    for _ in range(200):
+        manager.run()
+        if over():
+            return
+        manager.clock.advance(datetime.timedelta(seconds=1))
+    raise AssertionError('It never came to its end.')
+
+
+def picture(manager):
+    """What is true in the end, in the cloud and in the database, without chance names.
+
+    Trusts that no lease has are taken by the reaper first, as it does after a while.
+    """
+    reaper = trusts.Reaper(manager.core)
+    reaper.reap(manager.core.clock())
+    reaper.reap(manager.core.clock() + _AGES)
+    with manager.database.reader() as connection:
+        made = list(connection.execute(sa.select(tables.RESERVATIONS.c.id).order_by(
+            tables.RESERVATIONS.c.lease_id, tables.RESERVATIONS.c.position)).scalars())
+        names = {key: f'reservation {place}' for place, key in enumerate(made)}
+        found = {
+            'leases': [_without_chance(row) for row in connection.execute(
+                sa.select(tables.LEASES).order_by(tables.LEASES.c.id)).mappings()],
+            'reservations': connection.execute(sa.select(
+                tables.RESERVATIONS.c.position, tables.RESERVATIONS.c.state,
+                tables.RESERVATIONS.c.resources_changed)
+                .order_by(tables.RESERVATIONS.c.position)).all(),
+            'events': sorted(tuple(row) for row in connection.execute(
+                sa.select(tables.EVENTS.c.kind, tables.EVENTS.c.status))),
+            'resources': [(row.name, row.reservable, names.get(row.held_by, row.held_by),
+                           row.withdrawn_at is not None)
+                          for row in connection.execute(
+                              sa.select(tables.RESOURCES).order_by(tables.RESOURCES.c.id))],
+            'properties': sorted(tuple(row) for row in connection.execute(
+                sa.select(tables.PROPERTY_VALUES.c.resource_id,
+                          tables.PROPERTY_VALUES.c.text))),
+            'promises': sorted(
+                (names[row.reservation_id], row.resource_id, row.released_at is not None)
+                for row in connection.execute(sa.select(tables.ALLOCATIONS))),
+            'history': [row.what for row in journal.history(connection, LEASE)],
+        }
+    return {key: list(map(str, value)) for key, value in (found | _of_cloud(
+        manager, names)).items()}
+
+
+def _of_cloud(manager, names):
+    services = manager.cloud.as_service()
+    return {
+        'aggregates': sorted(
+            (names.get(each.name, each.name), str(each.zone)[:8], each.hosts,
+             sorted(each.metadata.items())) for each in services.nova.aggregates()),
+        'servers': sorted((each.name, each.host) for each in manager.cloud.servers()),
+        'trusts': [each.trustor_id for each in services.keystone.trusts()],
+    }
+
+
+def _without_chance(row):
+    kept = ('id', 'state', 'task', 'reason', 'degraded')
+    return {name: row[name] for name in kept} | {
+        name: row[name] is not None for name in ('trust_id', 'ended_at', 'deleted_at')}
+
+
+def _create(manager, *counts):
+    request = builders.a_lease(*map(builders.hosts, counts), start=None,
+                               end=manager.core.clock() + builders.hours(9))
+    try:
+        manager.client.get_lease(builders.a_member(), LEASE)
+    except errors.LeaseNotFound:
+        manager.client.create_lease(builders.a_member(), LEASE, dataclasses.replace(request))
+
+
+def _lease(manager):
+    return manager.client.get_lease(builders.a_member(), LEASE)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PUT of a lease: what may change in which state, and that it is all or nothing."""
+import datetime
+
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import lifecycle
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+def _pending(manager):
+    return manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(4)))
+
+
+def _starting(manager):
+    lease = manager.create(builders.a_lease(end=NOON + hours(4)))
+    manager.cloud.fail('nova.add_host', 1, acts.NO)
+    manager.run()
+    return lease
+
+
+def _active(manager):
+    return acts.active(manager, end=NOON + hours(4))
+
+
+def _error(manager):
+    manager.cloud.fail('nova.add_host', 9, acts.NO)
+    lease = manager.create(builders.a_lease(end=NOON + hours(4)))
+    manager.run_until(NOON + minutes(5))
+    manager.cloud.fail('nova.add_host', 0, None)
+    return lease
+
+
+def _terminated(manager):
+    lease = _active(manager)
+    manager.clock.advance(minutes(1))
+    acts.change(manager, lease, end_now=True)
+    manager.run()
+    return lease
+
+
+def _deleting(manager):
+    lease = _active(manager)
+    acts.delete(manager, lease)
+    return lease
+
+
+YES = None
+RULES = [
+    (_pending, 'PENDING', None, YES, YES, YES, True),
+    (_starting, 'PENDING', 'start', errors.BadTransition, errors.BadTransition,
+     errors.BadTransition, False),
+    (_active, 'ACTIVE', None, YES, YES, YES, False),
+    (_error, 'ERROR', None, YES, errors.BadTransition, errors.BadTransition, False),
+    (_terminated, 'TERMINATED', None, errors.LeaseEnded, errors.LeaseEnded, errors.LeaseEnded,
+     True),
+    (_deleting, 'ACTIVE', 'delete', errors.BadTransition, errors.BadTransition,
+     errors.BadTransition, False),
+]
+
+
+@pytest.mark.parametrize(('make', 'state', 'task', 'prolonged', 'before', 'more', 'gone'), RULES)
+def test_each_state_allows_what_the_table_says(manager, make, state, task, prolonged, before,
+                                               more, gone):
+    manager.enrol(3)
+    lease = manager.lease(make(manager))
+    assert (lease.state, lease.task) == (state, task)
+    assert acts.change(manager, lease, name='renamed').name == 'renamed'
+    [reservation] = lease.reservations
+    for answer, fields in (
+            (prolonged, {'end': NOON + hours(6)}),
+            (before, {'before_end': NOON + hours(3)}),
+            (more, {'reservations': acts.asked(reservation, min=2, max=2)})):
+        if answer is YES:
+            acts.change(manager, lease, **fields)
+            continue
+        untouched = acts.everything(manager)
+        with pytest.raises(answer):
+            acts.change(manager, lease, **fields)
+        assert acts.everything(manager) == untouched
+    assert acts.delete(manager, lease) == gone
+    manager.run_until(NOON + hours(7))
+    assert manager.lease(lease).deleted_at is not None
+    assert acts.is_clean(manager, 3)
+
+
+def test_a_lease_is_prolonged_shortened_deferred_and_advanced(manager):
+    manager.enrol(1)
+    lease = _pending(manager)
+    for start, end in ((1, 6), (1, 3), (2, 3), (0.5, 3), (5, 8)):
+        changed = acts.change(manager, lease, start=NOON + hours(start), end=NOON + hours(end))
+        assert (changed.start, changed.end) == (NOON + hours(start), NOON + hours(end))
+    [(_, [promise])] = manager.client.list_allocations(builders.an_admin(), 'host')
+    assert (promise.start, promise.end) == (NOON + hours(5), NOON + hours(8))
+    manager.run_until(NOON + hours(4.9))
+    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.run_until(NOON + hours(5))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.run_until(NOON + hours(8))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+
+
+def test_a_change_that_finds_no_room_changes_nothing(manager):
+    manager.enrol(2)
+    lease = acts.active(manager, builders.hosts(1), builders.hosts(1))
+    first, second = lease.reservations
+    manager.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(3)))
+    before = acts.everything(manager)
+    for fields in ({'end': NOON + hours(3)},
+                   {'reservations': acts.asked(first, min=1, max=1)
+                    + acts.asked(second, min=2, max=2)},
+                   {'name': 'other', 'end': NOON + minutes(30),
+                    'reservations': acts.asked(first, min=3, max=3)}):
+        with pytest.raises(errors.NotEnough):
+            acts.change(manager, lease, **fields)
+        assert acts.everything(manager) == before
+
+
+def test_new_criteria_move_a_pending_lease_and_not_an_active_one(manager):
+    first, second = manager.enrol(2)
+    pending = _pending(manager)
+    assert pending.reservations[0].resource_ids == (first.id,)
+    changed = acts.change(manager, pending, reservations=acts.asked(
+        pending.reservations[0], resource_properties=acts.named(second)))
+    assert changed.reservations[0].resource_ids == (second.id,)
+    manager.run_until(NOON + hours(1))
+    before = acts.everything(manager)
+    with pytest.raises(errors.NotEnough) as refused:
+        acts.change(manager, pending, reservations=acts.asked(
+            pending.reservations[0], resource_properties=acts.named(first)))
+    assert 'in use' in refused.value.message
+    assert acts.everything(manager) == before
+
+
+def test_a_pending_lease_gets_more_and_fewer_hosts(manager):
+    manager.enrol(4)
+    lease = _pending(manager)
+    for count in (4, 2, 3, 1):
+        changed = acts.change(manager, lease, reservations=acts.asked(
+            lease.reservations[0], min=count, max=count))
+        assert len(changed.reservations[0].resource_ids) == count
+    manager.run_until(NOON + hours(1))
+    assert len(acts.aggregate(manager, lease).hosts) == 1
+
+
+def test_hosts_that_a_lease_gives_up_are_free_when_their_servers_are_gone(conf, database, clock):
+    conf.set_override('delete_seconds', 20, group='simulated')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(2)
+    lease = acts.active(manager, builders.hosts(2), end=NOON + hours(5))
+    [reservation] = lease.reservations
+    for name in ('one', 'two'):
+        manager.cloud.boot('demo', name, {'reservation': reservation.id})
+    manager.clock.advance(minutes(1))
+    acts.change(manager, lease, reservations=acts.asked(reservation, min=1, max=1))
+    manager.run()
+    assert len(acts.holders(manager)) == 2
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(end=NOON + hours(2)))
+    manager.run_until(NOON + minutes(2))
+    assert len(acts.holders(manager)) == 1
+    assert len(manager.cloud.servers()) == 1
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.create(builders.a_lease(end=NOON + hours(2)))
+
+
+def test_an_update_that_failed_once_is_really_done_the_second_time(manager):
+    manager.enrol(3)
+    lease = acts.active(manager, end=NOON + hours(5))
+    manager.cloud.fail('nova.add_host', 1, acts.NO)
+    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=2, max=2))
+    manager.run_until(NOON + minutes(1))
+    lease = manager.lease(lease)
+    assert lease.reservations[0].state == lifecycle.RESERVATION_ACTIVE
+    assert len(acts.aggregate(manager, lease).hosts) == 2
+    assert lease.state == lifecycle.ACTIVE
+
+
+def test_before_end_keeps_its_distance_and_is_armed_again(manager):
+    manager.enrol(1)
+    lease = acts.active(manager, end=NOON + hours(3))
+    assert lease.before_end == NOON + hours(2)
+    manager.run_until(NOON + hours(2.5))
+    assert acts.history(manager, lease)[-1] == 'before_end_lease'
+    changed = acts.change(manager, lease, end=NOON + hours(6))
+    assert changed.before_end == NOON + hours(5)
+    assert 'lease.event.before_end_lease.stop' in acts.news(manager)
+    manager.run_until(NOON + hours(5))
+    assert acts.history(manager, lease).count('before_end_lease') == 2
+    assert acts.news(manager).count('lease.event.before_end_lease') == 2
+
+
+def test_a_lease_shorter_than_the_notice_is_told_when_it_has_started(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + minutes(30)))
+    manager.run_until(NOON + minutes(1))
+    assert acts.history(manager, lease) == ['create', 'start_lease', 'before_end_lease']
+
+
+def test_notify_events_happen_at_their_moments(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(
+        start=NOON + hours(2), end=NOON + hours(4), notify_at=(NOON + hours(1),)))
+    acts.change(manager, lease, notify_at=(NOON + hours(2.5),))
+    manager.run_until(NOON + hours(2))
+    assert acts.news(manager).count('lease.event.notify') == 1
+    manager.run_until(NOON + hours(3))
+    assert acts.news(manager).count('lease.event.notify') == 2
+
+
+def test_moments_that_no_calendar_has_are_refused_by_name(manager):
+    manager.enrol(1)
+    for more in ({'start': NOON, 'duration_seconds': 10 ** 12},
+                 {'start': NOON, 'duration_seconds': 10 ** 18},
+                 {'end': NOON + hours(1), 'duration_seconds': 10 ** 12}):
+        with pytest.raises(errors.BadField, match='duration'):
+            manager.create(builders.a_lease(**more))
+
+
+def test_a_lease_that_would_be_over_already_is_refused(manager):
+    manager.enrol(1)
+    manager.clock.advance(datetime.timedelta(seconds=30))
+    with pytest.raises(errors.BadDate, match='end'):
+        manager.create(builders.a_lease(start=NOON, end=NOON + datetime.timedelta(seconds=20)))
+
+
+def test_a_lease_to_the_end_of_time_is_refused_with_reasons_on_a_full_cloud(manager):
+    manager.enrol(1)
+    forever = datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC)
+    manager.create(builders.a_lease(end=forever))
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(end=forever))
+
+
+def test_a_stale_precondition_and_a_dry_run_change_nothing(manager):
+    manager.enrol(1)
+    lease = _pending(manager)
+    before = acts.everything(manager)
+    with pytest.raises(errors.StalePrecondition):
+        acts.change(manager, lease, end=NOON + hours(9), generation=lease.generation + 1)
+    planned = acts.change(manager, lease, end=NOON + hours(9), dry_run=True)
+    assert planned.end == NOON + hours(9)
+    assert acts.everything(manager) == before

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts and ends when the cloud is slow or fails, and hosts that are late or broken."""
+import datetime
+
+import acts
+import builders
+import oslo_messaging as messaging
+import pytest
+
+from climate import errors
+from climate.db import resources
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager import notify
+from climate.manager import trusts
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+def _seconds(count):
+    return datetime.timedelta(seconds=count)
+
+
+def test_a_lease_that_is_slow_to_end_does_not_delay_another(conf, database, clock):
+    conf.set_override('delete_seconds', 300, group='simulated')
+    conf.set_override('busy_seconds', 10, group='manager')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(2)
+    slow = acts.active(manager)
+    quick = acts.active(manager)
+    manager.cloud.boot('demo', 'one', {'reservation': slow.reservations[0].id})
+    manager.run_until(NOON + hours(1) + minutes(1))
+    assert manager.lease(slow).task == 'end'
+    assert manager.lease(quick).state == lifecycle.TERMINATED
+    assert len(acts.holders(manager)) == 1
+    manager.run_until(NOON + hours(1) + minutes(6))
+    assert manager.lease(slow).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 2)
+
+
+def test_a_host_whose_servers_do_not_die_is_given_up_after_the_limit(conf, database, clock):
+    conf.set_override('delete_seconds', 100000, group='simulated')
+    conf.set_override('busy_seconds', 10, group='manager')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
+    manager.run_until(NOON + hours(1) + minutes(9))
+    assert manager.lease(lease).task == 'end'
+    manager.run_until(NOON + hours(1) + minutes(20))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ERROR
+    assert 'being deleted' in lease.reason
+    assert len(acts.holders(manager)) == 1
+
+
+def test_pauses_grow_until_an_end_is_given_up_and_a_delete_tries_again(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.cloud.fail('nova.delete_aggregate', 99, acts.NO)
+    manager.clock.now = NOON + hours(1)
+    pauses = []
+    while True:
+        manager.run()
+        event = manager.lease(lease).event('end_lease')
+        if event.status == lifecycle.EVENT_ERROR:
+            break
+        pauses.append((event.due_at - manager.clock()).total_seconds())
+        manager.clock.now = event.due_at
+    assert pauses == [2, 4, 8, 16, 32]
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ERROR
+    assert 'Nova: no' in lease.reason
+    assert 'lease.error' in acts.news(manager)
+    manager.cloud.fail('nova.delete_aggregate', 0, None)
+    acts.delete(manager, lease)
+    manager.run_until(NOON + hours(2))
+    assert acts.is_clean(manager, 1)
+
+
+def test_one_reservation_that_fails_does_not_stop_the_end_of_the_others(manager):
+    manager.enrol(2)
+    lease = acts.active(manager, builders.hosts(1), acts.dummy(), builders.hosts(1))
+    manager.cloud.fail('nova.delete_aggregate', 1, acts.NO)
+    manager.clock.now = NOON + hours(1)
+    manager.run()
+    states = [each.state for each in manager.lease(lease).reservations]
+    assert states == ['error', 'deleted', 'deleted']
+    assert len(acts.holders(manager)) == 1
+    manager.run_until(NOON + hours(2))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 2)
+
+
+def test_one_reservation_that_fails_does_not_stop_the_start_of_the_others(manager):
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease(builders.hosts(1), builders.hosts(1),
+                                            end=NOON + hours(3)))
+    manager.cloud.fail('nova.create_aggregate', 1, acts.NO)
+    manager.run()
+    assert [each.state for each in manager.lease(lease).reservations] == ['error', 'active']
+    manager.run_until(NOON + minutes(1))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    assert [each.state for each in lease.reservations] == ['active', 'active']
+    one, two = (acts.aggregate(manager, lease, place).hosts for place in (0, 1))
+    assert len(one) == len(two) == 1 and one != two
+
+
+def test_a_lease_without_reservations_lives_and_ends(manager):
+    request = records.LeaseRequest(name='empty', start=None, end=NOON + hours(1), lenient=False)
+    lease = manager.create(request)
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.run_until(NOON + hours(2))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.delete(manager, lease)
+
+
+def test_leases_that_touch_keep_their_hosts_even_when_both_events_run_at_once(manager):
+    first, _ = manager.enrol(2)
+    acts.active(manager)
+    following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    assert following.reservations[0].resource_ids == (first.id,)
+    other = acts.Second(manager)
+    manager.clock.now = NOON + hours(1)
+    assert other.claim() == 2
+    other.submitted.reverse()  # The start is quicker than the end.
+    other.finish()
+    manager.run_until(NOON + hours(1) + _seconds(2))
+    following = manager.lease(following)
+    assert following.state == lifecycle.ACTIVE
+    assert following.reservations[0].resource_ids == (first.id,)
+    assert not following.reservations[0].resources_changed
+
+
+def test_a_start_whose_host_stays_held_gets_another(manager):
+    first, second = manager.enrol(2)
+    acts.active(manager)
+    following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    manager.cloud.fail('nova.delete_aggregate', 9, acts.NO)
+    manager.run_until(NOON + hours(1) + _seconds(3))
+    following = manager.lease(following)
+    assert following.state == lifecycle.ACTIVE
+    assert following.reservations[0].resource_ids == (second.id,)
+    assert following.reservations[0].resources_changed
+    assert first.id in acts.holders(manager)
+
+
+def test_a_start_whose_only_host_is_held_waits_and_says_who_has_it(conf, database, clock):
+    conf.set_override('busy_seconds', 10, group='manager')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(1)
+    lease = acts.active(manager)
+    following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))
+    manager.cloud.fail('nova.delete_aggregate', 99, acts.NO)
+    manager.run_until(NOON + hours(1) + minutes(15))
+    following = manager.lease(following)
+    assert following.state == lifecycle.ERROR
+    assert lease.reservations[0].id in following.reason
+
+
+def test_a_broken_host_is_replaced_at_the_start(manager):
+    first, second = manager.enrol(2)
+    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    with manager.database.writer() as connection:
+        resources.change(connection, first.id, NOON, reservable=False)
+    manager.run_until(NOON + hours(1))
+    lease = manager.lease(lease)
+    assert lease.reservations[0].resource_ids == (second.id,)
+    assert acts.aggregate(manager, lease).hosts == ('compute-2',)
+
+
+def test_after_downtime_what_ended_is_not_started_and_ends_come_first(manager):
+    manager.enrol(1)
+    noon = NOON
+    running = acts.active(manager)
+    missed = manager.create(builders.a_lease(start=noon + hours(1), end=noon + hours(2)))
+    late = manager.create(builders.a_lease(start=noon + hours(2), end=noon + hours(4)))
+    manager.clock.now = noon + hours(3)
+    manager.run_until(noon + hours(3) + _seconds(5))
+    assert manager.lease(running).state == lifecycle.TERMINATED
+    assert manager.lease(missed).state == lifecycle.TERMINATED
+    assert 'start_lease' not in acts.news(manager)
+    late = manager.lease(late)
+    assert late.state == lifecycle.ACTIVE
+    assert acts.aggregate(manager, late).hosts == ('compute-1',)
+
+
+def test_a_lease_whose_owner_is_gone_still_ends_cleanly(manager):
+    manager.enrol(1)
+    request = builders.hosts(1, before_end='snapshot')
+    lease = acts.active(manager, request, end=NOON + hours(3))
+    manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
+    manager.cloud.delete_trustor('demo')
+    manager.run_until(NOON + hours(4))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert [each['project_id'] for each in manager.cloud.images()] == ['service']
+    assert acts.is_clean(manager, 1)
+
+
+@pytest.mark.parametrize('required', [True, False])
+def test_a_caller_who_cannot_delegate(manager, conf, required):
+    conf.set_override('trust_required', required, group='keystone')
+    manager.enrol(1)
+    manager.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason='no.'))
+    if required:
+        with pytest.raises(errors.TrustRefused):
+            manager.create(builders.a_lease())
+        assert manager.client.list_leases(builders.an_admin(), records.LeaseQuery()) == []
+        return
+    lease = manager.create(builders.a_lease())
+    assert lease.trust_id is None
+    assert 'as itself' in lease.reason
+    manager.run_until(NOON + hours(2))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+
+
+def test_a_trust_that_cannot_be_dropped_is_left_to_the_reaper(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.cloud.fail('keystone.delete_trust', 6,
+                       errors.CloudError(service='Keystone', reason='no'))
+    manager.run_until(NOON + hours(2))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert len(acts.trusts(manager)) == 1
+    reaper = trusts.Reaper(manager.core)
+    reaper.reap(NOON + hours(3))
+    assert len(reaper.reap(NOON + hours(3) + minutes(10))) == 1
+    assert acts.trusts(manager) == []
+
+
+def test_the_reaper_takes_only_what_it_sees_twice_ten_minutes_apart(manager):
+    manager.enrol(1)
+    manager.create(builders.a_lease())
+    orphan = manager.cloud.as_service().keystone.create_trust(builders.a_member())
+    reaper = trusts.Reaper(manager.core)
+    assert reaper.reap(NOON) == []
+    assert reaper.reap(NOON + minutes(9)) == []
+    assert reaper.reap(NOON + minutes(10)) == [orphan.id]
+    assert len(acts.trusts(manager)) == 1
+
+
+def test_news_go_out_once_and_in_order(manager, conf):
+    manager.enrol(1)
+    acts.active(manager)
+    manager.run_until(NOON + hours(2))
+    waiting = acts.news(manager)
+    assert waiting == ['lease.create', 'lease.event.start_lease',
+                       'lease.event.before_end_lease', 'lease.event.end_lease']
+    transport = messaging.get_notification_transport(conf, url='fake:/')
+    sender = notify.Sender(manager.core, 'this manager', transport)
+    assert sender.flush(manager.clock()) == 4
+    assert acts.news(manager) == []
+    assert sender.flush(manager.clock()) == 0
+
+
+def test_cleaning_time_is_kept_free_after_a_lease(conf, database, clock):
+    conf.set_override('cleaning_minutes', 10, group='manager')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(1)
+    manager.create(builders.a_lease())
+    for early in (0, 9):
+        with pytest.raises(errors.NotEnough):
+            manager.create(builders.a_lease(start=NOON + hours(1) + minutes(early),
+                                            end=NOON + hours(2)))
+    manager.create(builders.a_lease(start=NOON + hours(1) + minutes(10), end=NOON + hours(2)))
+
+
+@pytest.mark.parametrize('grace', [0, 60])
+def test_an_early_end_frees_its_hosts_only_when_they_are_free(conf, database, clock, grace):
+    conf.set_override('delete_seconds', 30, group='simulated')
+    conf.set_override('release_grace_seconds', grace, group='manager')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(1)
+    lease = acts.active(manager, end=NOON + hours(9))
+    manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
+    clock.advance(minutes(10))
+    acts.change(manager, lease, end_now=True)
+    manager.run()
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(end=NOON + hours(2)))
+    later = manager.create(builders.a_lease(start=clock() + minutes(2), end=NOON + hours(2)))
+    manager.run_until(clock() + minutes(3))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert manager.lease(later).state == lifecycle.ACTIVE
+
+
+def test_a_host_with_servers_or_with_half_a_name_is_not_enrolled(manager):
+    admin = builders.an_admin()
+    manager.cloud.boot('demo', 'one', host='compute-1')
+    with pytest.raises(errors.HostInUse):
+        manager.client.create_resource(admin, 'host', 'compute-1', {})
+    with pytest.raises(errors.HostNotFound):
+        manager.client.create_resource(admin, 'host', 'compute', {})
+    assert manager.client.list_resources(admin, 'host') == []
+
+
+def test_a_property_that_a_lease_asked_for_stays_until_it_is_over(manager):
+    admin = builders.an_admin()
+    [host] = manager.enrol(1, rack='7')
+    manager.create(builders.a_lease(builders.hosts(1, criteria='["=", "$rack", "7"]')))
+    with pytest.raises(errors.PropertyInUse):
+        manager.client.update_resource(admin, 'host', host.id, {'rack': None})
+    manager.client.update_resource(admin, 'host', host.id, {'row': '1'})
+    manager.run_until(NOON + hours(2))
+    changed = manager.client.update_resource(admin, 'host', host.id, {'rack': None})
+    assert changed.properties == {'row': '1'}

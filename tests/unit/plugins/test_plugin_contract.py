@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same promises of every installed plugin, each on the simulated cloud."""
+from importlib import metadata
+
+import builders
+import jsonschema
+import pytest
+
+from climate.cloud import simulated
+from climate.domain import fit
+from climate.domain import records
+from climate.manager import actions
+from climate.plugins import base
+from climate.plugins import registry
+
+TYPES = sorted(point.name for point in metadata.entry_points(group=registry.NAMESPACE))
+
+
+class Crash(BaseException):
+    """A start that is cut short."""
+
+
+class Scene:
+    """A plugin, a cloud with two enrolled hosts, and a reservation of the plugin's example."""
+
+    def __init__(self, conf, resource_type):
+        self.plugin = registry.Registry(conf).plugin(resource_type)
+        self.cloud = simulated.SimulatedCloud(conf)
+        self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
+                                   start=builders.NOON, end=builders.NOON + builders.hours(1))
+        request = self.plugin.resolve(self.cloud, self.plugin.example)
+        self.reservation = records.Reservation('r', 'l', resource_type, request)
+        self.resources = []
+        for pool in (each(conf) for each in self.plugin.pools):
+            for place, name in enumerate(sorted(self.cloud.host_names())[:2], 1):
+                found = pool.discover(self.cloud, name)
+                pool.admit(self.cloud, found)
+                self.resources.append(records.Resource(place, pool.name, name, found.capacity,
+                                                       facts=found.facts))
+
+    def call(self, method):
+        return getattr(self.plugin, method)(actions.LeaseCloud(self.cloud, self.lease),
+                                            self.lease, self.reservation, self.resources)
+
+    def picture(self):
+        nova = self.cloud.as_service().nova
+        return sorted((each.name, each.hosts, tuple(each.metadata.items()))
+                      for each in nova.aggregates())
+
+
+@pytest.fixture(params=TYPES)
+def scene(request, conf):
+    return Scene(conf, request.param)
+
+
+def test_the_schema_is_closed_and_admits_the_example(scene):
+    schema = scene.plugin.schema
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema['additionalProperties'] is False
+    jsonschema.validate(scene.plugin.example, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**scene.plugin.example, 'unheard_of': 1}, schema)
+
+
+def test_it_is_called_as_it_is_installed(scene):
+    assert isinstance(scene.plugin, base.ResourcePlugin)
+    assert scene.plugin.resource_type in TYPES
+
+
+def test_unknown_keys_and_numbers_as_text_are_taken_from_clients_of_rest_1_0(scene):
+    example = scene.plugin.example
+    texts = {key: str(value) if isinstance(value, int) else value
+             for key, value in example.items()}
+    assert scene.plugin.lenient({**texts, 'unheard_of': 1}) == example
+
+
+def test_resolving_a_resolved_request_changes_nothing(scene):
+    assert scene.plugin.resolve(scene.cloud, scene.reservation.request) == (
+        scene.reservation.request)
+
+
+def test_needs_are_positive_and_covered_by_the_pools(scene):
+    for need in scene.plugin.needs(scene.reservation.request):
+        assert need.pool in {pool.name for pool in scene.plugin.pools}
+        assert 0 < need.demand.at_least <= need.demand.at_most
+        if need.demand.amount is not fit.WHOLE:
+            assert all(units > 0 for units in need.demand.amount.values())
+
+
+def test_a_start_and_an_end_are_harmless_when_they_are_repeated(scene):
+    before = scene.picture()
+    assert scene.call('start') == scene.call('start')
+    running = scene.picture()
+    scene.call('start')
+    assert scene.picture() == running
+    for _ in range(2):
+        scene.call('end')
+        assert scene.picture() == before
+
+
+def test_an_end_is_harmless_without_a_start_and_after_any_part_of_one(scene):
+    before = scene.picture()
+    scene.call('end')
+    assert scene.picture() == before
+    for place in range(1, 100):
+        left = place
+
+        def die(_name, _when):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Crash
+        scene.cloud.faults.on_point = die
+        try:
+            scene.call('start')
+        except Crash:
+            cut_short = True
+        else:
+            cut_short = False
+        scene.cloud.faults.on_point = None
+        scene.call('end')
+        assert scene.picture() == before
+        if not cut_short:
+            return
+    raise AssertionError('The start never came to its end.')
