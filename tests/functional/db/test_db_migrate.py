@@ -60,7 +60,6 @@ def test_every_moment_is_kept_with_microseconds_and_its_zone(database):
     ('leases', ['created_at', 'id']),
     ('reservations', ['lease_id', 'position']),
     ('property_values', ['property_id', 'number']),
-    ('property_values', ['property_id', 'text']),
     ('resources', ['held_by']),
     ('history', ['lease_id', 'id']),
 ])

@@ -201,6 +201,15 @@ def test_a_lease_shorter_than_the_notice_is_told_when_it_has_started(manager):
     assert acts.history(manager, lease) == ['create', 'start_lease', 'before_end_lease']
 
 
+def test_a_lease_whose_start_is_late_is_told_after_it(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + minutes(30)))
+    manager.cloud.fail('nova.add_host', 2, acts.NO)
+    manager.run_until(NOON + minutes(1))
+    assert [what for what in acts.history(manager, lease) if 'failed' not in what] == [
+        'create', 'start_lease', 'before_end_lease']
+
+
 def test_notify_events_happen_at_their_moments(manager):
     manager.enrol(1)
     lease = manager.create(builders.a_lease(

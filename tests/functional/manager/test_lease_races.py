@@ -104,8 +104,9 @@ def test_two_managers_never_carry_out_an_event_twice(manager):
 
 
 def test_an_event_that_was_done_just_before_it_was_claimed_is_not_done_again(manager):
-    manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    manager.enrol(2)
+    lease = acts.active(manager, end=NOON + hours(3))
+    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=2, max=2))
     late = acts.Second(manager, owner='late')
     late.claim()
     manager.clock.advance(minutes(2))  # Its claim has run out, and nobody has noticed.
@@ -114,9 +115,36 @@ def test_an_event_that_was_done_just_before_it_was_claimed_is_not_done_again(man
     other = acts.Second(manager, database, owner='other')
     other.claim()
     other.finish()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
-    assert acts.history(manager, lease) == ['create', 'start_lease']
+    assert acts.history(manager, lease).count('update_lease') == 1
     database.dispose()
+
+
+def test_a_start_that_a_dead_manager_left_is_not_made_for_a_deleted_lease(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    acts.Second(manager, owner='dead').claim()
+    manager.clock.advance(minutes(2))
+    assert not acts.delete(manager, lease)
+    manager.run_until(NOON + minutes(5))
+    assert manager.lease(lease).deleted_at is not None
+    assert 'start_lease' not in acts.history(manager, lease)
+    assert acts.is_clean(manager, 1)
+
+
+def test_an_overtaken_start_occupies_nothing_of_a_lease_that_ended_early(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    frozen = acts.Second(manager, owner='frozen')
+    frozen.claim()
+    manager.clock.advance(minutes(2))
+    manager.run()
+    acts.change(manager, lease, end_now=True)
+    manager.run()
+    assert acts.is_clean(manager, 1)
+    before = acts.everything(manager)
+    frozen.finish()
+    assert acts.everything(manager) == before
+    assert acts.is_clean(manager, 1)
 
 
 def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager):
