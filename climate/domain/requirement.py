@@ -296,5 +296,3 @@ def _refuse(part: object, reason: str) -> NoReturn:
 
 def _bracketed(part: Requirement) -> str:
     return f'({part})' if isinstance(part, All | Any_) else str(part)
-
-

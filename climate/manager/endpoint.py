@@ -16,7 +16,6 @@ from climate.rpc import wire
 LOG = log.getLogger(__name__)
 
 
-
 def _answers(method):
     """Let a deliberate error be an answer: the RPC server sends it without a traceback."""
     wrapped = messaging.expected_exceptions(errors.ClimateError)(method)

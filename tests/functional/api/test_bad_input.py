@@ -165,7 +165,7 @@ def test_an_id_that_is_nonsense_is_not_found(api):
             '%20', 'new', 'get_all', '_lookup', '-1', '0', '9' * 30,
             '%C2%B2', '*', '%0a'):
         for path in (f'/v1/leases/{part}', f'/v1/os-hosts/{part}',
-        f'/v1/os-hosts/{part}/allocation'):
+                     f'/v1/os-hosts/{part}/allocation'):
             answer = api.get(path, token=builders.ADMIN)
             assert answer.status_int == 404
             assert answer.content_type == 'application/json'

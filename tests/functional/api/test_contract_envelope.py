@@ -53,12 +53,14 @@ def test_a_url_that_is_none_is_told_in_the_short_form(api):
 
 def test_a_method_that_does_nothing_is_told_with_those_that_do(api):
     for method, path, allowed in (
-            ('PUT', '/v1/leases', 'GET, POST'), ('DELETE', '/v1/leases', 'GET, POST'),
-            ('POST', '/v1/leases/7', 'GET, PUT, DELETE'), ('PATCH', '/v1/leases/7',
-            'GET, PUT, DELETE'),
-            ('DELETE', '/v1/os-hosts', 'GET, POST'), ('PATCH', '/v1/os-hosts/properties', 'GET'),
-            ('GET', '/v1/os-hosts/properties/gpu', 'PATCH'), ('POST', '/v1/os-hosts/allocations',
-            'GET')):
+            ('PUT', '/v1/leases', 'GET, POST'),
+            ('DELETE', '/v1/leases', 'GET, POST'),
+            ('POST', '/v1/leases/7', 'GET, PUT, DELETE'),
+            ('PATCH', '/v1/leases/7', 'GET, PUT, DELETE'),
+            ('DELETE', '/v1/os-hosts', 'GET, POST'),
+            ('PATCH', '/v1/os-hosts/properties', 'GET'),
+            ('GET', '/v1/os-hosts/properties/gpu', 'PATCH'),
+            ('POST', '/v1/os-hosts/allocations', 'GET')):
         answer = api.call(method, path, {'name': 'x'}, token=builders.ADMIN)
         assert answer.status_int == 405
         assert answer.json == {'error': 405, 'error_message': f'{method} does nothing at {path}.'}

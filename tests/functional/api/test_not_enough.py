@@ -85,8 +85,8 @@ def test_a_dry_run_says_it_as_well(api, hosts):
 
 def test_two_reservations_of_one_lease_do_not_share_their_hosts(api, hosts):
     hosts_of = {'resource_type': 'physical:host', 'min': 3, 'max': 3}
-    body = {'name': 'x', 'duration': '1h', 'reservations': [hosts_of, {**hosts_of, 'min': 4,
-                                                                      'max': 4}]}
+    more = {**hosts_of, 'min': 4, 'max': 4}
+    body = {'name': 'x', 'duration': '1h', 'reservations': [hosts_of, more]}
     answer = api.post('/v1/leases', body, version='1.1')
     assert answer.status_int == 409
     assert (answer.json['details']['wanted'], answer.json['details']['free']) == (4, 3)
