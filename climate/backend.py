@@ -4,8 +4,14 @@
 oslo.messaging imports oslo.service, and oslo.service takes eventlet unless it was told otherwise
 before; so each program comes here first.
 """
+import warnings
+
 from oslo_config import cfg
 from oslo_service import backend
+
+# futurist looks whether eventlet is there, and eventlet says of itself that it is old: nothing
+# that somebody who starts Climate on threads can do anything about.
+warnings.filterwarnings('ignore', message=r'\s*Eventlet is deprecated')
 
 
 def prefer_threads():

@@ -21,13 +21,13 @@
       NotAcceptable                  406   a REST version that is not served
       Conflict                       409   right, but not now
         BadTransition                      the state of the lease does not allow it
-        LeaseEnded                         past its end: it can only be renamed
+        LeaseEnded                   400   past its end: it can only be renamed
         NotEnough                          no room: too few resources are free
         LostRace                           somebody booked first (retried inside)
         HostInUse HostKnown HostAmbiguous PropertyInUse
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
-      UnsupportedMediaType           415
+      UnsupportedMediaType           400
       KeyReused                      422   one Idempotency-Key, two bodies
       Overloaded                     503   try again a little later
         DatabaseUnreachable
@@ -104,7 +104,7 @@ class UnknownProperty(BadRequest):
 class BadPeriod(BadRequest):
     # Existing clients look for this sentence.
     code = 'bad_period'
-    template = 'End date must be later than start date.'
+    template = 'End date must be later than start date. It would start {start} and end {end}.'
 
 
 class PropertyNameTooLong(BadRequest):
@@ -173,7 +173,7 @@ class Conflict(ClimateError):
 
 class BadTransition(Conflict):
     code = 'bad_transition'
-    template = 'Lease {lease_id} is {status}: it cannot {task} now.'
+    template = 'Lease {lease_id} is {status}: it cannot {task} now. Look again in a moment.'
 
 
 class LeaseEnded(Conflict):

@@ -52,11 +52,9 @@ def lease_request(request, limit, schemas):
     """The LeaseRequest of POST /v1/leases."""
     data = read(request, schemas, limit)
     lenient = hooks.is_lenient(request)
-    names = ('start_date', 'end_date') if lenient else ('start', 'end')
-    read_time = times.minute if lenient else times.moment
-    start, end = (read_time(name, data[name]) if name in data else None for name in names)
+    start, end = _dates(data, lenient)
     if end == times.NOW:
-        raise errors.BadPeriod()
+        raise errors.BadPeriod(start='later', end='now')
     seconds = None
     if not lenient:
         seconds = times.seconds('duration', data['duration']) if 'duration' in data else None
@@ -70,9 +68,9 @@ def lease_request(request, limit, schemas):
     key = None if lenient else request.headers.get('Idempotency-Key')
     return records.LeaseRequest(
         name=_name(data['name']), start=None if start == times.NOW else start, end=end,
-        duration_seconds=seconds, before_end=_before_end(data, lenient, read_time),
+        duration_seconds=seconds, before_end=_before_end(data, lenient),
         reservations=tuple(_reservation(item) for item in data.get('reservations', ())),
-        notify_at=_notify_at(data, read_time), lenient=lenient,
+        notify_at=_notify_at(data, lenient), lenient=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
         request_hash=_hash(data) if key else None)
 
@@ -81,9 +79,7 @@ def lease_changes(request, limit, schemas):
     """The LeaseChanges of PUT /v1/leases/{id}."""
     data = read(request, schemas, limit)
     lenient = hooks.is_lenient(request)
-    names = ('start_date', 'end_date') if lenient else ('start', 'end')
-    read_time = times.minute if lenient else times.moment
-    start, end = (read_time(name, data[name]) if name in data else None for name in names)
+    start, end = _dates(data, lenient)
     seconds = None
     if not lenient and 'duration' in data:
         seconds = times.seconds('duration', data['duration'])
@@ -94,9 +90,9 @@ def lease_changes(request, limit, schemas):
         name=_name(data['name']) if 'name' in data else None,
         start=None if start == times.NOW else start, start_now=start == times.NOW,
         end=None if end == times.NOW else end, end_now=end == times.NOW,
-        duration_seconds=seconds, before_end=_before_end(data, lenient, read_time),
+        duration_seconds=seconds, before_end=_before_end(data, lenient),
         reservations=tuple(_reservation(item) for item in data.get('reservations', ())),
-        notify_at=_notify_at(data, read_time), lenient=lenient, dry_run=_dry_run(request),
+        notify_at=_notify_at(data, lenient), lenient=lenient, dry_run=_dry_run(request),
         generation=None if lenient else _generation(request))
 
 
@@ -143,8 +139,9 @@ def _check(data, schema):
     if problem.validator == 'required':
         missing = [name for name in problem.validator_value if name not in problem.instance]
         raise errors.MissingFields(fields=', '.join(missing) + (f' (in {path})' if path else ''))
-    if problem.validator == 'additionalProperties' and schema.get('properties'):
-        known = ', '.join(schema['properties']) if not path else 'type, time'
+    if problem.validator == 'additionalProperties':
+        # Of the object in which it stands, which may lie deep in the body.
+        known = ', '.join(problem.schema['properties'])
         raise errors.BadField(field=path or 'body', reason=(
             f'{problem.message[:300]}. Known are: {known}.'))
     raise errors.BadField(field=path or 'body', reason=problem.message[:300] + '.')
@@ -177,14 +174,26 @@ def _refuse_unprintable(value, path, deeper):
 def _name(text):
     if any(each in text for each in '\t\r\n'):
         raise errors.BadField(field='name', reason='it must be one line without tabs.')
+    if not text.strip():
+        raise errors.BadField(field='name', reason='it must have a letter or another visible sign.')
     return text
 
 
-def _before_end(data, lenient, read_time):
+def _moment(field, text, lenient):
+    return times.minute(field, text) if lenient else times.moment(field, text)
+
+
+def _dates(data, lenient):
+    """(start, end) as the body says them: each a moment, times.NOW, or None."""
+    names = ('start_date', 'end_date') if lenient else ('start', 'end')
+    return tuple(_moment(name, data[name], lenient) if name in data else None for name in names)
+
+
+def _before_end(data, lenient):
     name = 'before_end_date' if lenient else 'before_end'
     if data.get(name) is None:
         return None
-    found = read_time(name, data[name])
+    found = _moment(name, data[name], lenient)
     if found == times.NOW:
         raise errors.BadDate(value='now', field=name, reason='it must lie before the end')
     return found
@@ -196,7 +205,7 @@ def _reservation(item):
                                       id=item.get('id'))
 
 
-def _notify_at(data, read_time):
+def _notify_at(data, lenient):
     found = []
     for event in data.get('events', ()):
         kind = event.get('type', event.get('event_type'))
@@ -205,7 +214,7 @@ def _notify_at(data, read_time):
                 f'"{kind}" events are Climate\'s own; add events of the type "notify".'))
         written = event.get('time', event.get('event_date'))
         if written is not None:
-            moment = read_time('events.time', written)
+            moment = _moment('events.time', written, lenient)
             if moment == times.NOW:
                 raise errors.BadDate(value='now', field='events.time',
                                      reason='it must be a moment to come')

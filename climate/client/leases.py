@@ -4,6 +4,7 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+import datetime
 import itertools
 import re
 import typing
@@ -12,6 +13,7 @@ import uuid
 from climate.client import errors
 from climate.client import find
 from climate.client import http
+from climate.client import statuses
 from climate.client import times
 from climate.client import waiting
 
@@ -46,13 +48,16 @@ class Leases:
     def find(self, name_or_id: str) -> http.Record:
         """The lease with that id, or the only one with exactly that name.
 
+        Leases that are over count only where no other has the name.
+
         :raises NotFound: there is none.
         :raises Ambiguous: several leases have the name.
         """
         if _UUID.fullmatch(name_or_id):
             return self.get(name_or_id)
-        named = (lease for lease in self.list(name=name_or_id) if lease['name'] == name_or_id)
-        return self.get(find.only('lease', name_or_id, named, _shown)['id'])
+        named = [lease for lease in self.list(name=name_or_id) if lease['name'] == name_or_id]
+        alive = [lease for lease in named if lease['status'] not in statuses.PAST]
+        return self.get(find.only('lease', name_or_id, alive or named, _shown)['id'])
 
     def create(self, name: str, *, reservations: Sequence[Mapping[str, typing.Any]],
                start: times.Moment | None = None, end: times.Moment | None = None,
@@ -74,7 +79,7 @@ class Leases:
             body['events'] = [{**event, **_wire_times(time=event['time'])} for event in events]
         response = self._http.call_until_answered(
             'POST', '/leases', body=body, query=_dry(dry_run),
-            headers={'Idempotency-Key': idempotency_key or str(uuid.uuid4())})
+            headers={'Idempotency-Key': _key(idempotency_key)})
         return self._http.record(response, 'lease')
 
     def update(self, lease_id: str, *, name: str | None = None,
@@ -102,20 +107,16 @@ class Leases:
                to: times.Moment | None = None) -> http.Record:
         """The lease with a later end: `by` longer than now, or `to` a moment.
 
+        :raises BadValue: it would end earlier than it does.
         :raises StalePrecondition: somebody changes the lease at the same time, again and again.
         """
-        if to is not None:
-            return self.update(lease_id, end=to)
-        if by is None:
+        if to is None and by is None:
             raise errors.BadValue('Say how far to extend: by="30m", or to="2030-05-01 08:00".')
-        length = times.span(by)
         for attempt in itertools.count(1):
             lease = self.get(lease_id)
+            end = _later(times.moment(lease['end'], times.utcnow()), by, to)
             try:
-                end = times.moment(lease['end'], times.utcnow()) + length
                 return self.update(lease_id, end=end, if_match=lease.etag)
-            except OverflowError:
-                raise errors.BadValue(f'"{by}" is too long.') from None
             except errors.StalePrecondition:
                 if attempt == 3:
                     raise
@@ -142,6 +143,30 @@ class Leases:
         wanted = {status} if isinstance(status, str) else set(status)
         return waiting.wait(lambda: self.get(lease_id), wanted, timeout=timeout,
                             clock=self._http.clock, report=report)
+
+
+def _later(end: datetime.datetime, by: times.Span | None, to: times.Moment | None
+           ) -> datetime.datetime:
+    """The end that a lease gets instead of `end`.
+
+    :raises BadValue: it is not later.
+    """
+    try:
+        new = end + times.span(by) if by is not None else times.moment(to or '', times.utcnow())
+    except OverflowError:
+        raise errors.BadValue(f'--by: "{by}" is too long.') from None
+    if new <= end:
+        raise errors.BadValue(f'The new end must be later than {end:%Y-%m-%d %H:%M:%S} UTC, when '
+                              'the lease ends now. To shorten it: climate lease set --end.')
+    return new
+
+
+def _key(given: str | None) -> str:
+    if given is None:
+        return str(uuid.uuid4())
+    if not (given.isascii() and given.isprintable() and given):
+        raise errors.BadValue(f'--key: "{given}" is no key: write printable ASCII characters.')
+    return given
 
 
 def _path(lease_id: str) -> str:

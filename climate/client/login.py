@@ -22,8 +22,8 @@ from climate.client import standalone
 
 _HOW = ('Set OS_CLOUD (--os-cloud) to a cloud of clouds.yaml; or OS_AUTH_URL, OS_USERNAME, '
         'OS_PASSWORD, OS_PROJECT_NAME, OS_USER_DOMAIN_NAME and OS_PROJECT_DOMAIN_NAME; or '
-        '--os-auth-type none --os-endpoint http://127.0.0.1:1234/v1; or start a Climate on this '
-        'machine with "make run".')
+        '--os-auth-type admin_token --os-token USER:PROJECT:ROLE --os-endpoint URL, for a Climate '
+        'without Keystone; or start one on this machine with "make run".')
 _BY_PASSWORD = ('password', 'v2password', 'v3password', 'http_basic')
 _TRUE = ('1', 'true', 'yes', 'on')
 

@@ -7,4 +7,5 @@ LEASE = ('inactive', 'to_be_started', 'in_progress', 'starting', 'active', 'upda
 DELETED = 'deleted'
 # No lease comes from here to active by itself.
 FAILED = frozenset({'error', 'timedout'})
+PAST = frozenset({'terminated', 'timedout', DELETED})
 OVER = frozenset({'terminated', 'terminating', 'deleting'})

@@ -57,4 +57,4 @@ def main():
     try:
         conf.command.run(conf, engine.connect(conf))
     except errors.ClimateError as error:
-        raise SystemExit(error.message) from error
+        raise SystemExit(f'climate-db: [database] connection: {error.message}') from error

@@ -4,7 +4,9 @@ from oslo_log import log
 from oslo_service import service as oslo_service
 
 from climate import conf as configuration
+from climate import errors
 from climate.manager import service
+from climate.plugins import registry
 
 
 class ManagerService(oslo_service.Service):
@@ -29,6 +31,11 @@ def run(argv):
     """Run one manager until it is told to stop."""
     conf = configuration.load(argv, 'climate-manager')
     log.setup(conf, 'climate')
+    try:
+        # Here, because a child that cannot start is forked again without end.
+        service.check(conf)
+    except (errors.ClimateError, registry.Unusable) as error:
+        raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()
     return 0

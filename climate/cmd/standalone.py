@@ -8,12 +8,11 @@ import sys
 import threading
 
 from oslo_log import log
-import waitress
 
 from climate import conf as configuration
 from climate import context
-from climate import errors
 from climate.api import app
+from climate.cmd import api
 from climate.db import migrate
 from climate.manager import endpoint
 from climate.manager import service
@@ -40,20 +39,32 @@ def main():
     state.mkdir(parents=True, exist_ok=True)
     conf = _configuration(state)
     log.setup(conf, 'climate')
+    doors = _Doors()
+    server = api.listen(doors, conf)
     manager = service.Manager(conf, serve_rpc=False)
     migrate.upgrade(manager.core.database)
     manager.start()
     calls = client.ManagerClient(endpoint.InProcess(manager.endpoint))
     count = _enrol_all(manager, calls)
-    server = waitress.create_server(
-        app.build(conf, calls), host=conf.api.host, port=conf.api.port,
-        threads=conf.api.threads, ident='climate')
+    doors.application = app.build(conf, calls)
     url = f'http://{conf.api.host}:{conf.api.port}/v1'
     note = _leave_note(url)
     print(_WELCOME.format(url=url, count=count, state=state, bin=_bin()), flush=True)
     _serve(server)
     note.unlink(missing_ok=True)
     manager.stop()
+
+
+class _Doors:
+    """An application that is put in place after the port was taken.
+
+    The port comes first: a second standalone must not touch the data of the one that runs.
+    """
+
+    application = None
+
+    def __call__(self, environ, start_response):
+        return self.application(environ, start_response)
 
 
 def _configuration(state):
@@ -69,13 +80,11 @@ def _configuration(state):
 
 
 def _enrol_all(manager, calls):
-    """Enrol what the simulated cloud has and what is not enrolled yet; returns how many are."""
+    """Enrol what the simulated cloud has, the first time; returns how many hosts are enrolled."""
     admin = context.RequestContext.internal()
-    for hypervisor in manager.core.cloud.as_service().nova.hypervisors():
-        try:
+    if not calls.list_resources(admin, 'host'):
+        for hypervisor in manager.core.cloud.as_service().nova.hypervisors():
             calls.create_resource(admin, 'host', hypervisor.name, {})
-        except (errors.HostKnown, errors.HostInUse):
-            continue
     return len(calls.list_resources(admin, 'host'))
 
 

@@ -40,11 +40,14 @@ class Checks(upgradecheck.UpgradeCommands):
 
 
 def _managers():
-    database = engine.connect(cfg.CONF)
-    with database.reader() as connection:
-        for row in managers.all_of_them(connection):
-            print(f'{row.id}  since {row.since:%Y-%m-%d %H:%M:%S}  '
-                  f'last seen {row.last_seen:%Y-%m-%d %H:%M:%S} UTC  {row.running} running')
+    try:
+        with engine.connect(cfg.CONF).reader() as connection:
+            found = managers.all_of_them(connection)
+    except errors.ClimateError as error:
+        raise SystemExit(f'climate-status: [database] connection: {error.message}') from error
+    for row in found:
+        print(f'{row.id}  since {row.since:%Y-%m-%d %H:%M:%S}  '
+              f'last seen {row.last_seen:%Y-%m-%d %H:%M:%S} UTC  {row.running} running')
     return 0
 
 

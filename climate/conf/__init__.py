@@ -40,8 +40,11 @@ def load(argv, program, files=None, defaults=()):
                                          'waitress=ERROR'])
     for group, option, value in defaults:
         conf.set_default(option, value, group=group)
-    conf(argv, project='climate', prog=program, version=version.text(),
-         default_config_files=files)
+    try:
+        conf(argv, project='climate', prog=program, version=version.text(),
+             default_config_files=files)
+    except cfg.Error as error:
+        raise SystemExit(f'{program}: {error}') from error
     return conf
 
 

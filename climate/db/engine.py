@@ -25,12 +25,14 @@ class Database:
     writer begins with BEGIN IMMEDIATE, so that writers queue before they read.
     """
 
-    def __init__(self, url, max_pool_size=20, max_overflow=40):
-        """Open `url`.
+    def __init__(self, url, max_pool_size=None, max_overflow=None, max_retries=3,
+                 retry_interval=1):
+        """Open `url`; the rest is as in the group [database], and is not for SQLite.
 
         :raises DatabaseUnreachable: the database does not answer.
         """
-        self._engine = _open(url, max_pool_size, max_overflow)
+        self._engine = _open(url, max_pool_size=max_pool_size, max_overflow=max_overflow,
+                             max_retries=max_retries, retry_interval=retry_interval)
         self.dialect = self._engine.dialect.name
         # Threads of one process queue here instead of in SQLite's busy loop, which sleeps.
         self._turn = threading.Lock() if self.dialect == 'sqlite' else contextlib.nullcontext()
@@ -114,12 +116,13 @@ def _translated():
 
 def connect(conf):
     """The database that [database] connection names."""
-    return Database(conf.database.connection,
-                    max_pool_size=conf.database.max_pool_size or 20,
-                    max_overflow=conf.database.max_overflow or 40)
+    options = conf.database
+    return Database(options.connection, max_pool_size=options.max_pool_size,
+                    max_overflow=options.max_overflow, max_retries=options.max_retries,
+                    retry_interval=options.retry_interval)
 
 
-def _open(url, max_pool_size, max_overflow):
+def _open(url, **options):
     url = sa.make_url(url)
     if url.get_backend_name() == 'sqlite':
         return _open_sqlite(url)
@@ -127,9 +130,7 @@ def _open(url, max_pool_size, max_overflow):
         # To SQLAlchemy another dialect, which neither oslo.db nor our types know.
         url = url.set(drivername=url.drivername.replace('mariadb', 'mysql', 1))
     with _translated():
-        engine = engines.create_engine(url, max_pool_size=max_pool_size,
-                                       max_overflow=max_overflow, max_retries=3,
-                                       retry_interval=1)
+        engine = engines.create_engine(url, **options)
     return engine.execution_options(isolation_level='READ COMMITTED')
 
 

@@ -35,7 +35,7 @@ def of_leases(connection, lease_ids):
 
 
 def due(connection, now, limit):
-    """The events to carry out at `now`, the longest due first, `limit` at most.
+    """The events to carry out at `now` in the order of their moments, `limit` at most.
 
     Among them those that a manager claimed and did not finish in time.
     """

@@ -28,10 +28,7 @@ def get(connection, lease_id):
 
     :raises LeaseNotFound: no lease has that id.
     """
-    found = connection.execute(_select().where(LEASES.c.id == lease_id)).one_or_none()
-    if found is None:
-        raise errors.LeaseNotFound(lease_id=lease_id)
-    return _whole(connection, [found])[0]
+    return _one(connection, _select(), lease_id)
 
 
 def lock(connection, lease_id):
@@ -39,11 +36,7 @@ def lock(connection, lease_id):
 
     :raises LeaseNotFound: no lease has that id.
     """
-    row = connection.execute(_select().where(LEASES.c.id == lease_id)
-                             .with_for_update()).one_or_none()
-    if row is None:
-        raise errors.LeaseNotFound(lease_id=lease_id)
-    return _whole(connection, [row])[0]
+    return _one(connection, _select().with_for_update(), lease_id)
 
 
 def find(connection, query, now):
@@ -154,6 +147,13 @@ def _select():
 
 def _values(lease):
     return {name: getattr(lease, name) for name in _COLUMNS}
+
+
+def _one(connection, statement, lease_id):
+    row = connection.execute(statement.where(LEASES.c.id == lease_id)).one_or_none()
+    if row is None:
+        raise errors.LeaseNotFound(lease_id=lease_id)
+    return _whole(connection, [row])[0]
 
 
 def _whole(connection, rows):

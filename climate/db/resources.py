@@ -36,7 +36,7 @@ def find(connection, pool, ids=None, after_id=None, limit=None):
         statement = statement.where(RESOURCES.c.id > after_id)
     if limit is not None:
         statement = statement.limit(limit)
-    return _whole(connection, pool, connection.execute(statement).all())
+    return _whole(connection, connection.execute(statement).all())
 
 
 def get(connection, pool, resource_id):
@@ -62,7 +62,7 @@ def named(connection, pool, name):
     rows = connection.execute(
         sa.select(*_COLUMNS).where(RESOURCES.c.pool == pool,
                                    RESOURCES.c.enrolled_name == name)).all()
-    return _whole(connection, pool, rows)[0] if rows else None
+    return _whole(connection, rows)[0] if rows else None
 
 
 def lock(connection, ids):
@@ -222,7 +222,7 @@ def _property_ids(connection, pool, names_wanted, now, fact):
     return known()
 
 
-def _whole(connection, pool, rows):
+def _whole(connection, rows):
     ids = [row.id for row in rows]
     if not ids:
         return []

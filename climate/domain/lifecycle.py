@@ -43,6 +43,7 @@ class Task:
     :ivar begins_in: the states in which it may begin.
     :ivar success: the state after it went well; None leaves the state as it is.
     :ivar verb: how an error message says it.
+    :ivar failure: the state after it was given up.
     """
 
     name: str
@@ -60,7 +61,7 @@ TASKS = {task.name: task for task in (
     Task('delete', 'DELETING', frozenset(STATES), TERMINATED, 'be deleted'),
 )}
 
-# How the four states without a task are called: at REST 1.0, and from 1.1.
+# How a state is called while no task runs: at REST 1.0, and from 1.1.
 _WORDS = {
     PENDING: ('PENDING', 'inactive'),
     ACQUIRING: ('CREATING', 'in_progress'),

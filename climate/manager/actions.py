@@ -170,7 +170,7 @@ class Actions:
                        bindings)
 
     def _resources(self, reservation, held):
-        """The Resources of a reservation; with `held`, those that it still occupies too."""
+        """The Resources promised to a reservation; with `held`, those it occupies instead."""
         ids = set(reservation.resource_ids)
         with self._core.database.reader() as connection:
             if held:

@@ -90,10 +90,13 @@ class Changes:
     def _refuse_by_state(lease, changes, now):
         if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
             raise errors.LeaseEnded(lease_id=lease.id)
-        lifecycle.begin(lease.id, lease.state, lease.task, 'update')
+        if lease.task is not None:
+            raise errors.BadTransition(lease_id=lease.id, task='be changed',
+                                       status=lifecycle.TASKS[lease.task].shown)
+        lifecycle.begin(lease.id, lease.state, None, 'update')
         if lease.state == lifecycle.ERROR and not changes.only_ends:
-            raise errors.BadTransition(lease_id=lease.id, status=lifecycle.ERROR,
-                                       task='be changed, except for its end,')
+            raise errors.BadTransition(f'Lease {lease.id} is in error: only its name and its end '
+                                       'can be changed, or delete it.', lease_id=lease.id)
 
     def _target(self, lease, changes, now):
         span = moments.of_changes(changes, lease, now)
@@ -151,8 +154,8 @@ class Changes:
         def write(connection, chosen):
             current = leases.lock(connection, lease.id)
             if current.generation != lease.generation:
-                raise errors.BadTransition(lease_id=lease.id, status='changed by another request',
-                                           task='be changed by this one')
+                raise errors.BadTransition(f'Lease {lease.id} was changed by another request at '
+                                           'the same time: read it again.', lease_id=lease.id)
             self._write_promises(connection, lease, target, wishes, chosen, now)
             self._write_events(connection, current, target, changes, now)
             wanted = target.lease

@@ -33,6 +33,11 @@ class Claim:
     event: records.Event
     lease: records.Lease
 
+    @property
+    def has_task(self):
+        """True where the claim holds the lease too; a task left there may be another event's."""
+        return self.event.kind in agenda.TASK_OF
+
 
 class Clockwork:
     """Carries out events, those of one lease one after another, of different leases at once."""
@@ -70,14 +75,16 @@ class Clockwork:
         with self._core.database.reader() as connection:
             due = events.due(connection, now, _LOOK)
             busy = events.busy_leases(connection, {event.lease_id for event in due}, now)
-        claims = [self._claim(event, now)
-                  for event in agenda.next_of_each_lease(due, busy)[:room]]
-        claims = [claim for claim in claims if claim is not None]
-        for claim in claims:
-            with self._lock:
-                self._running[claim.event.id] = claim
-            self._submit(self._carry_out, claim)
-        return len(claims)
+        count = 0
+        for event in agenda.next_of_each_lease(due, busy)[:room]:
+            claim = self._claim(event, now)
+            if claim is not None:
+                # At once, so that no claim is left lying when the next one fails.
+                with self._lock:
+                    self._running[event.id] = claim
+                self._submit(self._carry_out, claim)
+                count += 1
+        return count
 
     def next_moment(self):
         """When the next event is due, or None."""
@@ -92,7 +99,7 @@ class Clockwork:
         for claim in claims:
             with self._core.database.writer() as connection:
                 held = events.hold(connection, claim.event, until)
-                if held and claim.lease.task is not None:
+                if held and claim.has_task:
                     held = leases.hold_task(connection, claim.lease, until)
             if not held:
                 LOG.warning('Event %s of lease %s: another manager has taken it over',
@@ -180,7 +187,7 @@ class Clockwork:
         failed = outcome.result == actions.FAILED or event.waits >= self._waits_limit
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
                       attempts=event.attempts + failed, waits=event.waits + (not failed))
-        if lease.task is not None:
+        if claim.has_task:
             # The task stays on the lease, so that it is shown; the event alone guards it.
             leases.hold_task(connection, lease, now)
         if failed:
@@ -194,7 +201,7 @@ class Clockwork:
         good = outcome.result in (actions.DONE, actions.MOOT)
         events.finish(connection, event, now,
                       lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
-        if lease.task is not None:
+        if claim.has_task:
             lease = self._end_task(connection, claim, outcome, good, now)
         journal.note(connection, lease.id, now, 'climate',
                      event.kind if good else f'{event.kind} given up', outcome.reason)
@@ -216,8 +223,10 @@ class Clockwork:
         state = lifecycle.after(lease.state, lease.task, good)
         if outcome.result == actions.MOOT:
             state = lease.state
-        # What went wrong before stays readable when the end went well.
-        reason = outcome.reason or (lease.reason if state != lifecycle.ACTIVE else None)
+        # What went wrong before stays readable when the end went well, and so does what was said
+        # of the lease when it was made.
+        retried = event.kind == agenda.START and event.attempts
+        reason = outcome.reason or (None if retried else lease.reason)
         values = {}
         over = good and event.kind in (agenda.END, agenda.DELETE)
         if over:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Create, read and delete a lease: each is one transaction, and nothing is done in the cloud.
 
-Whatever the cloud must do is an event with a time, also when that time is now.
+Whatever the cloud must do is an event with a time, also when that time is now. The one exception
+is the trust of a new lease: it needs the token that came with the request.
 """
 import dataclasses
 import datetime
@@ -103,7 +104,7 @@ class Leases:
             if lease.deleted_at is not None:
                 raise errors.LeaseNotFound(lease_id=lease_id)
             ids = [reservation.id for reservation in lease.reservations]
-            at_once = _holds_nothing(lease, now)
+            at_once = _holds_nothing(lease)
             if at_once or lease.event(agenda.DELETE) is None:
                 events.close(connection, lease_id, now, _ERRANDS)
                 allocations.cut(connection, ids, now)
@@ -225,7 +226,7 @@ def bury(connection, lease, now):
     notify.publish(connection, lease, now, 'delete')
 
 
-def _holds_nothing(lease, now):
+def _holds_nothing(lease):
     """True where nothing was ever done in the cloud for the lease, or all of it was undone."""
     if lease.task is not None:
         return False

@@ -30,8 +30,9 @@ def of_request(request, now):
         end = _plus(start, request.duration_seconds)
     _refuse_past(start, now, 'start')
     if start < end <= now:
-        raise errors.BadDate(value=f'{end:%Y-%m-%d %H:%M:%S}', field='end', reason=(
-            f'it is over; it is {now:%Y-%m-%d %H:%M:%S} UTC now.'))
+        raise errors.BadDate(
+            f'end: {end:%Y-%m-%d %H:%M:%S} is over; it is {now:%Y-%m-%d %H:%M:%S} UTC now.',
+            value=end.isoformat(), field='end')
     return _interval(start, end)
 
 
@@ -45,6 +46,10 @@ def of_changes(changes, lease, now):
     start = _new_start(changes, lease, now)
     end = lease.end
     if changes.end_now:
+        if start > now:
+            raise errors.BadPeriod(
+                'End date must be later than start date. The lease has not started, so it cannot '
+                'be ended: delete it instead.', start=start.isoformat(), end='now')
         end = now
     elif changes.end is not None and changes.end != lease.end:
         _refuse_past(changes.end, now, 'end')
@@ -73,8 +78,8 @@ def before_end_of_changes(changes, lease, span):
     """
     if changes.before_end is not None:
         return _between(changes.before_end, span)
-    if lease.before_end is None or span.end == lease.end:
-        return lease.before_end
+    if lease.before_end is None:
+        return None
     return max(span.start, span.end - (lease.end - lease.before_end))
 
 
@@ -86,8 +91,9 @@ def refuse_notices_outside(moments, span, now):
     for moment in moments:
         _refuse_past(moment, now, 'events.time')
         if moment > span.end:
-            raise errors.BadDate(value=f'{moment:%Y-%m-%d %H:%M}', field='events.time', reason=(
-                f'it lies after the end, {span.end:%Y-%m-%d %H:%M}.'))
+            raise errors.BadDate(
+                f'events.time: {moment:%Y-%m-%d %H:%M} lies after the end, '
+                f'{span.end:%Y-%m-%d %H:%M}.', value=moment.isoformat(), field='events.time')
 
 
 def _new_start(changes, lease, now):
@@ -112,20 +118,21 @@ def _plus(moment, seconds):
 
 def _refuse_past(moment, now, field):
     if moment < minute_of(now):
-        raise errors.BadDate(value=f'{moment:%Y-%m-%d %H:%M}', field=field, reason=(
-            f'it lies in the past; it is {now:%Y-%m-%d %H:%M:%S} UTC now.'))
+        raise errors.BadDate(
+            f'{field}: {moment:%Y-%m-%d %H:%M} lies in the past; it is {now:%Y-%m-%d %H:%M:%S} UTC '
+            'now.', value=moment.isoformat(), field=field)
 
 
 def _between(moment, span):
     if not span.start < moment < span.end:
         raise errors.BadDate(
-            value=f'{moment:%Y-%m-%d %H:%M}', field='before_end', reason=(
-                f'it must lie between the start, {span.start:%Y-%m-%d %H:%M}, and the end, '
-                f'{span.end:%Y-%m-%d %H:%M}.'))
+            f'before_end: {moment:%Y-%m-%d %H:%M} must lie between the start, '
+            f'{span.start:%Y-%m-%d %H:%M}, and the end, {span.end:%Y-%m-%d %H:%M}.',
+            value=moment.isoformat(), field='before_end')
     return moment
 
 
 def _interval(start, end):
     if end <= start:
-        raise errors.BadPeriod()
+        raise errors.BadPeriod(start=f'{start:%Y-%m-%d %H:%M:%S}', end=f'{end:%Y-%m-%d %H:%M:%S}')
     return interval.Interval(start, end)

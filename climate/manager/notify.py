@@ -30,7 +30,8 @@ class Sender:
     def __init__(self, parts: core.Core, owner, transport):
         self._core = parts
         self._owner = owner
-        self._notifier = messaging.Notifier(transport, f'climate.{owner}')
+        # Once: what does not go out stays in the outbox and is sent again.
+        self._notifier = messaging.Notifier(transport, f'climate.{owner}', retry=1)
 
     def flush(self, now):
         """Send what waits; returns how many."""

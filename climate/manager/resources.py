@@ -107,7 +107,8 @@ class Resources:
             source.dismiss(self._core.cloud, resource)
         except errors.ClimateError:
             with self._core.database.writer() as connection:
-                resources.change(connection, resource_id, now, reservable=True)
+                resources.change(connection, resource_id, now,
+                                 reservable=resource.reservable)
             raise
         with self._core.database.writer() as connection:
             resources.withdraw(connection, resource_id, now)

@@ -5,6 +5,7 @@ import datetime
 import os
 import socket
 import threading
+import time
 
 from oslo_log import log
 import oslo_messaging as messaging
@@ -30,6 +31,17 @@ _SEEN_SECONDS = 10
 _FORGET = datetime.timedelta(hours=1)
 
 
+def check(conf):
+    """Nothing, where a manager can start with this configuration.
+
+    :raises ClimateError: the database or the configuration of the cloud is not usable.
+    :raises Unusable: a plugin is not; the error names it.
+    """
+    registry.load(conf.plugins)
+    clouds.build(conf)
+    engine.connect(conf).dispose()
+
+
 class Manager:
     """All that a manager does, in threads of this process.
 
@@ -40,6 +52,7 @@ class Manager:
         self._conf = conf
         self._serve_rpc = serve_rpc
         self._stopping = threading.Event()
+        self._idle = threading.Event()
         self._woken = threading.Event()
         self._threads = []
         self._server = None
@@ -66,6 +79,7 @@ class Manager:
             thread.start()
             self._threads.append(thread)
         if self._serve_rpc:
+            self._conf.set_default('executor_thread_pool_size', self._conf.manager.rpc_workers)
             self._server = messaging.get_rpc_server(
                 transport.connect(self._conf), transport.target(self._conf, server=self.owner),
                 [self.endpoint], executor=self._conf.manager.backend,
@@ -83,9 +97,10 @@ class Manager:
         if self._server is not None:
             self._server.stop()
             self._server.wait()
+        self._pool.shutdown(wait=True)
+        self._idle.set()
         for thread in self._threads:
             thread.join()
-        self._pool.shutdown(wait=True)
         with self.core.database.writer() as connection:
             managers.gone(connection, self.owner)
         self.core.database.dispose()
@@ -115,18 +130,18 @@ class Manager:
 
     def _keep_claims(self):
         pause = min(_SEEN_SECONDS, self._conf.manager.claim_seconds / 3)
-        while not self._stopping.wait(pause):
+        # To the last action: what is finished after a stop must not be taken over meanwhile.
+        while not self._idle.wait(pause):
             self._guarded(lambda: self.clockwork.prolong(self.core.clock()))
             self._guarded(self._seen)
 
     def _run_errands(self):
         reap_every = self._conf.manager.trust_reaper_seconds
-        next_reap = None
+        next_reap = time.monotonic()
         while not self._stopping.wait(1):
-            now = self.core.clock()
             self._guarded(lambda: self._sender.flush(self.core.clock()))
-            if reap_every and (next_reap is None or now >= next_reap):
-                next_reap = now + datetime.timedelta(seconds=reap_every)
+            if reap_every and time.monotonic() >= next_reap:
+                next_reap = time.monotonic() + reap_every
                 self._guarded(lambda: self._reaper.reap(self.core.clock()))
 
     def _seen(self):

@@ -88,7 +88,7 @@ class Registry:
         if lenient:
             request = plugin.lenient(request)
         validator = jsonschema.Draft202012Validator(plugin.schema)
-        problem = next(iter(sorted(validator.iter_errors(request), key=str)), None)
+        problem = min(validator.iter_errors(request), key=str, default=None)
         if problem is None:
             return request
         if problem.validator == 'required' and lenient:

@@ -2,12 +2,13 @@
 """The roles that the other rules are made of."""
 from oslo_policy import policy
 
+ADMIN_RULE = 'admin'
 ADMIN = 'rule:admin'
 MEMBER_OR_ADMIN = 'rule:project_member_or_admin'
 READER_OR_ADMIN = 'rule:project_reader_or_admin'
 
 _RULES = [
-    policy.RuleDefault('admin', 'is_admin:True or role:admin',
+    policy.RuleDefault(ADMIN_RULE, 'is_admin:True or role:admin',
                        'May do everything, and sees the leases of all projects.'),
     policy.RuleDefault('project_member_api', 'role:member and project_id:%(project_id)s',
                        'A member of the project that owns the target.'),

@@ -71,19 +71,17 @@ def resource_id(text):
 
 
 def page(request, most, marker=str):
-    """(limit, marker) of the query of a list; None where it does not say.
+    """(limit, marker) of the query of a list; `most` and None where it does not say.
 
     :param marker: reads the marker's text.
     :raises BadField: the limit is no number, or below 1.
     """
-    limit = request.GET.get('limit')
-    if limit is not None:
-        if not (limit.isascii() and limit.isdigit() and int(limit[:10]) > 0):
-            raise errors.BadField(field='limit', reason=(
-                f'"{limit[:40]}" is no number from 1 to {most}.'))
-        limit = min(int(limit[:10]), most)
+    limit = request.GET.get('limit', str(most))
+    if not (limit.isascii() and limit.isdigit() and int(limit[:10]) > 0):
+        raise errors.BadField(field='limit', reason=(
+            f'"{limit[:40]}" is no number from 1 to {most}.'))
     text = request.GET.get('marker')
-    return limit, marker(text) if text else None
+    return min(int(limit[:10]), most), marker(text) if text else None
 
 
 def next_link(request, marker):

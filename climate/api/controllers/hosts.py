@@ -8,6 +8,7 @@ from climate.api import schemas
 from climate.api import views
 from climate.api.controllers import base
 from climate.policies import allocations as allocation_rules
+from climate.policies import base as base_rules
 from climate.policies import hosts as rules
 
 POOL = 'host'
@@ -30,11 +31,11 @@ class HostsController(base.Controller):
             found = self._parts.manager.list_resources(hooks.caller(req), POOL)
             return {'hosts': [views.host(each, True) for each in found]}
         limit, marker = base.page(req, self._parts.conf.api.max_limit, base.resource_id)
-        most = limit or self._parts.conf.api.max_limit
-        found = self._parts.manager.list_resources(hooks.caller(req), POOL, marker, most + 1)
-        answer = {'hosts': [views.host(each, False) for each in found[:most]]}
-        if len(found) > most:
-            answer['hosts_links'] = base.next_link(req, str(found[most - 1].id))
+        # One more than is shown says whether there is a next page.
+        found = self._parts.manager.list_resources(hooks.caller(req), POOL, marker, limit + 1)
+        answer = {'hosts': [views.host(each, False) for each in found[:limit]]}
+        if len(found) > limit:
+            answer['hosts_links'] = base.next_link(req, str(found[limit - 1].id))
         return answer
 
     @pecan.expose('json')
@@ -79,7 +80,7 @@ class PropertiesController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET_PROPERTIES)
         found = self._parts.manager.list_properties(caller, POOL)
-        if not (_asked(req, 'all') and self._parts.policy.allows(caller, 'admin')):
+        if not (_asked(req, 'all') and self._parts.policy.allows(caller, base_rules.ADMIN_RULE)):
             found = [each for each in found if not each.private]
         detail = _asked(req, 'detail')
         return {'resource_properties': [views.property_in_list(each, detail) for each in found]}

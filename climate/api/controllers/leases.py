@@ -80,12 +80,12 @@ class LeasesController(base.Controller):
 
     def _page(self, req, caller):
         limit, marker = base.page(req, self._parts.conf.api.max_limit)
-        most = limit or self._parts.conf.api.max_limit
-        query = self._query(req, caller, most + 1, marker)
+        # One more than is shown says whether there is a next page.
+        query = self._query(req, caller, limit + 1, marker)
         found = self._parts.manager.list_leases(caller, query)
-        answer = {'leases': [self._view(req, lease) for lease in found[:most]]}
-        if len(found) > most:
-            answer['leases_links'] = base.next_link(req, found[most - 1].id)
+        answer = {'leases': [self._view(req, lease) for lease in found[:limit]]}
+        if len(found) > limit:
+            answer['leases_links'] = base.next_link(req, found[limit - 1].id)
         return answer
 
     def _query(self, req, caller, limit, marker):

@@ -69,6 +69,10 @@ def requirement(text: str) -> list[str]:
             f'"{text}" is not a condition. Write it in quotes as PROPERTY, then one of '
             "= != < <= > >=, then VALUE: 'vcpus>=16'.")
     name, operator, value = found.groups()
+    if value[0] in '<>=!':
+        raise argparse.ArgumentTypeError(
+            f'"{text}" has the operator "{operator}" and then "{value}", which is no value. '
+            'The operators are = != < <= > >=.')
     return ['==' if operator == '=' else operator, f'${name}', value]
 
 

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notices and before_end events beside a start or an end that takes its time."""
+import datetime
+
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.domain import records
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+def test_a_notice_between_two_tries_of_a_start_leaves_the_start_alone(manager):
+    manager.enrol(1)
+    soon = NOON + datetime.timedelta(seconds=1)
+    lease = manager.create(builders.a_lease(notify_at=(soon,), end=NOON + hours(3)))
+    manager.cloud.fail('nova.create_aggregate', 1, acts.NO)
+    manager.run_until(NOON + minutes(1))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    assert [each.state for each in lease.reservations] == ['active']
+
+
+def test_a_notice_at_the_end_does_not_finish_a_teardown_that_waits(conf, database, clock):
+    conf.set_override('delete_seconds', 20, group='simulated')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(notify_at=(NOON + hours(1),)))
+    manager.run()
+    manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
+    manager.run_until(NOON + hours(2))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 1)
+
+
+def test_a_start_that_moves_takes_the_notice_of_the_end_along(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
+    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+        start=NOON + hours(2) + minutes(30), lenient=False))
+    lease = manager.lease(lease)
+    assert lease.before_end == lease.start
+    manager.run_until(NOON + hours(2) + minutes(40))
+    assert manager.lease(lease).event(agenda.BEFORE_END).status == lifecycle.EVENT_DONE
+
+
+def test_a_change_while_another_is_carried_out_is_refused(manager):
+    manager.enrol(3)
+    lease = acts.active(manager, builders.hosts(1, 1))
+
+    def grow(count):
+        asked = records.ReservationRequest(None, {'min': count, 'max': count},
+                                           id=lease.reservations[0].id)
+        return manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+            reservations=(asked,), lenient=False))
+    grow(2)
+    acts.Second(manager).claim()
+    with pytest.raises(errors.BadTransition):
+        grow(3)
