@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import string
 import sys
 
 import builders
@@ -54,12 +55,7 @@ def below(klass):
 
 def an_example(klass):
     """An error of a class, with a value for whatever its template names."""
-    names = [each for each in ('what', 'lease_id', 'field', 'reason', 'fields', 'value', 'part',
-                               'name', 'near', 'length', 'resource_type', 'enabled', 'action',
-                               'reservation_id', 'host', 'version', 'minimum', 'maximum',
-                               'status', 'task', 'wanted', 'free', 'host_id', 'limit',
-                               'content_type', 'key', 'retry_after', 'seconds', 'where',
-                               'service') if '{' + each in klass.template]
+    names = [name for _, name, _, _ in string.Formatter().parse(klass.template) if name]
     return klass(**dict.fromkeys(names, 'x'))
 
 
