@@ -125,6 +125,13 @@ def allocation(resource_id, given, lenient):
         for each in given for _ in range(each.copies)]}
 
 
+def usability(found):
+    """A Usability, as Nova's scheduler reads it."""
+    return {'id': found.id, 'lease_id': found.lease_id, 'project_id': found.project_id,
+            'active': found.active, 'usable': found.usable, 'reason': found.reason,
+            'hosts': list(found.hosts), 'service_hosts': list(found.service_hosts)}
+
+
 def _stamps_1_0(record):
     return {'created_at': times.shown_plainly(record.created_at),
             'updated_at': times.shown_plainly(record.updated_at)}

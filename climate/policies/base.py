@@ -5,6 +5,7 @@ from oslo_policy import policy
 ADMIN = 'rule:admin'
 MEMBER_OR_ADMIN = 'rule:project_member_or_admin'
 READER_OR_ADMIN = 'rule:project_reader_or_admin'
+SERVICE_OR_ADMIN = 'rule:service_or_admin'
 
 _RULES = [
     policy.RuleDefault('admin', 'is_admin:True or role:admin',
@@ -18,6 +19,8 @@ _RULES = [
                        'A member of the owning project, or an admin.'),
     policy.RuleDefault('project_reader_or_admin', 'rule:project_reader_api or rule:admin',
                        'A reader or member of the owning project, or an admin.'),
+    policy.RuleDefault('service_or_admin', 'role:service or rule:admin',
+                       'Another service of the cloud, such as Nova, or an admin.'),
 ]
 
 
