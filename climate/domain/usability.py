@@ -53,7 +53,7 @@ def judge(holding: Holding, project_id: str, now: records.Moment) -> Usability:
                      active=idle is None, usable=reason is None, reason=reason)
 
 
-def _why_idle(holding, now):
+def _why_idle(holding: Holding, now: records.Moment) -> str | None:
     """Why nobody may use the reservation at `now`, in words; None where it may be used."""
     lease = f'Lease {holding.lease_id}'
     if holding.deleted_at is not None:

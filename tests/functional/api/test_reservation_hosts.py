@@ -112,7 +112,7 @@ def test_a_reservation_of_a_type_without_hosts_has_none(ask, manager):
     assert (found['usable'], found['hosts']) == (True, [])
 
 
-@pytest.mark.parametrize('known', ['nothing', '7', 'x' * 37, '00000000-0000-0000-0000-000000000000'])
+@pytest.mark.parametrize('known', ['nothing', '7', 'x' * 37, '0' * 36])
 def test_an_unknown_reservation_is_not_found(ask, known):
     answer = ask(known)
     assert (answer.status_int, answer.json['error_name']) == (404, 'reservation_not_found')
