@@ -24,13 +24,16 @@ from climate.db import engine
 from climate.plugins import registry
 
 
+_PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy']
+
+
 @pytest.fixture
 def conf():
     """Climate's options with their defaults, on the simulated cloud, in a conf of its own."""
     found = configuration.register(cfg.ConfigOpts())
-    registry.register_options(found, registry.load(['physical:host', 'virtual:dummy']))
+    registry.register_options(found, registry.load(_PLUGINS))
     found([], project='climate', default_config_files=[], default_config_dirs=[])
-    found.set_override('plugins', ['physical:host', 'virtual:dummy'])
+    found.set_override('plugins', _PLUGINS)
     found.set_override('driver', 'simulated', group='cloud')
     found.set_override('auth_strategy', 'noauth', group='api')
     return found

@@ -29,7 +29,7 @@ ALSO = {('cloud', 'nova'), ('conf', 'version'), ('client', 'version')}
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
     'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
-        'cloud', 'client', 'conf'},
+        'cloud', 'client', 'conf', 'nova'},
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'plugins'},
     'nova': {'nova'}, 'cliff': {'client'}, 'osc_lib': {'client'},
 }

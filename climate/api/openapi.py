@@ -38,6 +38,10 @@ def document(plugins):
                     _flag('dry_run')]),
                 'delete': _operation('Delete a lease', status=204),
             },
+            '/reservations/{id}/hosts': {
+                'parameters': [_ID],
+                'get': _operation('Ask whether a project may use a reservation now, and where',
+                                  query=[{**_query('project_id'), 'required': True}])},
             '/os-hosts': {
                 'get': _operation('List enrolled hosts', query=_paging()),
                 'post': _operation('Enrol a host', schemas.HOST_CREATE[1], 201),

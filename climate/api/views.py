@@ -54,7 +54,7 @@ class Views:
 
     def _reservation_1_0(self, reservation):
         return {
-            **self._own_fields(reservation),
+            **self._own_fields(reservation, 'shown'),
             'id': reservation.id, 'lease_id': reservation.lease_id,
             # Clients want an id here; nothing else of ours has one.
             'resource_id': reservation.id,
@@ -65,18 +65,18 @@ class Views:
 
     def _reservation_1_1(self, reservation):
         return {
-            **reservation.request, **reservation.binding,
+            **self._own_fields(reservation, 'fields'),
             'id': reservation.id, 'resource_type': reservation.resource_type,
             'status': reservation.state, 'missing_resources': reservation.missing_resources,
             'resources_changed': reservation.resources_changed,
             'resources': [str(each) for each in reservation.resource_ids],
         }
 
-    def _own_fields(self, reservation):
+    def _own_fields(self, reservation, form):
         plugin = self._plugins.get(reservation.resource_type)
         # A type that was switched off is shown as it was stored.
-        return plugin.shown(reservation) if plugin else {**reservation.request,
-                                                         **reservation.binding}
+        return getattr(plugin, form)(reservation) if plugin else {
+            **reservation.request, **reservation.binding}
 
 
 def host(resource, lenient):
@@ -123,6 +123,13 @@ def allocation(resource_id, given, lenient):
         {'id': each.reservation_id, 'lease_id': each.lease_id,
          names[0]: show(each.start), names[1]: show(each.end)}
         for each in given for _ in range(each.copies)]}
+
+
+def usability(found):
+    """A Usability, as Nova's scheduler reads it."""
+    return {'id': found.id, 'lease_id': found.lease_id, 'project_id': found.project_id,
+            'active': found.active, 'usable': found.usable, 'reason': found.reason,
+            'hosts': list(found.hosts), 'service_hosts': list(found.service_hosts)}
 
 
 def _stamps_1_0(record):

@@ -82,6 +82,50 @@ class Nova(abc.ABC):
         """Begin to make an image of a server; returns the id of the image."""
 
 
+class Flavors(abc.ABC):
+    """The flavors and the server groups, which Nova keeps too."""
+
+    service = 'Nova'
+
+    @abc.abstractmethod
+    def flavor(self, flavor_id, project_id):
+        """The Flavor, or None; one that the project may not use is not there either."""
+
+    @abc.abstractmethod
+    def ensure(self, flavor_id, name, sizes, extra_specs):
+        """Make a private flavor of that id, unless there is one; it gets the extra specs anyway.
+
+        :param sizes: {'vcpus', 'ram', 'disk', 'ephemeral', 'swap'}: numbers, as Nova has them.
+        """
+
+    @abc.abstractmethod
+    def allow(self, flavor_id, project_id):
+        """Let a project use a private flavor; one that may is done."""
+
+    @abc.abstractmethod
+    def forbid(self, flavor_id, project_id):
+        """Let a project use a private flavor no more; no flavor, no access: done."""
+
+    @abc.abstractmethod
+    def delete(self, flavor_id):
+        """Delete a flavor; one that is not there is done."""
+
+    @abc.abstractmethod
+    def servers(self, flavor_id):
+        """The Servers of all projects with this flavor, oldest first; none without a flavor."""
+
+    @abc.abstractmethod
+    def ensure_group(self, name, policy):
+        """The id of one's own server group of that name, made if there is none.
+
+        :param policy: 'affinity' or 'anti-affinity'.
+        """
+
+    @abc.abstractmethod
+    def delete_groups(self, name):
+        """Delete the server groups of that name of all projects; none is done."""
+
+
 class Placement(abc.ABC):
     """The inventories of the hosts."""
 
@@ -99,6 +143,26 @@ class Placement(abc.ABC):
         """Take all inventory from a child provider and keep it; one not there is done.
 
         It is kept because builds on its host fail until Nova's cache forgets a deleted one.
+
+        :raises StillBusy: a server still holds some of it.
+        """
+
+    @abc.abstractmethod
+    def ensure_class(self, resource_class):
+        """Make a custom resource class, unless there is one."""
+
+    @abc.abstractmethod
+    def set_slots(self, child_name, resource_class, count):
+        """Let a child provider have so many units of a class, one for a server; 0: none at all.
+
+        What it has of other classes stays. None at all of a child that is not there is done.
+
+        :raises StillBusy: a server holds some of what is to go.
+        """
+
+    @abc.abstractmethod
+    def delete_class(self, resource_class):
+        """Take a class from all providers, then delete it; one that is not there is done.
 
         :raises StillBusy: a server still holds some of it.
         """
@@ -148,6 +212,7 @@ class Services:
     """The services of the cloud, used under one identity."""
 
     nova: Nova
+    flavors: Flavors
     placement: Placement
     keystone: Keystone
 

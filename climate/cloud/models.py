@@ -42,6 +42,23 @@ class Server:
 
 
 @dataclasses.dataclass(frozen=True)
+class Flavor:
+    """How large a server is, and what Nova must observe when it places one.
+
+    :ivar extra_specs: {key: text}.
+    """
+
+    id: str
+    name: str
+    vcpus: int
+    ram: int
+    disk: int
+    ephemeral: int = 0
+    swap: int = 0
+    extra_specs: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
 class Aggregate:
     """A host aggregate, as it was when it was read.
 

@@ -12,7 +12,7 @@ from climate.cloud import faults
 from climate.cloud import models
 from climate.cloud import parallel
 
-_VERSION = '2.90'
+VERSION = '2.90'
 # The last one at which a hypervisor shows its sizes and its CPU.
 _SIZES_VERSION = '2.87'
 _ZONE_KEY = 'availability_zone'
@@ -24,8 +24,8 @@ class Nova(base.Nova):
     def __init__(self, conf, session, pool, trust_id=None):
         self.trust_id = trust_id
         self._pool = pool
-        self._client = _client(conf, session, _VERSION)
-        self._sizes = _client(conf, session, _SIZES_VERSION)
+        self._client = connected(conf, session, VERSION)
+        self._sizes = connected(conf, session, _SIZES_VERSION)
 
     @faults.read
     def hypervisor(self, name):
@@ -108,7 +108,7 @@ class Nova(base.Nova):
     def _servers_on_one(self, service_host):
         found = self._client.servers.list(
             search_opts={'all_tenants': 1, 'host': service_host}, limit=-1)
-        return [_server(each.to_dict()) for each in found]
+        return [server(each.to_dict()) for each in found]
 
     def _zones(self, host=None):
         services = self._client.services.list(host=host, binary='nova-compute')
@@ -171,7 +171,8 @@ class Nova(base.Nova):
         return None
 
 
-def _client(conf, session, version):
+def connected(conf, session, version):
+    """A client of novaclient for that version."""
     options = conf.nova
     return nova_client.Client(
         version, session=session, service_type=options.service_type,
@@ -201,7 +202,8 @@ def _hypervisor(found, zones):
         enabled=found['status'] == 'enabled')
 
 
-def _server(found):
+def server(found):
+    """A server of Nova's answers, a dict, as a Server."""
     return models.Server(
         id=found['id'], name=found['name'], host=found.get('OS-EXT-SRV-ATTR:host'),
         project_id=found['tenant_id'], status=found['status'])

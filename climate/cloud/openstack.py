@@ -7,6 +7,7 @@ import threading
 from climate import errors
 from climate.cloud import base
 from climate.cloud import faults
+from climate.cloud import flavors
 from climate.cloud import keystone
 from climate.cloud import nova
 from climate.cloud import placement
@@ -54,5 +55,6 @@ class OpenStackCloud(base.Cloud):
     def _services(self, session_for, trust_id=None):
         return base.Services(
             nova=nova.Nova(self._conf, session_for('nova'), self._pool, trust_id),
+            flavors=flavors.Flavors(self._conf, session_for('nova'), trust_id),
             placement=placement.Placement(self._conf, session_for('placement'), trust_id),
             keystone=keystone.Keystone(self._conf, session_for('keystone'), trust_id))

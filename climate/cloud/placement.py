@@ -11,6 +11,9 @@ from climate.cloud import faults
 
 _VERSION = '1.29'
 _EMPTY_ATTEMPTS = 5
+# Many reservations may begin on one host at the same moment.
+_WRITE_ATTEMPTS = 20
+_SLOTS = {'reserved': 0, 'min_unit': 1, 'max_unit': 1, 'step_size': 1, 'allocation_ratio': 1.0}
 _CHANGED_MEANWHILE = 'placement.concurrent_update'
 
 
@@ -57,6 +60,60 @@ class Placement(base.Placement):
                 if _code(error) != _CHANGED_MEANWHILE:
                     raise errors.StillBusy(service=self.service, reason=str(error)) from error
                 if attempt == _EMPTY_ATTEMPTS:
+                    raise
+
+    @faults.translated
+    def ensure_class(self, resource_class):
+        self._adapter.put(f'/resource_classes/{resource_class}')
+
+    @faults.translated
+    def set_slots(self, child_name, resource_class, count):
+        found = self._find(child_name)
+        if found is None:
+            if count:
+                raise errors.HostNotFound(host=child_name)
+            return
+        self._set_inventory(found, resource_class, count)
+
+    @faults.translated
+    def delete_class(self, resource_class):
+        try:
+            self._adapter.get(f'/resource_classes/{resource_class}')
+        except keystone_errors.NotFound as error:
+            if faults.is_login(error):
+                raise
+            return
+        answer = self._adapter.get('/resource_providers',
+                                   params={'resources': f'{resource_class}:1'})
+        for provider in answer.json()['resource_providers']:
+            self._set_inventory(provider['uuid'], resource_class, 0)
+        try:
+            self._adapter.delete(f'/resource_classes/{resource_class}')
+        except keystone_errors.NotFound as error:
+            if faults.is_login(error):
+                raise
+        except keystone_errors.Conflict as error:
+            # A provider whose units are all in use is not among those that were found.
+            raise errors.StillBusy(service=self.service, reason=str(error)) from error
+
+    def _set_inventory(self, provider, resource_class, count):
+        """As `set_slots`, of the provider with that uuid; tried anew when others write too."""
+        address = f'/resource_providers/{provider}/inventories'
+        for attempt in range(1, _WRITE_ATTEMPTS + 1):
+            body = self._adapter.get(address).json()
+            wanted = {**_SLOTS, 'total': count} if count else None
+            if body['inventories'].get(resource_class) == wanted:
+                return
+            body['inventories'].pop(resource_class, None)
+            if count:
+                body['inventories'][resource_class] = wanted
+            try:
+                self._adapter.put(address, json=body)
+                return
+            except keystone_errors.Conflict as error:
+                if _code(error) != _CHANGED_MEANWHILE:
+                    raise errors.StillBusy(service=self.service, reason=str(error)) from error
+                if attempt == _WRITE_ATTEMPTS:
                     raise
 
     @faults.read

@@ -8,7 +8,7 @@ OPTS = [
                     'with it, and the services of the cloud are looked up there.'),
     cfg.StrOpt('rpc_topic', default='climate.manager',
                help='Topic on which the API reaches the managers.'),
-    cfg.ListOpt('plugins', default=['physical:host'],
+    cfg.ListOpt('plugins', default=['physical:host', 'virtual:instance', 'flavor:instance'],
                 help='Resource types that can be leased. A type that is not installed, or that '
                      'fails to load, stops the daemon with its name.'),
 ]

@@ -44,16 +44,20 @@ def change(connection, reservation_ids, now, **values):
 
 
 def _resource_ids(connection, reservation_ids):
-    """{reservation id: resource ids in order}; those given back by a change are not among them."""
+    """{reservation id: resource ids in order, each once for each copy}.
+
+    Those given back by a change are not among them.
+    """
     if not reservation_ids:
         return {}
     allocations = tables.ALLOCATIONS
     rows = connection.execute(
-        sa.select(allocations.c.reservation_id, allocations.c.resource_id)
+        sa.select(allocations.c.reservation_id, allocations.c.resource_id,
+                  allocations.c.copies)
         .where(allocations.c.reservation_id.in_(reservation_ids),
                allocations.c.released_at.is_(None))
         .order_by(allocations.c.resource_id))
     found = collections.defaultdict(tuple)
-    for reservation_id, resource_id in rows:
-        found[reservation_id] += (resource_id,)
+    for reservation_id, resource_id, copies in rows:
+        found[reservation_id] += (resource_id,) * copies
     return found

@@ -66,7 +66,10 @@ class Property:
 
 @dataclasses.dataclass(frozen=True)
 class Reservation:
-    """One allocation in a lease: what was asked (`request`), what the cloud made (`binding`)."""
+    """One allocation in a lease: what was asked (`request`), what the cloud made (`binding`).
+
+    `resource_ids` has a resource once for each copy that the reservation has of it.
+    """
 
     id: str
     lease_id: str

@@ -5,6 +5,7 @@ Planning reads in a reader, before the writer opens. The writer locks the chosen
 id order, and reads their bookings only after that; what was taken in between is a lost race, and
 the booking is planned again.
 """
+import collections
 import dataclasses
 import datetime
 
@@ -25,7 +26,8 @@ LOG = log.getLogger(__name__)
 class Wish:
     """What one reservation needs of one pool: the plugin's Need, and whose it is.
 
-    :ivar keep: ids of resources that it has and should keep where they still fit.
+    :ivar keep: ids of resources that it has and should keep where they still fit, each once for
+        each copy.
     :ivar must_keep: they are in use, so a choice without one of them is refused.
     """
 
@@ -91,20 +93,21 @@ class Booking:
     def _choose(self, connection, wish, wishes, chosen, span, now, avoid):
         own = {each.reservation_id for each in wishes}
         candidates = self._candidates(connection, wish, chosen, span, now, own, avoid)
+        kept = collections.Counter(wish.keep)
         demand = dataclasses.replace(wish.need.demand,
-                                     keep=tuple(map(fit.Pick, wish.keep)))
+                                     keep=tuple(fit.Pick(*each) for each in kept.items()))
         try:
             picks = fit.choose(demand, candidates, span)
         except errors.NotEnough as error:
             raise shortage.explained(
                 self._core, connection, wish, error, span, now, own, self._cleaning
             ) from error
-        lost = set(wish.keep) - {pick.resource_id for pick in picks}
-        if wish.must_keep and len(lost) > max(0, len(wish.keep) - demand.at_most):
+        lost = kept - collections.Counter({pick.resource_id: pick.copies for pick in picks})
+        if wish.must_keep and lost.total() > max(0, len(wish.keep) - demand.at_most):
             raise errors.NotEnough(
                 f'Resources {", ".join(map(str, sorted(lost)))} are in use by the reservation '
                 'and are not free, or do not meet the criteria, for all of the new span.',
-                what=wish.need.pool, wanted=len(wish.keep), free=len(wish.keep) - len(lost))
+                what=wish.need.pool, wanted=len(wish.keep), free=len(wish.keep) - lost.total())
         whole = demand.amount is fit.WHOLE
         return [records.Allocation(
             reservation_id=wish.reservation_id, resource_id=pick.resource_id, start=span.start,
@@ -121,6 +124,8 @@ class Booking:
             booked = {}
         else:
             free = allocations.reservable_resources(connection, pool)
+            if soon is not None:
+                free = {key: each for key, each in free.items() if each.held_by in {None, *soon}}
             booked = allocations.bookings(connection, free, margin, ignoring=own)
         free = {key: resource for key, resource in free.items() if key not in avoid}
         matching = shortage.matching(self._core, connection, wish.need, free)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Change a lease: all of what was asked in one transaction, or nothing of it."""
+import collections
 import dataclasses
 
 from oslo_log import log
@@ -109,7 +110,7 @@ class Changes:
             if reservation is None:
                 raise errors.BadField(field='reservations.id', reason=(
                     f'the lease has no reservation {asked.id}; it has {", ".join(known)}.'))
-            changed[asked.id] = self._changed(reservation, asked, changes.lenient)
+            changed[asked.id] = self._changed(lease, reservation, asked, changes.lenient)
         lease = dataclasses.replace(
             lease, name=changes.name or lease.name, start=span.start, end=span.end,
             before_end=before_end, reservations=tuple(
@@ -117,7 +118,7 @@ class Changes:
         really = {each.id for each in changed.values() if each.request != known[each.id].request}
         return _Target(lease, frozenset(really))
 
-    def _changed(self, reservation, asked, lenient):
+    def _changed(self, lease, reservation, asked, lenient):
         if asked.resource_type not in (None, reservation.resource_type):
             raise errors.BadField(field='reservations.resource_type', reason=(
                 f'it stays {reservation.resource_type}; make another lease instead.'))
@@ -128,7 +129,8 @@ class Changes:
             request |= {key: reservation.request[key] for key, value in asked.request.items()
                         if value is None and key in reservation.request}
         request = registry.checked(reservation.resource_type, request, lenient)
-        request = registry.plugin(reservation.resource_type).resolve(self._core.cloud, request)
+        request = registry.plugin(reservation.resource_type).resolve(
+            self._core.cloud, request, lease.project_id, reservation)
         return dataclasses.replace(reservation, request=request)
 
     def _wishes(self, lease, target, now):
@@ -183,12 +185,13 @@ class Changes:
             elif lease.state == lifecycle.PENDING:
                 self._booking.replace(connection, mine, now, [reservation.id])
             else:
-                picked = {given.resource_id for given in mine}
-                had = set(reservation.resource_ids)
-                allocations.cut(connection, [reservation.id], now, had - picked)
-                allocations.change(connection, [reservation.id], had & picked, end=end)
+                had = collections.Counter(reservation.resource_ids)
+                kept = {given.resource_id for given in mine
+                        if had[given.resource_id] == given.copies}
+                allocations.cut(connection, [reservation.id], now, set(had) - kept)
+                allocations.change(connection, [reservation.id], kept, end=end)
                 self._booking.replace(connection, [given for given in mine
-                                                   if given.resource_id not in had], now)
+                                                   if given.resource_id not in kept], now)
 
     @staticmethod
     def _shorten(connection, reservation, before, after, now):
@@ -241,6 +244,5 @@ def _as_planned(lease, planned):
     """The lease as it would be; reservations that nothing is booked for keep what they have."""
     booked = {given.reservation_id for given in planned}
     return dataclasses.replace(lease, reservations=tuple(
-        dataclasses.replace(each, resource_ids=tuple(sorted(
-            given.resource_id for given in planned if given.reservation_id == each.id)))
+        dataclasses.replace(each, resource_ids=use_cases.resource_ids(planned, each.id))
         if each.id in booked else each for each in lease.reservations))

@@ -9,6 +9,7 @@ from climate import errors
 from climate.domain import records
 from climate.manager import changes as change_use_cases
 from climate.manager import leases
+from climate.manager import reservations
 from climate.manager import resources
 from climate.rpc import transport
 from climate.rpc import wire
@@ -31,6 +32,7 @@ class Endpoint:
         self._core = core
         self._leases = leases.Leases(core)
         self._changes = change_use_cases.Changes(core, self._leases)
+        self._reservations = reservations.Reservations(core)
         self._resources = resources.Resources(core)
 
     @_answers
@@ -60,6 +62,10 @@ class Endpoint:
     @_answers
     def list_leases(self, context, query):
         return wire.pack(self._leases.find(wire.unpack(records.LeaseQuery, query)))
+
+    @_answers
+    def reservation_hosts(self, context, reservation_id, project_id):
+        return wire.pack(self._reservations.hosts(reservation_id, project_id))
 
     @_answers
     def create_resource(self, context, pool, name, properties):

@@ -155,7 +155,7 @@ class Leases:
         before_end = moments.before_end_of_request(request, span,
                                                    conf.minutes_before_end_lease)
         moments.refuse_notices_outside(request.notify_at, span, now)
-        drafts = [self._draft_reservation(lease_id, asked, request.lenient, now)
+        drafts = [self._draft_reservation(context, lease_id, asked, request.lenient, now)
                   for asked in request.reservations]
         lease = records.Lease(
             id=lease_id, name=request.name, project_id=context.project_id,
@@ -170,10 +170,10 @@ class Leases:
         self.check_names(wishes)
         return lease, wishes
 
-    def _draft_reservation(self, lease_id, asked, lenient, now):
+    def _draft_reservation(self, context, lease_id, asked, lenient, now):
         request = self._core.registry.checked(asked.resource_type, asked.request, lenient)
         request = self._core.registry.plugin(asked.resource_type).resolve(
-            self._core.cloud, request)
+            self._core.cloud, request, context.project_id)
         return records.Reservation(
             id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
             request=request, created_at=now)
@@ -240,6 +240,11 @@ def _holds_nothing(lease):
 def _with_resources(lease, chosen):
     """The lease with the resources that the Allocations `chosen` give its reservations."""
     return dataclasses.replace(lease, reservations=tuple(
-        dataclasses.replace(each, resource_ids=tuple(sorted(
-            given.resource_id for given in chosen if given.reservation_id == each.id)))
+        dataclasses.replace(each, resource_ids=resource_ids(chosen, each.id))
         for each in lease.reservations))
+
+
+def resource_ids(chosen, reservation_id):
+    """The `resource_ids` that the Allocations `chosen` give a reservation."""
+    return tuple(sorted(given.resource_id for given in chosen for _ in range(given.copies)
+                        if given.reservation_id == reservation_id))

@@ -167,7 +167,8 @@ class Resources:
         for name in properties:
             if len(name) > _LONGEST_NAME:
                 raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
-            if name in reserved or name.startswith(('capabilities:', 'trait:')):
+            if name in reserved or name.startswith(('capabilities:', 'trait:',
+                                                    *source.fact_prefixes)):
                 raise errors.BadField(field=name, reason=(
                     'the cloud itself says this of a host; choose another property name.'))
             if not name or not name.isprintable() or any(each.isspace() for each in name):

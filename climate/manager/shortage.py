@@ -24,6 +24,8 @@ def check_names(core, connection, need):
     pool = core.registry.pool(need.pool)
     public, private = resources.names(connection, need.pool)
     public |= {*pool.capacity_names, *pool.fact_names, pool.name_fact, 'region'}
+    public |= {name for name in requirement.names(need.requirement)
+               if name.startswith(pool.fact_prefixes)}
     requirement.check_names(need.requirement, public, hidden=private)
     for part in requirement.criteria(need.requirement):
         if requirement.names(part) == {'region'} and not requirement.matches(
@@ -84,7 +86,9 @@ def explained(core, connection, wish, error, span, now, own, cleaning):
 
 
 def _sentence(need, details, nearest):
-    text = (f'Only {details["free"]} of {details["wanted"]} {need.pool}s are free for all of the '
+    whole = need.demand.amount is fit.WHOLE
+    things = f'{need.pool}s are' if whole else f'places on {need.pool}s are'
+    text = (f'Only {details["free"]} of {details["wanted"]} {things} free for all of the '
             f'time asked for: {details["total"]} are enrolled')
     if details['criteria']:
         text += ', ' + ', '.join(f'{each["met_by"]} with {each["criterion"]}'
@@ -94,7 +98,7 @@ def _sentence(need, details, nearest):
         # To the next whole minute, which is how some clients write a start.
         minute = nearest + (datetime.timedelta(minutes=1) - _RESOLUTION)
         return f'{text}. It fits from {minute:%Y-%m-%d %H:%M} UTC.'
-    if details['matching'] < details['wanted']:
+    if not whole or details['matching'] < details['wanted']:
         return f'{text}. Fewer, or other criteria, would fit.'
     return f'{text}.'
 

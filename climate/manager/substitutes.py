@@ -26,8 +26,9 @@ class Substitutes:
     def ensure(self, lease, reservation, now, patient=False):
         """Let a reservation occupy resources, as many as were promised to it.
 
-        Only whole resources are occupied. A resource that another reservation still holds, or
-        that is out of order, is replaced by one that is free until the end of the lease.
+        Only whole resources are occupied; one that is shared must have been given back by
+        whoever had all of it. A whole resource that another reservation still holds, or that is
+        out of order, is replaced by one that is free until the end of the lease.
 
         :param patient: wait for a resource that is still held instead of replacing it.
         :raises StillBusy: a resource is still held, and there is no substitute.
@@ -35,11 +36,14 @@ class Substitutes:
         :raises LostRace: another manager has taken the lease over; nothing was written.
         """
         with self._core.database.writer() as connection:
-            whole = [given.resource_id for given
-                     in allocations.of_reservations(connection, [reservation.id]) if given.whole]
+            promised = allocations.of_reservations(connection, [reservation.id])
+            whole = [given.resource_id for given in promised if given.whole]
+            parts = resources.with_ids(connection, {
+                given.resource_id for given in promised if not given.whole})
             holders = resources.hold(connection, whole, reservation.id) if whole else {}
             known = {each.id: each for each in resources.with_ids(connection, whole)}
             _refuse_overtaken(connection, lease)
+        _refuse_held(parts, reservation)
         broken = {key for key, each in known.items() if not each.reservable} - set(holders)
         if not holders and not broken:
             return
@@ -83,6 +87,14 @@ class Substitutes:
                                  avoid=set(kept) | lost)
         LOG.warning('Lease %s, reservation %s: resources %s could not be had, %s instead',
                     lease.id, reservation.id, sorted(lost), sorted(new))
+
+
+def _refuse_held(parts, reservation):
+    # No substitute is looked for: whoever has all of it is giving it back just now.
+    held = [f'{each.name} by reservation {each.held_by}' for each in parts
+            if each.held_by not in (None, reservation.id)]
+    if held:
+        raise errors.StillBusy(service='Climate', reason=f'still held are {", ".join(held)}.')
 
 
 def _refuse_overtaken(connection, lease):

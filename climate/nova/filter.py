@@ -7,32 +7,27 @@ It runs inside nova-scheduler::
     available_filters = nova.scheduler.filters.all_filters
     available_filters = climate.nova.filter.ClimateFilter
     enabled_filters = …,ClimateFilter
+
+    [climate]
+    auth_type = password
+    …
 """
 import collections
 
 import nova.conf
 from nova.scheduler import filters
 from nova.scheduler import utils
-from oslo_config import cfg
 from oslo_log import log
 
+from climate.nova import options
+from climate.nova import question
 from climate.nova import rules
 
 LOG = log.getLogger(__name__)
 
-OPTS = [
-    cfg.StrOpt('aggregate_freepool', default=rules.Options.freepool,
-               help='Name of the aggregate that holds enrolled hosts nobody has leased; as '
-                    '[nova] aggregate_freepool of Climate. Empty: there is none.'),
-    cfg.StrOpt('aggregate_owner_key', default=rules.Options.owner_key,
-               help='Metadata key under which the aggregate of a reservation names the project '
-                    'that may use it; as [nova] aggregate_owner_key of Climate.'),
-    cfg.StrOpt('availability_zone_prefix', default=rules.Options.zone_prefix,
-               help='Aggregates whose availability zone begins so are those of reservations; '
-                    'as [nova] availability_zone_prefix of Climate. Empty: zones are not '
-                    'looked at.'),
-]
 _HINT = 'reservation'
+# Each costs a question; nobody needs more.
+_MOST_RESERVATIONS = 10
 
 
 class ClimateFilter(filters.BaseHostFilter):
@@ -45,56 +40,97 @@ class ClimateFilter(filters.BaseHostFilter):
         super().__init__()
         # Nova makes its filters itself and hands nothing in.
         conf = nova.conf.CONF
-        conf.register_opts(OPTS, group='climate')
-        self._options = rules.Options(
-            freepool=conf.climate.aggregate_freepool,
-            owner_key=conf.climate.aggregate_owner_key,
-            zone_prefix=conf.climate.availability_zone_prefix)
+        options.register(conf)
+        self._names = options.names(conf)
+        self._climate = _climate(conf)
 
     def filter_all(self, filter_obj_list, spec_obj):
         """The hosts that may take the request, as a list."""
         hosts = list(filter_obj_list)
-        if utils.request_is_rebuild(spec_obj):
-            # The server stays where it is; a refusal would leave it in ERROR.
+        # A rebuild stays where it is; a refusal would leave the server in ERROR.
+        if not hosts or utils.request_is_rebuild(spec_obj):
             return hosts
-        passed, refused = [], collections.Counter()
-        for host in hosts:
-            reason = self._refusal(host, spec_obj)
-            if reason is None:
-                passed.append(host)
-            else:
-                refused[reason] += 1
-        self._report(spec_obj, passed, refused)
+        wish = _wish(spec_obj)
+        try:
+            passed, refused = self._sorted(hosts, wish)
+        except _Refused as error:
+            passed, refused = [], {str(error): len(hosts)}
+        if wish.reservations is not None and not passed:
+            LOG.info('Request with the %s reservation=%s of project %s has no host: %s',
+                     'flavor of' if wish.by_flavor else 'hint',
+                     ','.join(wish.reservations[:_MOST_RESERVATIONS]), wish.project_id,
+                     ', '.join(f'{count} {reason}' for reason, count in refused.items()))
         return passed
 
     def host_passes(self, host_state, spec_obj):
         """Whether this one host may take the request."""
-        return self._refusal(host_state, spec_obj) is None
+        return bool(self.filter_all([host_state], spec_obj))
 
-    def _refusal(self, host_state, spec_obj):
-        aggregates = [
-            rules.Aggregate(each.name, each.availability_zone, each.metadata)
-            for each in host_state.aggregates]
-        return rules.refusal(_reservations(spec_obj), spec_obj.project_id, aggregates,
-                             self._options, _flavor_reserved(spec_obj))
+    def _sorted(self, hosts, wish):
+        """(the hosts that pass, {reason: how many it refuses})."""
+        if wish.reservations is None or self._climate is None:
+            return _judged(hosts, rules.Judge(wish, self._names))
+        answers, some_kept = self._answers(wish)
+        judge = rules.Judge(wish, self._names, answers)
+        passed, refused = _judged(hosts, judge)
+        if judge.doubtful and some_kept:
+            # The aggregates contradict an answer that is not of this moment.
+            judge = rules.Judge(wish, self._names, self._answers_of_now(wish))
+            passed, refused = _judged(hosts, judge)
+        return passed, refused
 
-    @staticmethod
-    def _report(spec_obj, passed, refused):
-        reservations = _reservations(spec_obj)
-        if reservations is None or passed:
-            return
-        LOG.info('Request with the hint reservation=%s of project %s has no host: %s',
-                 ','.join(reservations), spec_obj.project_id,
-                 ', '.join(f'{count} {reason}' for reason, count in refused.items())
-                 or 'other filters left none')
+    def _answers(self, wish):
+        """({reservation id: Answer}, whether one of them was kept from a moment ago)."""
+        if len(wish.reservations) > _MOST_RESERVATIONS:
+            raise _Refused(f'because it names more than {_MOST_RESERVATIONS} reservations')
+        answers, some_kept = {}, False
+        try:
+            for each in wish.reservations:
+                answers[each], kept = self._climate.ask(each, wish.project_id)
+                some_kept = some_kept or kept
+        except question.Unreachable as error:
+            raise _Refused(f'because Climate cannot be asked ({error})') from error
+        return answers, some_kept
+
+    def _answers_of_now(self, wish):
+        try:
+            return {each: self._climate.ask_anew(each, wish.project_id)
+                    for each in wish.reservations}
+        except question.Unreachable as error:
+            raise _Refused(f'because Climate cannot be asked ({error})') from error
 
 
-def _reservations(spec_obj):
-    return rules.hinted(spec_obj.get_scheduler_hint(_HINT))
+class _Refused(Exception):
+    """The request is refused on all hosts; the text says why."""
 
 
-def _flavor_reserved(spec_obj):
-    flavor = spec_obj.flavor
+def _climate(conf):
+    """The Climate to ask, or None where aggregates alone decide."""
+    adapter = options.adapter(conf) if conf.climate.ask_climate else None
+    if adapter is None:
+        LOG.warning('ClimateFilter decides by aggregates alone: %s in [climate]',
+                    'there is no auth_type' if conf.climate.ask_climate
+                    else 'ask_climate is false')
+        return None
+    return question.Climate(adapter, conf.climate.cache_seconds)
+
+
+def _judged(hosts, judge):
+    refusals = judge.refusals([(host.host, host.aggregates) for host in hosts])
+    passed = [host for host, reason in zip(hosts, refusals, strict=True) if reason is None]
+    return passed, collections.Counter(reason for reason in refusals if reason is not None)
+
+
+def _wish(spec_obj):
+    reservations = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
+    by_flavor = False
+    if reservations is None:
+        reservations = _of_flavor(spec_obj.flavor)
+        by_flavor = reservations is not None
+    return rules.Wish(reservations, spec_obj.project_id, by_flavor)
+
+
+def _of_flavor(flavor):
     if not flavor or not flavor.obj_attr_is_set('extra_specs'):
-        return False
-    return rules.FLAVOR_KEY in (flavor.extra_specs or {})
+        return None
+    return rules.hinted((flavor.extra_specs or {}).get(rules.FLAVOR_KEY))

@@ -3,11 +3,18 @@
 
 A host is fenced while it is in the freepool or in the aggregate of a reservation. A fenced host
 takes servers of its reservation only, and a server that names a reservation goes nowhere else.
+Where Climate was asked about the reservation, its answer says which hosts those are; otherwise
+the aggregates do.
 """
+import collections.abc
 import dataclasses
 
 #: Extra spec by which a flavor belongs to a reservation.
 FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
+
+_FENCED = 'reserved for others'
+_ELSEWHERE = 'not in the reservation'
+_FOREIGN = 'its reservation is not for this project, or not active'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,15 +28,128 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
-    """One of the aggregates of a host.
+    """One of the aggregates of a host; Nova's own have the same attributes.
 
-    :ivar zone: its availability zone or None.
+    :ivar availability_zone: its zone or None.
     :ivar metadata: {key: text}.
     """
 
     name: str
-    zone: str | None
+    availability_zone: str | None
     metadata: dict
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """What a request to place a server says of reservations.
+
+    :ivar reservations: ids of reservations that it names; None for an ordinary request.
+    :ivar by_flavor: its flavor names the reservation, not a hint.
+    """
+
+    reservations: list | None
+    project_id: str | None
+    by_flavor: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What Climate says of a reservation to a project.
+
+    :ivar active: whoever it belongs to may use it now.
+    :ivar usable: the project that was named may.
+    :ivar reason: why not, in words; None where it is usable.
+    :ivar hosts: the names of the compute services that belong to it now.
+    """
+
+    active: bool
+    usable: bool
+    reason: str | None = None
+    hosts: collections.abc.Set = frozenset()
+
+
+class Judge:
+    """Decides about the hosts of one request.
+
+    :ivar doubtful: a host was let through that is not, as Nova sees it, in an aggregate which the
+        project may use: either Nova's picture is old, or the answer is.
+    """
+
+    def __init__(self, wish, options, answers=None):
+        """Nothing is decided yet.
+
+        :param answers: {reservation id: Answer}; None where Climate was not asked.
+        """
+        self.doubtful = False
+        self._wish = wish
+        self._options = options
+        self._answers = answers
+
+    def refusals(self, places):
+        """Why the server may not be placed on each host, in words; None where it may.
+
+        A cloud has ten thousand hosts and each request goes through them all, hence the care.
+
+        :param places: [(name of the compute service, its aggregates)].
+        """
+        if self._wish.reservations is not None and self._answers is not None:
+            return self._by_answers(places)
+        if self._wish.by_flavor:
+            # The flavor needs a resource class that only hosts of its reservation have.
+            return [None] * len(places)
+        # Hosts share their aggregates, so each is looked at once.
+        fences = {key: each for key, each in {
+            id(each): each for _, aggregates in places for each in aggregates}.items()
+            if self._is_fence(each)}
+        if self._wish.reservations is None:
+            return [None if fences.keys().isdisjoint(map(id, aggregates)) else _FENCED
+                    for _, aggregates in places]
+        verdicts = {key: None if self._opens(each) else _FOREIGN
+                    for key, each in fences.items() if each.name in self._wish.reservations}
+        return [next((verdicts[id(each)] for each in aggregates if id(each) in verdicts),
+                     _ELSEWHERE) for _, aggregates in places]
+
+    def _by_answers(self, places):
+        idle = [answer for answer in self._answers.values() if not answer.active]
+        active = [item for item in self._answers.items() if item[1].active]
+        elsewhere = (idle[-1].reason or _FOREIGN) if idle and not active else _ELSEWHERE
+        refusals = []
+        for host, aggregates in places:
+            reason = elsewhere
+            for reservation_id, answer in active:
+                if host in answer.hosts:
+                    reason = self._inside(reservation_id, answer, aggregates)
+                    if reason is None:
+                        break
+            refusals.append(reason)
+        return refusals
+
+    def _inside(self, reservation_id, answer, aggregates):
+        """Why not on a host that is in an active reservation."""
+        pool = next((each for each in aggregates if each.name == reservation_id), None)
+        if answer.usable:
+            self.doubtful = self.doubtful or pool is None or not self._opens(pool)
+            return None
+        if pool is not None and self._is_shared(pool):
+            return None
+        return answer.reason or _FOREIGN
+
+    def _is_fence(self, aggregate):
+        if aggregate.name == self._options.freepool:
+            return True
+        prefix = self._options.zone_prefix
+        return bool(prefix) and (aggregate.availability_zone or '').startswith(prefix)
+
+    def _opens(self, aggregate):
+        """The owner may use it, and each project with which it is shared."""
+        project_id = self._wish.project_id
+        owner = aggregate.metadata.get(self._options.owner_key)
+        return (bool(project_id) and owner == project_id) or self._is_shared(aggregate)
+
+    def _is_shared(self, aggregate):
+        """A project with a key of its own in the metadata may use it, whatever the value."""
+        project_id = self._wish.project_id
+        return bool(project_id) and bool(aggregate.metadata.get(project_id))
 
 
 def hinted(value):
@@ -42,7 +162,7 @@ def hinted(value):
 
 
 def passes(reservations, project_id, aggregates, options, flavor_reserved=False):
-    """Whether a server may be placed on the host with these aggregates.
+    """Whether a server may be placed on the host with these aggregates, by them alone.
 
     :param reservations: the ids in the hint `reservation`; None if the request has no such hint.
     :param flavor_reserved: the flavor has the extra spec FLAVOR_KEY.
@@ -52,32 +172,6 @@ def passes(reservations, project_id, aggregates, options, flavor_reserved=False)
 
 def refusal(reservations, project_id, aggregates, options, flavor_reserved=False):
     """As `passes`, but in words why not; None if the server may be placed there."""
-    fences = [each for each in aggregates if _is_fence(each, options)]
-    if reservations is not None:
-        return _refusal_of_hint(reservations, project_id, fences, options)
-    if flavor_reserved or not fences:
-        # The flavor needs a resource class that only hosts of its reservation have.
-        return None
-    return 'reserved for others'
-
-
-def _refusal_of_hint(reservations, project_id, fences, options):
-    for fence in fences:
-        if fence.name in reservations:
-            if _may_use(project_id, fence.metadata, options):
-                return None
-            return 'its reservation is not for this project, or not active'
-    return 'not in the reservation'
-
-
-def _is_fence(aggregate, options):
-    if aggregate.name == options.freepool:
-        return True
-    return bool(options.zone_prefix) and (aggregate.zone or '').startswith(options.zone_prefix)
-
-
-def _may_use(project_id, metadata, options):
-    """The owner may, and each project that has a key of its own in the metadata."""
-    if not project_id:
-        return False
-    return metadata.get(options.owner_key) == project_id or bool(metadata.get(project_id))
+    by_flavor = reservations is None and flavor_reserved
+    wish = Wish([] if by_flavor else reservations, project_id, by_flavor)
+    return Judge(wish, options).refusals([(None, aggregates)])[0]

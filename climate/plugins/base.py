@@ -31,6 +31,8 @@ class Pool(abc.ABC):
     capacity_names = {}
     #: The names of the facts that `discover` gives.
     fact_names = ()
+    #: Facts that begin so are there too, one for each thing of a kind.
+    fact_prefixes = ()
     #: The criterion name of the resource's own name.
     name_fact = 'name'
 
@@ -93,12 +95,15 @@ class ResourcePlugin(abc.ABC):
         return {key: _lenient(value, known[key]) for key, value in request.items()
                 if key in known}
 
-    def resolve(self, cloud, request):
+    def resolve(self, cloud, request, project_id, before=None):
         """The request with all that must be read from the cloud, to be stored. Reads only.
 
         Called before the transaction, also with a request that was resolved before.
 
+        :param project_id: the project that is to have what the request asks for.
+        :param before: the Reservation whose request this is to replace; None for a new one.
         :raises BadRequest: the request cannot be meant so.
+        :raises Conflict: a reservation that runs cannot be changed so.
         """
         return request
 
@@ -133,9 +138,14 @@ class ResourcePlugin(abc.ABC):
         """
 
     @classmethod
+    def fields(cls, reservation):
+        """The type's own fields of a reservation in an answer from REST 1.1 on, as a dict."""
+        return {**reservation.request, **reservation.binding}
+
+    @classmethod
     def shown(cls, reservation):
         """The type's own fields of a reservation in an answer at REST 1.0, as a dict."""
-        return {**reservation.request, **reservation.binding}
+        return cls.fields(reservation)
 
 
 _WHOLE_NUMBER = re.compile(r'\s*-?\d{1,18}\s*')

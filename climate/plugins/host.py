@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """physical:host, whole hosts for one project, reached with the hint reservation=<id>."""
-import json
-
 from oslo_config import cfg
 from oslo_log import log
 
@@ -10,14 +8,10 @@ from climate.domain import extra_specs
 from climate.domain import fit
 from climate.domain import requirement
 from climate.plugins import base
+from climate.plugins import criteria
 from climate.plugins import pools
 
 LOG = log.getLogger(__name__)
-
-_CRITERIA = {
-    'description': 'Criteria, as a list or as its JSON text, such as [">=", "$vcpus", "16"].',
-    'type': ['string', 'array', 'null'],
-}
 
 
 class HostPlugin(base.ResourcePlugin):
@@ -30,8 +24,8 @@ class HostPlugin(base.ResourcePlugin):
                     'maximum': 1000000},
             'max': {'description': 'Most hosts.', 'type': 'integer', 'minimum': 1,
                     'maximum': 1000000},
-            'hypervisor_properties': _CRITERIA,
-            'resource_properties': _CRITERIA,
+            'hypervisor_properties': criteria.SCHEMA,
+            'resource_properties': criteria.SCHEMA,
             'extra_specs': {
                 'description': 'Criteria as flavor extra specs, scoped or not.',
                 'type': 'object', 'maxProperties': 100,
@@ -53,12 +47,12 @@ class HostPlugin(base.ResourcePlugin):
                         'Empty: nothing.'),
     )
 
-    def resolve(self, cloud, request):
+    def resolve(self, cloud, request, project_id, before=None):
         if request['max'] < request['min']:
             raise errors.BadField(field='max', reason=(
                 f'{request["max"]} is less than min, {request["min"]}.'))
         self._criteria(request)
-        texts = {name: _as_text(request.get(name))
+        texts = {name: criteria.as_text(request.get(name))
                  for name in ('hypervisor_properties', 'resource_properties')}
         return {'before_end': 'default', **request, **texts}
 
@@ -130,9 +124,3 @@ class HostPlugin(base.ResourcePlugin):
             requirement.parse(request.get('hypervisor_properties')),
             requirement.parse(request.get('resource_properties')),
             extra_specs.from_extra_specs(request.get('extra_specs') or {}))
-
-
-def _as_text(criteria):
-    if criteria is None:
-        return ''
-    return criteria if isinstance(criteria, str) else json.dumps(criteria)

@@ -11,12 +11,15 @@ class HostPool(base.Pool):
     capacity_names = {'vcpus': 'vcpus', 'memory_mb': 'memory_mb', 'local_gb': 'disk_gb'}
     fact_names = ('availability_zone', 'cpu_info', 'hypervisor_type', 'hypervisor_version',
                   'service_name', 'traits')
+    #: Of each class of Placement: how much of it one server can have.
+    fact_prefixes = ('max_unit:',)
     name_fact = 'hypervisor_hostname'
 
     def discover(self, cloud, name):
         services = cloud.as_service()
         hypervisor = services.nova.hypervisor(name)
         traits = sorted(services.placement.traits(name))
+        inventory = services.placement.inventory(name)
         facts = {
             'availability_zone': hypervisor.availability_zone,
             'cpu_info': hypervisor.cpu_info,
@@ -24,9 +27,12 @@ class HostPool(base.Pool):
             'hypervisor_version': str(hypervisor.hypervisor_version),
             'service_name': hypervisor.service_host,
             'traits': ' '.join(traits),
+            **{f'max_unit:{each}': str(has['max_unit']) for each, has in inventory.items()},
         }
         capacity = {'vcpus': hypervisor.vcpus, 'memory_mb': hypervisor.memory_mb,
-                    'disk_gb': hypervisor.disk_gb}
+                    'disk_gb': hypervisor.disk_gb,
+                    **{each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
+                       for each, has in inventory.items()}}
         return base.Found(name=hypervisor.name, capacity=capacity,
                           facts={key: text for key, text in facts.items() if text is not None})
 
@@ -56,7 +62,7 @@ class HostPool(base.Pool):
         services.placement.empty_child(self._child(resource.name))
 
     def _child(self, name):
-        return self.conf.placement.provider_prefix + name
+        return child_name(self.conf, name)
 
     @staticmethod
     def _refuse_zoned(services, name, service_host):
@@ -74,3 +80,8 @@ class HostPool(base.Pool):
         if servers:
             raise errors.HostInUse(host=name, reason=(
                 f'servers run on it ({len(servers)}). Migrate or delete them first.'))
+
+
+def child_name(conf, name):
+    """What the provider that holds the reservations of a hypervisor is called."""
+    return conf.placement.provider_prefix + name

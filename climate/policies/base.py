@@ -6,6 +6,7 @@ ADMIN_RULE = 'admin'
 ADMIN = 'rule:admin'
 MEMBER_OR_ADMIN = 'rule:project_member_or_admin'
 READER_OR_ADMIN = 'rule:project_reader_or_admin'
+SERVICE_OR_ADMIN = 'rule:service_or_admin'
 
 _RULES = [
     policy.RuleDefault(ADMIN_RULE, 'is_admin:True or role:admin',
@@ -19,6 +20,8 @@ _RULES = [
                        'A member of the owning project, or an admin.'),
     policy.RuleDefault('project_reader_or_admin', 'rule:project_reader_api or rule:admin',
                        'A reader or member of the owning project, or an admin.'),
+    policy.RuleDefault('service_or_admin', 'role:service or rule:admin',
+                       'Another service of the cloud, such as Nova, or an admin.'),
 ]
 
 

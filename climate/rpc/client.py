@@ -4,6 +4,7 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.domain import records
+from climate.domain import usability
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -71,6 +72,12 @@ class ManagerClient:
         """The Leases that a LeaseQuery asks for."""
         return wire.unpack_all(records.Lease, self._call(
             context, 'list_leases', query=wire.pack(query)))
+
+    def reservation_hosts(self, context, reservation_id, project_id):
+        """The Usability of a reservation for a project now."""
+        return wire.unpack(usability.Usability, self._call(
+            context, 'reservation_hosts', reservation_id=reservation_id,
+            project_id=project_id))
 
     def create_resource(self, context, pool, name, properties):
         """The Resource, enrolled in `pool` with {property: text}."""

@@ -29,6 +29,7 @@ from climate.rpc import client  # noqa: E402
 
 _PLAY_SECONDS = 30
 _TOGETHER = 6
+_PLUGINS = ['physical:host', 'virtual:instance', 'virtual:dummy']
 
 
 class Running:
@@ -58,7 +59,7 @@ class _RealClock:
 def _options(folder, crash_at):
     """The arguments of a manager on the files in `folder`."""
     return {
-        ('DEFAULT', 'plugins'): 'physical:host,virtual:dummy',
+        ('DEFAULT', 'plugins'): ','.join(_PLUGINS),
         ('DEFAULT', 'transport_url'): 'fake:/',
         ('DEFAULT', 'log_file'): f'{folder}/climate.log',
         ('cloud', 'driver'): 'simulated',
@@ -120,7 +121,7 @@ def _fork(request):
 def main():
     """Serve requests until standard input ends."""
     logging.disable(logging.CRITICAL)
-    registry.load(['physical:host', 'virtual:dummy'])
+    registry.load(_PLUGINS)
     waiting, children, tail = [], {}, b''
     open_input = True
     while open_input or waiting or children:

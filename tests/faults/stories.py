@@ -2,6 +2,7 @@
 """The use cases that are cut short at every point, and how one sees that all came right."""
 import dataclasses
 import datetime
+import re
 import uuid
 
 import builders
@@ -15,6 +16,7 @@ from climate.domain import records
 from climate.manager import trusts
 
 LEASE = str(uuid.UUID(int=1))
+_GROUP = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 _AGES = datetime.timedelta(days=900)
 
 
@@ -120,6 +122,48 @@ class Shrink(Grow):
         self._resize(manager, 1)
 
 
+class StartOfInstances(Start):
+    name = 'start of instances'
+    hosts = 2
+
+    def act(self, manager):
+        _create_lease(manager, records.ReservationRequest('virtual:instance', {
+            'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}))
+
+
+class _OfInstances(Story):
+    """Two instances run on a lease of two, one on each of two hosts."""
+
+    hosts = 2
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        StartOfInstances.act(self, manager)
+        wait_for(manager, lambda: Start.is_over(self, manager))
+        [reservation] = _lease(manager).reservations
+        for name in ('one', 'two'):
+            manager.cloud.boot('demo', name, flavor=reservation.id)
+
+
+class EndOfInstances(_OfInstances):
+    name = 'end of instances'
+    act = End.act
+    is_over = End.is_over
+
+
+class ShrinkOfInstances(_OfInstances):
+    name = 'shrink of instances'
+    is_over = Grow.is_over
+
+    def act(self, manager):
+        lease = _lease(manager)
+        [reservation] = lease.reservations
+        if reservation.request['amount'] != 1:
+            manager.client.update_lease(builders.a_member(), LEASE, records.LeaseChanges(
+                lenient=False, reservations=(records.ReservationRequest(
+                    None, {'amount': 1}, id=reservation.id),)))
+
+
 class Enrol(Story):
     name = 'enrol'
     hosts = 1
@@ -148,8 +192,9 @@ class Withdraw(Story):
         return len(manager.client.list_resources(builders.an_admin(), 'host')) == 1
 
 
-STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink, Enrol,
-                                             Withdraw)}
+STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink,
+                                             StartOfInstances, EndOfInstances,
+                                             ShrinkOfInstances, Enrol, Withdraw)}
 
 
 def wait_for(manager, over):
@@ -204,10 +249,21 @@ def _of_cloud(manager, names):
     return {
         'aggregates': sorted(
             (names.get(each.name, each.name), str(each.zone)[:8], each.hosts,
-             sorted(each.metadata.items())) for each in services.nova.aggregates()),
+             _named(sorted(each.metadata.items()), names))
+            for each in services.nova.aggregates()),
+        'room': [(key, sorted(_named(row, names) for row in rows))
+                 for key, rows in sorted(manager.cloud.leftovers().items())],
         'servers': sorted((each.name, each.host) for each in manager.cloud.servers()),
         'trusts': [each.trustor_id for each in services.keystone.trusts()],
     }
+
+
+def _named(value, names):
+    """The text of a value, with reservations instead of their ids; ids of groups are left out."""
+    text = str(value)
+    for key, name in names.items():
+        text = text.replace(key, name).replace(key.upper().replace('-', '_'), name)
+    return _GROUP.sub('a group', text)
 
 
 def _without_chance(row):
@@ -217,7 +273,11 @@ def _without_chance(row):
 
 
 def _create(manager, *counts):
-    request = builders.a_lease(*map(builders.hosts, counts), start=None,
+    _create_lease(manager, *map(builders.hosts, counts))
+
+
+def _create_lease(manager, *reservations):
+    request = builders.a_lease(*reservations, start=None,
                                end=manager.core.clock() + builders.hours(9))
     try:
         manager.client.get_lease(builders.a_member(), LEASE)

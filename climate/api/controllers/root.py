@@ -6,6 +6,7 @@ from climate.api import microversion
 from climate.api import openapi
 from climate.api.controllers import hosts
 from climate.api.controllers import leases
+from climate.api.controllers import reservations
 
 
 class RootController:
@@ -33,6 +34,7 @@ class V1Controller:
 
     def __init__(self, parts):
         self.leases = leases.LeasesController(parts)
+        self.reservations = reservations.ReservationsController(parts)
         self.document = openapi.document(parts.plugins)
         # The names with a dash cannot be attributes that one writes.
         setattr(self, 'os-hosts', hosts.HostsController(parts))

@@ -174,7 +174,7 @@ def _value(name: str, text: str) -> typing.Any:
         return text
     if text[:1] in ('[', '{'):
         return _json(name, text)
-    if name in ('resource_type', 'id'):
+    if name in ('resource_type', 'id', 'flavor_id'):
         return text
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

@@ -10,6 +10,7 @@ from climate.cloud import base
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import calls
 from climate.cloud.simulated import faults
+from climate.cloud.simulated import flavors
 from climate.cloud.simulated import hosts
 from climate.cloud.simulated import keystone
 from climate.cloud.simulated import nova
@@ -38,7 +39,7 @@ class SimulatedCloud(base.Cloud):
             zone_prefix=conf.nova.availability_zone_prefix)
         self._clock = clock
         self._store = store.Store(
-            options.state, lambda connection: hosts.found(connection, options.hosts))
+            options.state, lambda connection: _found(connection, options.hosts))
         # Calls that take no time are made in order, so that fault points have fixed numbers.
         self._pool = None
         if options.delay_seconds and conf.nova.concurrency > 1:
@@ -59,25 +60,30 @@ class SimulatedCloud(base.Cloud):
         """Make the next `times` calls of that name, such as 'nova.add_host', raise `error`."""
         self.faults.fail(call_name, times, error)
 
-    def boot(self, project_id, name, hints=None, host=None):
+    def boot(self, project_id, name, hints=None, host=None, flavor=None):
         """A new Server, on the emptiest host that the scheduler filter lets it onto.
 
         :param hints: scheduler hints, such as {'reservation': 'the id'}.
         :param host: the name of a hypervisor, to be on this one or on none.
-        :raises Conflict: no host may take it. (Their sizes do not count.)
+        :param flavor: the id of the flavor; None for one that is of no interest.
+        :raises Conflict: no host may take it. (Their sizes do not count, custom classes do.)
+        :raises NotFound: the project has no such flavor.
         """
         reservations = rules.hinted((hints or {}).get('reservation'))
         with self._transaction() as connection:
             inside = _aggregates_of_hosts(connection)
+            rooms, reserved = _flavor(connection, flavor, project_id)
             may = [row['service_host'] for row in hosts.every(connection)
                    if row['up'] and row['enabled'] and host in (None, row['name'])
+                   and (rooms is None or row['name'] in rooms)
                    and rules.passes(reservations, project_id,
-                                    inside.get(row['service_host'], ()), self._rules)]
+                                    inside.get(row['service_host'], ()), self._rules,
+                                    flavor_reserved=reserved)]
             if not may:
                 raise errors.Conflict(reason='No valid host was found.')
             taken = collections.Counter(server.host for server in servers.every(connection))
             return servers.boot(connection, project_id, name,
-                                min(may, key=lambda each: taken[each]))
+                                min(may, key=lambda each: taken[each]), flavor)
 
     def servers(self, project_id=None):
         """The Servers of a project, or of all, oldest first."""
@@ -98,6 +104,21 @@ class SimulatedCloud(base.Cloud):
         with self._transaction() as connection:
             return [dict(row) for row in
                     connection.execute('SELECT * FROM images ORDER BY rowid')]
+
+    def add_flavor(self, flavor_id, name, vcpus=1, ram=512, disk=1, **more):
+        """Add a flavor; `more` may be ephemeral, swap, public, extra_specs."""
+        with self._transaction() as connection:
+            flavors.make(connection, flavor_id, name, vcpus, ram, disk, **more)
+
+    def leftovers(self):
+        """What reservations of instances have in the cloud, as one dict that can be compared."""
+        with self._transaction() as connection:
+            found = {name: [tuple(row) for row in connection.execute(
+                f'SELECT * FROM {name} ORDER BY 1')]
+                for name in ('flavors', 'flavor_access', 'server_groups', 'resource_classes')}
+            found['inventories'] = [tuple(row) for row in connection.execute(
+                "SELECT name, inventory FROM providers WHERE inventory != '{}' ORDER BY 1")]
+            return found
 
     def add_host(self, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=500,
                  traits=(), hypervisor_type='QEMU'):
@@ -130,13 +151,30 @@ class SimulatedCloud(base.Cloud):
                                self._clock, trust_id)
         return base.Services(
             nova=nova.Nova(identity, self._pool, self._options.delete_seconds, self._clock),
-            placement=placement.Placement(identity), keystone=keystone.Keystone(identity))
+            flavors=flavors.Flavors(identity), placement=placement.Placement(identity),
+            keystone=keystone.Keystone(identity))
 
     @contextlib.contextmanager
     def _transaction(self):
         with self._store.transaction() as connection:
             servers.forget(connection, self._clock())
             yield connection
+
+
+def _found(connection, count):
+    hosts.found(connection, count)
+    flavors.found(connection)
+
+
+def _flavor(connection, flavor_id, project_id):
+    """(names of the hypervisors with room for it or None, whether it is of a reservation)."""
+    if flavor_id is None:
+        return None, False
+    found = flavors.usable(connection, flavor_id, project_id)
+    if found is None:
+        raise errors.NotFound(what=f'Flavor {flavor_id}')
+    return (flavors.hosts_with_room(connection, found),
+            rules.FLAVOR_KEY in found.extra_specs)
 
 
 def _aggregates_of_hosts(connection):

@@ -3,6 +3,7 @@
 import json
 import uuid
 
+from climate import errors
 from climate.cloud import base
 from climate.cloud.simulated import hosts
 
@@ -30,6 +31,23 @@ class Placement(base.Placement):
         self._call('empty_child', lambda connection: connection.execute(
             'UPDATE providers SET inventory = ? WHERE name = ?', ('{}', child_name)))
 
+    def ensure_class(self, resource_class):
+        self._call('ensure_class', lambda connection: connection.execute(
+            'INSERT OR IGNORE INTO resource_classes VALUES (?)', (resource_class,)))
+
+    def set_slots(self, child_name, resource_class, count):
+        self._call('set_slots', lambda connection: _set_slots(
+            connection, child_name, resource_class, count))
+
+    def delete_class(self, resource_class):
+        children = self._call('providers_with', lambda connection: [
+            row['name'] for row in connection.execute('SELECT * FROM providers ORDER BY name')
+            if resource_class in json.loads(row['inventory'])])
+        for child_name in children:
+            self.set_slots(child_name, resource_class, 0)
+        self._call('delete_class', lambda connection: connection.execute(
+            'DELETE FROM resource_classes WHERE name = ?', (resource_class,)))
+
     def traits(self, hypervisor_name):
         return self._call('traits', lambda connection: frozenset(
             json.loads(hosts.one(connection, hypervisor_name)['traits'])))
@@ -41,6 +59,27 @@ class Placement(base.Placement):
     def _call(self, name, work):
         return self._calls.make(f'placement.{name}', lambda connection, project_id: work(
             connection))
+
+
+def _set_slots(connection, child_name, resource_class, count):
+    row = connection.execute('SELECT * FROM providers WHERE name = ?', (child_name,)).fetchone()
+    if row is None:
+        if count:
+            raise errors.HostNotFound(host=child_name)
+        return
+    inventory = json.loads(row['inventory'])
+    if count:
+        inventory[resource_class] = _class(count)
+    elif inventory.pop(resource_class, None) is not None:
+        used = connection.execute(
+            "SELECT 1 FROM servers JOIN flavors ON flavors.id = flavor_id "
+            "JOIN hosts ON hosts.service_host = host "
+            "WHERE hosts.name = ? AND instr(extra_specs, ?)",
+            (row['parent'], f'"resources:{resource_class}"')).fetchone()
+        if used is not None:
+            raise errors.StillBusy(service='Placement', reason='Inventory is in use.')
+    connection.execute('UPDATE providers SET inventory = ? WHERE name = ?',
+                       (json.dumps(inventory), child_name))
 
 
 def _inventory(host):

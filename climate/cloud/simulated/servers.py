@@ -20,6 +20,12 @@ def on(connection, service_hosts):
         (json.dumps(list(service_hosts)),))]
 
 
+def of_flavor(connection, flavor_id):
+    """The Servers with that flavor, oldest first."""
+    return [_record(row) for row in connection.execute(
+        'SELECT * FROM servers WHERE flavor_id = ? ORDER BY rowid', (flavor_id,))]
+
+
 def find(connection, server_id, project_id=None):
     """The Server, or None; one of another project is not found."""
     row = connection.execute('SELECT * FROM servers WHERE id = ?', (server_id,)).fetchone()
@@ -28,13 +34,14 @@ def find(connection, server_id, project_id=None):
     return _record(row)
 
 
-def boot(connection, project_id, name, host):
+def boot(connection, project_id, name, host, flavor_id=None):
     """A new Server on that host."""
     server = models.Server(id=str(uuid.uuid4()), name=name, host=host, project_id=project_id,
                            status='ACTIVE')
     connection.execute(
-        'INSERT INTO servers (id, name, host, project_id, status) VALUES (?, ?, ?, ?, ?)',
-        (server.id, server.name, server.host, server.project_id, server.status))
+        'INSERT INTO servers (id, name, host, project_id, status, flavor_id) '
+        'VALUES (?, ?, ?, ?, ?, ?)',
+        (server.id, server.name, server.host, server.project_id, server.status, flavor_id))
     return server
 
 

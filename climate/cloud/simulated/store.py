@@ -15,7 +15,7 @@ _SCHEMA = (
         enabled INTEGER NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS servers (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, host TEXT, project_id TEXT NOT NULL,
-        status TEXT NOT NULL, gone_at REAL)""",
+        status TEXT NOT NULL, gone_at REAL, flavor_id TEXT)""",
     'CREATE INDEX IF NOT EXISTS servers_host ON servers (host)',
     """CREATE TABLE IF NOT EXISTS aggregates (
         id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, zone TEXT)""",
@@ -31,6 +31,16 @@ _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS trusts (
         id TEXT PRIMARY KEY, project_id TEXT NOT NULL, trustor_id TEXT NOT NULL,
         roles TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS flavors (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, vcpus INTEGER NOT NULL, ram INTEGER NOT NULL,
+        disk INTEGER NOT NULL, ephemeral INTEGER NOT NULL, swap INTEGER NOT NULL,
+        is_public INTEGER NOT NULL, extra_specs TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS flavor_access (
+        flavor_id TEXT NOT NULL, project_id TEXT NOT NULL, PRIMARY KEY (flavor_id, project_id))""",
+    """CREATE TABLE IF NOT EXISTS server_groups (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, policy TEXT NOT NULL,
+        project_id TEXT NOT NULL)""",
+    'CREATE TABLE IF NOT EXISTS resource_classes (name TEXT PRIMARY KEY)',
     """CREATE TABLE IF NOT EXISTS images (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, server_id TEXT NOT NULL,
         project_id TEXT NOT NULL)""",

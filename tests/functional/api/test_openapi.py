@@ -58,7 +58,8 @@ def test_each_body_has_a_schema_that_is_one(document):
 
 def test_each_resource_type_has_a_schema_that_admits_its_example(document):
     schemas = document['components']['schemas']
-    assert set(schemas) == {'physical:host', 'virtual:dummy'}
+    assert set(schemas) == {
+        'physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy'}
     for schema in schemas.values():
         jsonschema.Draft202012Validator.check_schema(schema)
         for example in schema['examples']:

@@ -11,30 +11,34 @@ from climate import policy
 from climate.api.controllers import base
 from climate.api.controllers import root
 
-NOBODY, READER = None, 'rita:demo:reader'
+NOBODY, READER, NOVA = None, 'rita:demo:reader', 'nova:service:service'
 STRANGER, MEMBER, ADMIN = builders.STRANGER, builders.DEMO, builders.ADMIN
-CALLERS = (NOBODY, READER, STRANGER, MEMBER, ADMIN)
+CALLERS = (NOBODY, READER, STRANGER, MEMBER, ADMIN, NOVA)
 
 LEASE = {'1.0': {'name': 'x', 'start_date': 'now', 'end_date': '2030-05-01 13:00'},
          '1.1': {'name': 'x', 'duration': '1h'}}
 NAME = {'name': 'another'}
+DUMMY = {'reservations': [{'resource_type': 'virtual:dummy'}]}
+HOSTS = '/reservations/{id}/hosts'
 # Route, body, and the status for: nobody, a reader of the project, a member of another project,
-# a member of the project, an admin of a third project.
+# a member of the project, an admin of a third project, another service of the cloud.
 TABLE = (
-    ('GET', '/leases', None, (401, 200, 200, 200, 200)),
-    ('POST', '/leases', LEASE, (401, 403, 201, 201, 201)),
-    ('GET', '/leases/{id}', None, (401, 200, 404, 200, 200)),
-    ('PUT', '/leases/{id}', NAME, (401, 403, 404, 200, 200)),
-    ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204)),
-    ('GET', '/os-hosts', None, (401, 403, 403, 403, 200)),
-    ('POST', '/os-hosts', {'name': 'compute-2'}, (401, 403, 403, 403, 201)),
-    ('GET', '/os-hosts/{id}', None, (401, 403, 403, 403, 200)),
-    ('PUT', '/os-hosts/{id}', {'gpu': 'H100'}, (401, 403, 403, 403, 200)),
-    ('DELETE', '/os-hosts/{id}', None, (401, 403, 403, 403, 204)),
-    ('GET', '/os-hosts/properties', None, (401, 403, 403, 403, 200)),
-    ('PATCH', '/os-hosts/properties/{id}', {'private': True}, (401, 403, 403, 403, 200)),
-    ('GET', '/os-hosts/allocations', None, (401, 403, 403, 403, 200)),
-    ('GET', '/os-hosts/{id}/allocation', None, (401, 403, 403, 403, 200)),
+    ('GET', '/leases', None, (401, 200, 200, 200, 200, 403)),
+    ('POST', '/leases', LEASE, (401, 403, 201, 201, 201, 403)),
+    ('GET', '/leases/{id}', None, (401, 200, 404, 200, 200, 404)),
+    ('PUT', '/leases/{id}', NAME, (401, 403, 404, 200, 200, 404)),
+    ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204, 404)),
+    ('GET', HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
+                          '1.1': (401, 403, 403, 403, 200, 200)}),
+    ('GET', '/os-hosts', None, (401, 403, 403, 403, 200, 403)),
+    ('POST', '/os-hosts', {'name': 'compute-2'}, (401, 403, 403, 403, 201, 403)),
+    ('GET', '/os-hosts/{id}', None, (401, 403, 403, 403, 200, 403)),
+    ('PUT', '/os-hosts/{id}', {'gpu': 'H100'}, (401, 403, 403, 403, 200, 403)),
+    ('DELETE', '/os-hosts/{id}', None, (401, 403, 403, 403, 204, 403)),
+    ('GET', '/os-hosts/properties', None, (401, 403, 403, 403, 200, 403)),
+    ('PATCH', '/os-hosts/properties/{id}', {'private': True}, (401, 403, 403, 403, 200, 403)),
+    ('GET', '/os-hosts/allocations', None, (401, 403, 403, 403, 200, 403)),
+    ('GET', '/os-hosts/{id}/allocation', None, (401, 403, 403, 403, 200, 403)),
 )
 
 
@@ -45,12 +49,16 @@ def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, me
                                                        wanted):
     [host] = manager.enrol(1, gpu='A100')
     body = body[version] if body is LEASE else body
+    wanted = wanted[version] if isinstance(wanted, dict) else wanted
     answers = []
     for caller in CALLERS:
-        lease = api.post('/v1/leases', LEASE['1.0']).json['lease']
-        known = {'/leases/{id}': lease['id'], '/os-hosts/properties/{id}': 'gpu'}
+        lease = api.post('/v1/leases', LEASE['1.0'] | DUMMY).json['lease']
+        known = {'/leases/{id}': lease['id'], '/os-hosts/properties/{id}': 'gpu',
+                 HOSTS: lease['reservations'][0]['id']}
         place = path.replace('{id}', known.get(path, str(host.id)))
-        answers.append(api.call(method, f'/v1{place}', body, token=caller, version=version))
+        query = '?project_id=demo' if path == HOSTS else ''
+        answers.append(api.call(method, f'/v1{place}{query}', body, token=caller,
+                                version=version))
     assert tuple(answer.status_int for answer in answers) == wanted
     assert all(answer.content_type == 'application/json' for answer in answers
                if answer.status_int != 204)
@@ -81,7 +89,11 @@ def routes(controller, path=''):
                 yield verb, place
     for name, below in vars(controller).items():
         if isinstance(below, base.Controller):
-            of_parent = 'host_id' in inspect.signature(below.get_all).parameters
+            if not hasattr(below, 'get_all'):
+                yield from routes(below, f'{path}/{name}')
+                continue
+            of_parent = {'host_id', 'reservation_id'} & set(
+                inspect.signature(below.get_all).parameters)
             yield from routes(below, f'{path}/{{id}}/{name}' if of_parent else f'{path}/{name}')
 
 

@@ -7,7 +7,10 @@ import db_rows
 import pytest
 import sqlalchemy as sa
 
+from climate.db import leases
+from climate.db import reservations
 from climate.db import resources
+from climate.domain import lifecycle
 
 
 @contextlib.contextmanager
@@ -60,3 +63,21 @@ def test_a_list_of_leases_costs_the_same_however_many_there_are(manager, databas
             manager.client.list_leases(builders.a_member(), builders.records.LeaseQuery())
         counts.append(len(made))
     assert counts[0] == counts[1] <= 4
+
+
+@pytest.mark.parametrize('count', [10, 200])
+def test_what_the_scheduler_asks_costs_two_statements_however_many_hosts(manager, database, count):
+    enrol(database, count)
+    lease = manager.create(builders.a_lease(builders.hosts(count // 2)))
+    with database.writer() as connection:
+        leases.change(connection, lease, builders.NOON, state=lifecycle.ACTIVE)
+        reservations.change(connection, [lease.reservations[0].id], builders.NOON,
+                            state=lifecycle.RESERVATION_ACTIVE)
+        for resource_id in lease.reservations[0].resource_ids:
+            resources.change(connection, resource_id, builders.NOON,
+                             held_by=lease.reservations[0].id)
+    with statements(database) as made:
+        found = manager.client.reservation_hosts(builders.an_admin(), lease.reservations[0].id,
+                                                 'demo')
+    assert len(found.hosts) == count // 2
+    assert len(made) == 2, made

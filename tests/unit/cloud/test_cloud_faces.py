@@ -5,11 +5,13 @@ import inspect
 import pytest
 
 from climate.cloud import base
+from climate.cloud import flavors
 from climate.cloud import keystone
 from climate.cloud import nova
 from climate.cloud import openstack
 from climate.cloud import placement
 from climate.cloud import simulated
+from climate.cloud.simulated import flavors as simulated_flavors
 from climate.cloud.simulated import keystone as simulated_keystone
 from climate.cloud.simulated import nova as simulated_nova
 from climate.cloud.simulated import placement as simulated_placement
@@ -17,6 +19,7 @@ from climate.cloud.simulated import placement as simulated_placement
 FACES = [
     (base.Cloud, openstack.OpenStackCloud, simulated.SimulatedCloud),
     (base.Nova, nova.Nova, simulated_nova.Nova),
+    (base.Flavors, flavors.Flavors, simulated_flavors.Flavors),
     (base.Placement, placement.Placement, simulated_placement.Placement),
     (base.Keystone, keystone.Keystone, simulated_keystone.Keystone),
 ]
@@ -29,7 +32,8 @@ def test_a_method_is_called_the_same_way_everywhere(face, kind):
         assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(face, name))
 
 
-@pytest.mark.parametrize('kind', [nova.Nova, placement.Placement, keystone.Keystone])
+@pytest.mark.parametrize('kind', [
+    nova.Nova, flavors.Flavors, placement.Placement, keystone.Keystone])
 def test_no_method_of_a_real_adapter_lets_a_foreign_error_out(kind):
     [face] = kind.__bases__
     for name in face.__abstractmethods__:

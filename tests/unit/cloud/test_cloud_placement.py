@@ -79,3 +79,81 @@ def test_traits_and_inventory_of_a_hypervisor(placement, canned, providers):
                     json={'inventories': {'VCPU': vcpu}})
     assert placement.traits('compute-1') == frozenset({'A', 'B'})
     assert placement.inventory('compute-1') == {'VCPU': vcpu}
+
+
+@pytest.fixture
+def inventories(canned):
+    """callable(inventories…): what the child has at each look at it."""
+    def answer(*looks):
+        canned.http.get(f'{canned.PLACEMENT}/resource_providers/child/inventories', [
+            {'json': {'resource_provider_generation': place, 'inventories': dict(each)}}
+            for place, each in enumerate(looks)])
+    return answer
+
+
+def _slots(total):
+    return {'total': total, 'reserved': 0, 'min_unit': 1, 'max_unit': 1, 'step_size': 1,
+            'allocation_ratio': 1.0}
+
+
+def _sent(canned):
+    return [each.json() for each in canned.asked('PUT', '/child/inventories')]
+
+
+def test_slots_come_beside_what_the_child_has_of_other_reservations(
+        placement, canned, providers, inventories):
+    providers({'climate_compute-1': 'child'})
+    inventories({'CUSTOM_A': _slots(1)})
+    canned.http.put(f'{canned.PLACEMENT}/resource_providers/child/inventories', json={})
+    placement.set_slots('climate_compute-1', 'CUSTOM_B', 2)
+    assert _sent(canned) == [{'resource_provider_generation': 0, 'inventories': {
+        'CUSTOM_A': _slots(1), 'CUSTOM_B': _slots(2)}}]
+
+
+def test_slots_that_others_wrote_beside_meanwhile_are_kept(
+        placement, canned, providers, inventories):
+    providers({'climate_compute-1': 'child'})
+    inventories({}, {'CUSTOM_A': _slots(1)})
+    canned.http.put(f'{canned.PLACEMENT}/resource_providers/child/inventories', [
+        _conflict('placement.concurrent_update'), {'json': {}}])
+    placement.set_slots('climate_compute-1', 'CUSTOM_B', 2)
+    assert _sent(canned)[1] == {'resource_provider_generation': 1, 'inventories': {
+        'CUSTOM_A': _slots(1), 'CUSTOM_B': _slots(2)}}
+
+
+def test_slots_that_are_as_they_should_be_are_left_alone(
+        placement, canned, providers, inventories):
+    providers({'climate_compute-1': 'child'})
+    inventories({'CUSTOM_A': _slots(2)})
+    placement.set_slots('climate_compute-1', 'CUSTOM_A', 2)
+    placement.set_slots('climate_compute-1', 'CUSTOM_B', 0)
+    placement.set_slots('climate_gone', 'CUSTOM_B', 0)
+    assert not _sent(canned)
+
+
+def test_slots_that_a_server_has_are_busy(placement, canned, providers, inventories):
+    providers({'climate_compute-1': 'child'})
+    inventories({'CUSTOM_A': _slots(2)})
+    canned.http.put(f'{canned.PLACEMENT}/resource_providers/child/inventories', [
+        _conflict('placement.inventory.inuse')])
+    with pytest.raises(errors.StillBusy):
+        placement.set_slots('climate_compute-1', 'CUSTOM_A', 0)
+
+
+def test_a_class_leaves_all_providers_before_it_is_deleted(placement, canned, inventories):
+    inventories({'CUSTOM_A': _slots(2)})
+    canned.http.get(f'{canned.PLACEMENT}/resource_classes/CUSTOM_A', json={})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers?resources=CUSTOM_A:1',
+                    json={'resource_providers': [{'uuid': 'child'}]})
+    canned.http.put(f'{canned.PLACEMENT}/resource_providers/child/inventories', json={})
+    canned.http.delete(f'{canned.PLACEMENT}/resource_classes/CUSTOM_A', [
+        _conflict('placement.undefined_code'), {'status_code': 204}])
+    with pytest.raises(errors.StillBusy):
+        placement.delete_class('CUSTOM_A')
+    placement.delete_class('CUSTOM_A')
+    assert _sent(canned)[0]['inventories'] == {}
+
+
+def test_a_class_that_is_not_there_is_deleted(placement, canned):
+    canned.http.get(f'{canned.PLACEMENT}/resource_classes/CUSTOM_A', status_code=404)
+    placement.delete_class('CUSTOM_A')

@@ -1,130 +1,249 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scheduler filter, in a stand-in for Nova's scheduler."""
-import dataclasses
-import importlib
 import logging
-import sys
-import types
 
-from oslo_config import cfg
+import nova_standin
 import pytest
+import requests
 
 FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
 
 
-@dataclasses.dataclass
-class Flavor:
-    extra_specs: dict | None
-
-    def obj_attr_is_set(self, name):
-        return self.extra_specs is not None
+def host(name, *aggregates):
+    return nova_standin.Host(name, list(aggregates))
 
 
-@dataclasses.dataclass
-class Request:
-    hints: dict = dataclasses.field(default_factory=dict)
-    project_id: str = 'me'
-    flavor: Flavor = dataclasses.field(default_factory=lambda: Flavor({}))
-
-    def get_scheduler_hint(self, name, default=None):
-        value = self.hints.get(name, default)
-        return value[0] if isinstance(value, list) and len(value) == 1 else value
+def pool(name='r1', **metadata):
+    return nova_standin.Aggregate(name, {
+        'availability_zone': f'climate_{name}', 'climate:owner': 'me', **metadata})
 
 
-@dataclasses.dataclass
-class Aggregate:
-    name: str
-    metadata: dict
-
-    @property
-    def availability_zone(self):
-        return self.metadata.get('availability_zone')
+FREEPOOL = nova_standin.Aggregate('freepool', {})
+ALL = (host('free', FREEPOOL), host('mine', pool()), host('plain'))
+WITH_R1 = {'reservation': ['r1']}
 
 
-@dataclasses.dataclass
-class Host:
-    name: str
-    aggregates: list
+def request(hints=(), **options):
+    return nova_standin.Request(dict(hints), **options)
 
 
-FREE = Host('free', [Aggregate('freepool', {})])
-MINE = Host('mine', [Aggregate('r1', {'availability_zone': 'climate_r1', 'climate:owner': 'me'})])
-PLAIN = Host('plain', [])
-ALL = (FREE, MINE, PLAIN)
+def flavored(reservation_id='r2'):
+    return request(flavor=nova_standin.Flavor({FLAVOR_KEY: reservation_id}))
 
 
 @pytest.fixture
-def scheduler():
-    """The modules of Nova that the filter imports, until the test is over."""
-    conf = cfg.ConfigOpts()
-    conf([], default_config_files=[])
-    modules = {name: types.ModuleType(name) for name in (
-        'nova', 'nova.conf', 'nova.scheduler', 'nova.scheduler.filters', 'nova.scheduler.utils')}
-    modules['nova'].conf = modules['nova.conf']
-    modules['nova.conf'].CONF = conf
-    modules['nova.scheduler'].filters = modules['nova.scheduler.filters']
-    modules['nova.scheduler'].utils = modules['nova.scheduler.utils']
-    modules['nova.scheduler.filters'].BaseHostFilter = type('BaseHostFilter', (), {})
-    modules['nova.scheduler.utils'].request_is_rebuild = (
-        lambda request: request.hints.get('_nova_check_type') == ['rebuild'])
-    sys.modules.update(modules)
-    yield conf
-    for name in (*modules, 'climate.nova.filter'):
-        sys.modules.pop(name, None)
+def alone():
+    """The filter, deciding by aggregates alone."""
+    with nova_standin.scheduler() as (filter_class, _conf):
+        yield filter_class()
 
 
 @pytest.fixture
-def filter_class(scheduler):
-    return importlib.import_module('climate.nova.filter').ClimateFilter
+def asking(climate, login, write):
+    """The filter, asking Climate."""
+    with nova_standin.scheduler(write(login)) as (filter_class, _conf):
+        yield filter_class()
 
 
-def _passed(climate_filter, request):
-    return [host.name for host in climate_filter.filter_all(iter(ALL), request)]
+def passed(climate_filter, wanted, hosts=ALL):
+    return [each.host for each in climate_filter.filter_all(iter(hosts), wanted)]
 
 
-def test_an_ordinary_request_gets_ordinary_hosts(filter_class):
-    assert _passed(filter_class(), Request()) == ['plain']
+def told(caplog):
+    return [record.getMessage() for record in caplog.records
+            if record.levelno == logging.INFO and 'has no host' in record.getMessage()]
 
 
-def test_a_request_with_a_reservation_gets_its_hosts(filter_class):
-    assert _passed(filter_class(), Request({'reservation': ['r1']})) == ['mine']
+def test_an_ordinary_request_gets_ordinary_hosts(alone):
+    assert passed(alone, request()) == ['plain']
 
 
-def test_one_host_can_be_asked_for_alone(filter_class):
-    assert filter_class().host_passes(MINE, Request({'reservation': ['r1']}))
-    assert not filter_class().host_passes(MINE, Request())
+def test_a_request_with_a_reservation_gets_its_hosts(alone):
+    assert passed(alone, request(WITH_R1)) == ['mine']
 
 
-def test_a_rebuild_stays_where_it_is(filter_class):
-    request = Request({'_nova_check_type': ['rebuild'], 'reservation': ['gone']})
-    assert _passed(filter_class(), request) == ['free', 'mine', 'plain']
+def test_one_host_can_be_asked_for_alone(alone):
+    assert alone.host_passes(ALL[1], request(WITH_R1))
+    assert not alone.host_passes(ALL[1], request())
 
 
-def test_a_flavor_of_a_reservation_passes(filter_class):
-    request = Request(flavor=Flavor({FLAVOR_KEY: 'r2'}))
-    assert _passed(filter_class(), request) == ['free', 'mine', 'plain']
+def test_a_flavor_of_a_reservation_passes(alone):
+    assert passed(alone, flavored()) == ['free', 'mine', 'plain']
 
 
-def test_a_flavor_without_loaded_extra_specs_is_ordinary(filter_class):
-    assert _passed(filter_class(), Request(flavor=Flavor(None))) == ['plain']
+def test_a_flavor_without_loaded_extra_specs_is_ordinary(alone):
+    assert passed(alone, request(flavor=nova_standin.Flavor(None))) == ['plain']
 
 
-def test_servers_of_one_request_are_decided_once(filter_class):
-    assert filter_class.run_filter_once_per_request
+def test_servers_of_one_request_are_decided_once(alone):
+    assert alone.run_filter_once_per_request
 
 
-def test_a_refused_reservation_is_logged_with_the_reason(filter_class, caplog):
+def test_a_refused_reservation_is_logged_with_the_reason(alone, caplog):
     caplog.set_level(logging.INFO)
-    assert _passed(filter_class(), Request({'reservation': ['r1']}, project_id='other')) == []
-    [record] = caplog.records
-    assert record.levelno == logging.INFO
-    assert 'hint reservation=r1 of project other has no host' in record.getMessage()
-    assert '1 its reservation is not for this project' in record.getMessage()
-    assert '2 not in the reservation' in record.getMessage()
+    assert passed(alone, request(WITH_R1, project_id='other')) == []
+    [line] = told(caplog)
+    assert 'hint reservation=r1 of project other has no host' in line
+    assert '1 its reservation is not for this project' in line
+    assert '2 not in the reservation' in line
 
 
-def test_the_names_come_from_nova_conf(filter_class, scheduler):
-    filter_class()
-    scheduler.set_override('availability_zone_prefix', 'other_', group='climate')
-    scheduler.set_override('aggregate_freepool', 'elsewhere', group='climate')
-    assert _passed(filter_class(), Request()) == ['free', 'mine', 'plain']
+def test_that_it_decides_alone_is_said_once(caplog):
+    with nova_standin.scheduler() as (filter_class, _conf):
+        alone = filter_class()
+        for _ in range(3):
+            passed(alone, request(WITH_R1))
+    assert [record.getMessage() for record in caplog.records
+            if record.levelno == logging.WARNING] == [
+        'ClimateFilter decides by aggregates alone: there is no auth_type in [climate]']
+
+
+def test_it_can_be_told_not_to_ask(climate, login, write):
+    with nova_standin.scheduler(write(login | {'ask_climate': False})) as (filter_class, _conf):
+        assert passed(filter_class(), request(WITH_R1)) == ['mine']
+    assert climate.asked == []
+
+
+def test_the_names_come_from_nova_conf(write):
+    names = write({'availability_zone_prefix': 'other_', 'aggregate_freepool': 'elsewhere'})
+    with nova_standin.scheduler(names) as (filter_class, _conf):
+        assert passed(filter_class(), request()) == ['free', 'mine', 'plain']
+
+
+def test_the_names_of_blazar_can_be_set(climate, login, write):
+    theirs = nova_standin.Aggregate('r1', {'availability_zone': 'blazar_r1',
+                                           'blazar:owner': 'me'})
+    names = {'availability_zone_prefix': 'blazar_', 'aggregate_owner_key': 'blazar:owner'}
+    hosts = (host('mine', theirs), host('plain'))
+    climate.shows('r1', ['mine'])
+    for options in (names, names | login):
+        with nova_standin.scheduler(write(options)) as (filter_class, _conf):
+            made = filter_class()
+            assert passed(made, request(WITH_R1), hosts) == ['mine']
+            assert passed(made, request(), hosts) == ['plain']
+
+
+def test_one_question_is_asked_however_many_hosts_there_are(asking, climate):
+    climate.shows('r1', ['mine'])
+    assert passed(asking, request(WITH_R1), ALL * 100) == ['mine'] * 100
+    assert len(climate.asked) == 1
+
+
+def test_nothing_is_asked_for_an_ordinary_request(asking, climate):
+    assert passed(asking, request()) == ['plain']
+    assert climate.asked == []
+
+
+def test_nothing_is_asked_when_other_filters_left_no_host(asking, climate):
+    assert passed(asking, request(WITH_R1), ()) == []
+    assert climate.asked == []
+
+
+def test_a_rebuild_stays_where_it_is_and_asks_nothing(asking, climate):
+    wanted = request({'_nova_check_type': ['rebuild'], 'reservation': ['gone']})
+    assert passed(asking, wanted) == ['free', 'mine', 'plain']
+    assert climate.asked == []
+
+
+@pytest.mark.parametrize('reason', [
+    'Lease l1 has not started; it starts at 2030-05-01 13:00:00 UTC.',
+    'Lease l1 ended at 2030-05-01 13:00:00 UTC.'])
+def test_a_lease_that_does_not_run_opens_nothing_as_logged(asking, climate, caplog, reason):
+    caplog.set_level(logging.INFO)
+    climate.shows('r1', reason=reason)
+    assert passed(asking, request(WITH_R1)) == []
+    [line] = told(caplog)
+    assert line == f'Request with the hint reservation=r1 of project me has no host: 3 {reason}'
+
+
+def test_an_unknown_reservation_opens_nothing(asking, climate, caplog):
+    caplog.set_level(logging.INFO)
+    climate.knows_not('r1')
+    assert passed(asking, request(WITH_R1)) == []
+    assert '3 no reservation has this id' in told(caplog)[0]
+
+
+def test_a_lease_of_another_project_opens_nothing(asking, climate, caplog):
+    caplog.set_level(logging.INFO)
+    climate.shows('r1', ['mine'], owner='them')
+    hosts = (host('mine', pool(**{'climate:owner': 'them'})), host('plain'))
+    assert passed(asking, request(WITH_R1), hosts) == []
+    assert '1 It belongs to another project.' in told(caplog)[0]
+
+
+def test_a_lease_that_is_shared_opens_its_hosts(asking, climate):
+    climate.shows('r1', ['mine', 'stale'], owner='them')
+    shared = pool(**{'climate:owner': 'them', 'me': 'x'})
+    hosts = (host('mine', shared), host('stale', FREEPOOL), host('not in it', shared))
+    assert passed(asking, request(WITH_R1), hosts) == ['mine']
+
+
+def test_sharing_opens_nothing_after_the_end(asking, climate):
+    climate.shows('r1', owner='them', reason='Lease l1 ended.')
+    assert passed(asking, request(WITH_R1), (host('mine', pool(me='x')),)) == []
+
+
+def test_climate_is_right_where_nova_has_not_seen_the_host_arrive(asking, climate):
+    climate.shows('r1', ['free'])
+    assert passed(asking, request(WITH_R1)) == ['free']
+
+
+def test_climate_is_right_where_nova_has_not_seen_the_host_leave(asking, climate):
+    climate.shows('r1', ['elsewhere'])
+    assert passed(asking, request(WITH_R1)) == []
+
+
+def test_a_kept_answer_that_the_aggregates_contradict_is_asked_for_anew(asking, climate):
+    climate.shows('r1', ['mine'])
+    assert passed(asking, request(WITH_R1)) == ['mine']
+    climate.shows('r1', reason='Lease l1 ended.')
+    assert passed(asking, request(WITH_R1)) == ['mine'], 'kept, and nothing speaks against it'
+    assert len(climate.asked) == 1
+    gone = (host('mine', FREEPOOL), host('plain'))
+    assert passed(asking, request(WITH_R1), gone) == []
+    assert len(climate.asked) == 2
+
+
+def test_a_boot_right_after_a_refused_one_sees_that_the_lease_has_started(asking, climate):
+    climate.shows('r1', reason='Lease l1 has not started.')
+    assert passed(asking, request(WITH_R1)) == []
+    climate.shows('r1', ['mine'])
+    assert passed(asking, request(WITH_R1)) == ['mine']
+
+
+def test_without_climate_requests_with_a_hint_are_refused_others_go_on(asking, climate, caplog):
+    caplog.set_level(logging.INFO)
+    climate.is_down(requests.exceptions.ConnectionError)
+    assert passed(asking, request(WITH_R1)) == []
+    assert passed(asking, flavored()) == []
+    assert passed(asking, request()) == ['plain']
+    assert '3 because Climate cannot be asked (ConnectFailure' in told(caplog)[0]
+
+
+def test_one_of_several_reservations_is_enough(asking, climate):
+    climate.knows_not('r0')
+    climate.shows('r1', ['mine'])
+    assert passed(asking, request({'reservation': ['r0', 'r1']})) == ['mine']
+
+
+def test_too_many_reservations_are_not_asked_about(asking, climate, caplog):
+    caplog.set_level(logging.INFO)
+    wanted = request({'reservation': [f'r{number}' for number in range(11)]})
+    assert passed(asking, wanted) == []
+    assert climate.asked == []
+    assert 'more than 10 reservations' in told(caplog)[0]
+
+
+def test_a_hint_that_names_nothing_opens_nothing(asking, climate):
+    assert passed(asking, request({'reservation': []})) == []
+    assert passed(asking, request({'reservation': ['../leases']})) == []
+    assert climate.asked == []
+
+
+def test_a_flavor_of_a_reservation_is_asked_about_too(asking, climate, caplog):
+    caplog.set_level(logging.INFO)
+    climate.shows('r2', ['free'])
+    assert passed(asking, flavored('r2')) == ['free']
+    climate.shows('r3', reason='Lease l3 ended.')
+    assert passed(asking, flavored('r3')) == []
+    assert 'flavor of reservation=r3' in told(caplog)[0]

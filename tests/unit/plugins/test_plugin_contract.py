@@ -28,8 +28,7 @@ class Scene:
         self.cloud = simulated.SimulatedCloud(conf)
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
                                    start=builders.NOON, end=builders.NOON + builders.hours(1))
-        request = self.plugin.resolve(self.cloud, self.plugin.example)
-        self.reservation = records.Reservation('r', 'l', resource_type, request)
+        request = self.plugin.resolve(self.cloud, self.plugin.example, 'demo')
         self.resources = []
         for pool in (each(conf) for each in self.plugin.pools):
             for place, name in enumerate(sorted(self.cloud.host_names())[:2], 1):
@@ -37,6 +36,9 @@ class Scene:
                 pool.admit(self.cloud, found)
                 self.resources.append(records.Resource(place, pool.name, name, found.capacity,
                                                        facts=found.facts))
+        self.reservation = records.Reservation(
+            'r', 'l', resource_type, request,
+            resource_ids=tuple(each.id for each in self.resources))
 
     def call(self, method):
         return getattr(self.plugin, method)(actions.LeaseCloud(self.cloud, self.lease),
@@ -44,8 +46,8 @@ class Scene:
 
     def picture(self):
         nova = self.cloud.as_service().nova
-        return sorted((each.name, each.hosts, tuple(each.metadata.items()))
-                      for each in nova.aggregates())
+        return self.cloud.leftovers(), sorted(
+            (each.name, each.hosts, tuple(each.metadata.items())) for each in nova.aggregates())
 
 
 @pytest.fixture(params=TYPES)
@@ -75,7 +77,7 @@ def test_unknown_keys_and_numbers_as_text_are_taken_from_clients_of_rest_1_0(sce
 
 
 def test_resolving_a_resolved_request_changes_nothing(scene):
-    assert scene.plugin.resolve(scene.cloud, scene.reservation.request) == (
+    assert scene.plugin.resolve(scene.cloud, scene.reservation.request, 'demo') == (
         scene.reservation.request)
 
 

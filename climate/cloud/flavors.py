@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova's flavors and server groups."""
+import contextlib
+from urllib import parse
+
+from novaclient import exceptions as nova_errors
+
+from climate.cloud import base
+from climate.cloud import faults
+from climate.cloud import models
+from climate.cloud import nova
+
+_PAGE = 1000
+
+
+class Flavors(base.Flavors):
+    """Flavors and server groups under one identity."""
+
+    def __init__(self, conf, session, trust_id=None):
+        self.trust_id = trust_id
+        self._client = nova.connected(conf, session, nova.VERSION)
+
+    @faults.read
+    def flavor(self, flavor_id, project_id):
+        found = self._find(flavor_id)
+        if found is None:
+            return None
+        if not found['os-flavor-access:is_public']:
+            allowed = self._client.flavor_access.list(flavor=_quoted(flavor_id))
+            if project_id not in {each.tenant_id for each in allowed}:
+                return None
+        return models.Flavor(
+            id=found['id'], name=found['name'], vcpus=found['vcpus'], ram=found['ram'],
+            disk=found['disk'], ephemeral=found['OS-FLV-EXT-DATA:ephemeral'],
+            swap=int(found['swap'] or 0), extra_specs=dict(found['extra_specs']))
+
+    @faults.translated
+    def ensure(self, flavor_id, name, sizes, extra_specs):
+        found = self._find(flavor_id)
+        if found is None:
+            # Another manager may be faster.
+            with contextlib.suppress(nova_errors.Conflict):
+                self._client.flavors.create(name, flavorid=flavor_id, is_public=False, **sizes)
+            found = self._find(flavor_id)
+        missing = {key: text for key, text in extra_specs.items()
+                   if found['extra_specs'].get(key) != text}
+        if missing:
+            self._client.flavors.get(_quoted(flavor_id)).set_keys(missing)
+
+    @faults.translated
+    def allow(self, flavor_id, project_id):
+        with contextlib.suppress(nova_errors.Conflict):
+            self._client.flavor_access.add_tenant_access(_quoted(flavor_id), project_id)
+
+    @faults.translated
+    def forbid(self, flavor_id, project_id):
+        with contextlib.suppress(nova_errors.NotFound):
+            self._client.flavor_access.remove_tenant_access(_quoted(flavor_id), project_id)
+
+    @faults.translated
+    def delete(self, flavor_id):
+        with contextlib.suppress(nova_errors.NotFound):
+            self._client.flavors.delete(_quoted(flavor_id))
+
+    @faults.read
+    def servers(self, flavor_id):
+        found = self._client.servers.list(
+            search_opts={'all_tenants': 1, 'flavor': flavor_id}, limit=-1,
+            sort_keys=['created_at'], sort_dirs=['asc'])
+        return [nova.server(each.to_dict()) for each in found]
+
+    @faults.translated
+    def ensure_group(self, name, policy):
+        known = self._groups(name)
+        return known[0] if known else self._client.server_groups.create(name, policy).id
+
+    @faults.translated
+    def delete_groups(self, name):
+        for group_id in self._groups(name, all_projects=True):
+            with contextlib.suppress(nova_errors.NotFound):
+                self._client.server_groups.delete(group_id)
+
+    def _find(self, flavor_id):
+        """The flavor as a dict, or None."""
+        try:
+            return self._client.flavors.get(_quoted(flavor_id)).to_dict()
+        except nova_errors.NotFound:
+            return None
+
+    def _groups(self, name, all_projects=False):
+        found, offset = [], 0
+        while True:
+            page = self._client.server_groups.list(
+                all_projects=all_projects, limit=_PAGE, offset=offset)
+            found += [each.id for each in page if each.name == name]
+            offset += len(page)
+            # A cloud may have set a smaller limit for its pages.
+            if not page:
+                return found
+
+
+def _quoted(flavor_id):
+    return parse.quote(flavor_id, safe='')

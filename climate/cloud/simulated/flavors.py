@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flavors and server groups of the simulated cloud."""
+import json
+import uuid
+
+from climate import errors
+from climate.cloud import base
+from climate.cloud import models
+from climate.cloud.simulated import servers
+
+_FOUND = (('1', 'm1.tiny', 1, 512, 1), ('2', 'm1.small', 1, 2048, 20),
+          ('3', 'm1.medium', 2, 4096, 40), ('4', 'm1.large', 4, 8192, 80))
+
+
+class Flavors(base.Flavors):
+    """Flavors and server groups under one identity.
+
+    :param calls: the Calls of that identity.
+    """
+
+    def __init__(self, calls):
+        self.trust_id = calls.trust_id
+        self._calls = calls
+
+    def flavor(self, flavor_id, project_id):
+        return self._call('flavor', lambda connection: usable(connection, flavor_id, project_id))
+
+    def ensure(self, flavor_id, name, sizes, extra_specs):
+        self._call('create_flavor', lambda connection: make(
+            connection, flavor_id, name, public=False, **sizes))
+        self._call('set_flavor_keys', lambda connection: connection.execute(
+            'UPDATE flavors SET extra_specs = json_patch(extra_specs, ?) WHERE id = ?',
+            (json.dumps(extra_specs), flavor_id)))
+
+    def allow(self, flavor_id, project_id):
+        self._call('allow_flavor', lambda connection: connection.execute(
+            'INSERT OR IGNORE INTO flavor_access VALUES (?, ?)', (flavor_id, project_id)))
+
+    def forbid(self, flavor_id, project_id):
+        self._call('forbid_flavor', lambda connection: connection.execute(
+            'DELETE FROM flavor_access WHERE flavor_id = ? AND project_id = ?',
+            (flavor_id, project_id)))
+
+    def delete(self, flavor_id):
+        def work(connection):
+            connection.execute('DELETE FROM flavor_access WHERE flavor_id = ?', (flavor_id,))
+            connection.execute('DELETE FROM flavors WHERE id = ?', (flavor_id,))
+        self._call('delete_flavor', work)
+
+    def servers(self, flavor_id):
+        return self._call('servers_of_flavor', lambda connection: servers.of_flavor(
+            connection, flavor_id))
+
+    def ensure_group(self, name, policy):
+        def work(connection, project_id):
+            owner = project_id or 'service'
+            found = connection.execute(
+                'SELECT id FROM server_groups WHERE name = ? AND project_id = ?',
+                (name, owner)).fetchone()
+            if found is not None:
+                return found['id']
+            group_id = str(uuid.uuid4())
+            connection.execute('INSERT INTO server_groups VALUES (?, ?, ?, ?)',
+                               (group_id, name, policy, owner))
+            return group_id
+        return self._calls.make('nova.create_server_group', work, admin=False)
+
+    def delete_groups(self, name):
+        self._call('delete_server_group', lambda connection: connection.execute(
+            'DELETE FROM server_groups WHERE name = ?', (name,)))
+
+    def _call(self, name, work):
+        return self._calls.make(f'nova.{name}', lambda connection, project_id: work(connection))
+
+
+def found(connection):
+    """Make the flavors of a new cloud, which everybody may use."""
+    for flavor_id, name, vcpus, ram, disk in _FOUND:
+        make(connection, flavor_id, name, vcpus, ram, disk)
+
+
+def make(connection, flavor_id, name, vcpus, ram, disk, ephemeral=0, swap=0, public=True,
+         extra_specs=None):
+    """Make a flavor, unless there is one of that id."""
+    connection.execute(
+        'INSERT OR IGNORE INTO flavors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        (flavor_id, name, vcpus, ram, disk, ephemeral, swap, public,
+         json.dumps(extra_specs or {})))
+
+
+def usable(connection, flavor_id, project_id):
+    """The Flavor if there is one that the project may use, or None."""
+    row = connection.execute(
+        'SELECT * FROM flavors WHERE id = ? AND (is_public OR id IN '
+        '(SELECT flavor_id FROM flavor_access WHERE project_id = ?))',
+        (flavor_id, project_id)).fetchone()
+    if row is None:
+        return None
+    sizes = {name: row[name] for name in ('id', 'name', 'vcpus', 'ram', 'disk', 'ephemeral',
+                                          'swap')}
+    return models.Flavor(**sizes, extra_specs=json.loads(row['extra_specs']))
+
+
+def hosts_with_room(connection, flavor):
+    """The names of the hypervisors that have what the flavor needs of custom classes.
+
+    None where it needs nothing of the kind, so that any will do.
+
+    :raises Conflict: it needs a class that nobody has any more.
+    """
+    classes = [key.removeprefix('resources:') for key in flavor.extra_specs
+               if key.startswith('resources:CUSTOM_')]
+    if not classes:
+        return None
+    taken = {}
+    for server in servers.of_flavor(connection, flavor.id):
+        taken[server.host] = taken.get(server.host, 0) + 1
+    rooms = set()
+    for row in connection.execute(
+            'SELECT parent, inventory, service_host FROM providers '
+            'JOIN hosts ON hosts.name = parent'):
+        inventory = json.loads(row['inventory'])
+        if all(inventory.get(each, {}).get('total', 0) > taken.get(row['service_host'], 0)
+               for each in classes):
+            rooms.add(row['parent'])
+    if not rooms:
+        raise errors.Conflict(reason='No valid host was found.')
+    return rooms

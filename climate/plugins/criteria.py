@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Criteria in the requests of several plugins."""
+import json
+
+#: JSON schema of a field with criteria.
+SCHEMA = {
+    'description': 'Criteria, as a list or as its JSON text, such as [">=", "$vcpus", "16"].',
+    'type': ['string', 'array', 'null'],
+}
+
+
+def as_text(criteria):
+    """Criteria as they are stored: JSON text, empty for none."""
+    if criteria is None:
+        return ''
+    return criteria if isinstance(criteria, str) else json.dumps(criteria)

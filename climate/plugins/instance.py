@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""virtual:instance, room for instances of given sizes, booted with the reservation's flavor."""
+from climate.domain import requirement
+from climate.plugins import base
+from climate.plugins import criteria
+from climate.plugins import pools
+from climate.plugins import room
+
+
+class InstancePlugin(base.ResourcePlugin):
+    resource_type = 'virtual:instance'
+    pools = (pools.HostPool,)
+    schema = {
+        'type': 'object',
+        'properties': {
+            'vcpus': {'description': 'Of one instance.', 'type': 'integer', 'minimum': 1,
+                      'maximum': 1000000},
+            'memory_mb': {'description': 'Of one instance.', 'type': 'integer', 'minimum': 1,
+                          'maximum': 1000000000},
+            'disk_gb': {'description': 'Of one instance.', 'type': 'integer', 'minimum': 0,
+                        'maximum': 1000000000},
+            'amount': room.AMOUNT,
+            'affinity': room.AFFINITY,
+            'resource_properties': criteria.SCHEMA,
+        },
+        'required': ['vcpus', 'memory_mb', 'disk_gb', 'amount'],
+        'additionalProperties': False,
+    }
+    example = {'vcpus': 2, 'memory_mb': 4096, 'disk_gb': 20, 'amount': 2, 'affinity': False}
+
+    @classmethod
+    def lenient(cls, request):
+        return super().lenient(room.lenient(request))
+
+    def resolve(self, cloud, request, project_id, before=None):
+        found = {'affinity': None, **request,
+                 'resource_properties': criteria.as_text(request.get('resource_properties'))}
+        requirement.parse(found['resource_properties'])
+        room.refuse_while_it_runs(before, found, (
+            'vcpus', 'memory_mb', 'disk_gb', 'affinity', 'resource_properties'))
+        return found
+
+    def needs(self, request):
+        units = {'VCPU': request['vcpus'], 'MEMORY_MB': request['memory_mb'],
+                 'DISK_GB': request['disk_gb']}
+        return [room.need(request, units, requirement.parse(request['resource_properties']))]
+
+    def start(self, cloud, lease, reservation, resources):
+        request = reservation.request
+        sizes = {'vcpus': request['vcpus'], 'ram': request['memory_mb'],
+                 'disk': request['disk_gb'], 'ephemeral': 0, 'swap': 0}
+        return room.start(self.conf, cloud, lease, reservation, resources, sizes, {})
+
+    def end(self, cloud, lease, reservation, resources):
+        room.end(cloud, lease, reservation)
+
+    @classmethod
+    def fields(cls, reservation):
+        return room.fields(reservation)

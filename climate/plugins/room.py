@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Room for instances: slots on hosts, reached with a private flavor called as the reservation.
+
+Each slot is a unit of a resource class of the reservation's own, which only the private flavor asks
+for. So Placement lets exactly so many servers of that flavor onto each host, and nobody else.
+"""
+import collections
+
+from oslo_log import log
+
+from climate import errors
+from climate.domain import fit
+from climate.domain import lifecycle
+from climate.domain import requirement
+from climate.plugins import base
+from climate.plugins import pools
+
+LOG = log.getLogger(__name__)
+
+AMOUNT = {'description': 'How many instances.', 'type': 'integer', 'minimum': 1,
+          'maximum': 1000000}
+AFFINITY = {
+    'description': 'true: all on one host; false: each on another; null: anywhere.',
+    'type': ['boolean', 'null'],
+}
+_SPREADS = {True: fit.Spread.TOGETHER, False: fit.Spread.APART, None: fit.Spread.ANY}
+_POLICIES = {True: 'affinity', False: 'anti-affinity'}
+_WORDS = {'': None, 'none': None, 'null': None, 'true': True, 'yes': True, 'on': True,
+          '1': True, 'false': False, 'no': False, 'off': False, '0': False}
+_RESERVED = 'aggregate_instance_extra_specs:reservation'
+
+
+def lenient(request):
+    """A request of REST 1.0 with its affinity as the schema wants it: "None" made null."""
+    word = request.get('affinity')
+    if isinstance(word, str) and word.strip().lower() in _WORDS:
+        return {**request, 'affinity': _WORDS[word.strip().lower()]}
+    return request
+
+
+def need(request, units, criteria):
+    """The Need of so many instances, each of `units`, on hosts that meet the criteria.
+
+    :param units: {class of Placement: how much one instance takes}.
+    """
+    units = {name: count for name, count in units.items() if count > 0}
+    limits = [requirement.Leaf('>=', f'max_unit:{name}', count)
+              for name, count in sorted(units.items())]
+    demand = fit.Demand(amount=units, at_least=request['amount'], at_most=request['amount'],
+                        spread=_SPREADS[request.get('affinity')])
+    return base.Need(pools.HostPool.name, demand, requirement.conjunction(criteria, *limits))
+
+
+def refuse_while_it_runs(before, request, names):
+    """Refuse other values than before of these fields, unless the reservation is still pending.
+
+    :raises Conflict: one of them would change.
+    """
+    if before is None or before.state == lifecycle.RESERVATION_PENDING:
+        return
+    changed = [name for name in names if request[name] != before.request[name]]
+    if changed:
+        raise errors.Conflict(reason=(
+            f'{", ".join(changed)}: cannot change while the reservation is {before.state}. '
+            'The amount and the dates can; for anything else make another lease.'))
+
+
+def start(conf, cloud, lease, reservation, resources, sizes, extra_specs):
+    """Let the project boot as many servers on each of the resources as it has slots there.
+
+    :param sizes: of the private flavor, as ``flavors.ensure`` takes them.
+    :param extra_specs: of that flavor, beside those that tie it to the reservation.
+    :returns: the binding.
+    """
+    services = cloud.as_service()
+    slots = collections.Counter(reservation.resource_ids)
+    ties = {_RESERVED: reservation.id, f'resources:{_class(reservation)}': '1'}
+    marks = {'reservation': reservation.id, 'filter_tenant_id': lease.project_id,
+             conf.nova.aggregate_owner_key: lease.project_id}
+    group_id = None
+    policy = _POLICIES.get(reservation.request.get('affinity'))
+    if policy is not None:
+        group_id = cloud.as_user().flavors.ensure_group(_name(reservation), policy)
+        ties['affinity_id'] = marks['affinity_id'] = group_id
+    aggregate = services.nova.ensure_aggregate(reservation.id, metadata=marks)
+    wanted = [resource.facts['service_name'] for resource in resources]
+    services.nova.add_hosts(aggregate, wanted)
+    services.placement.ensure_class(_class(reservation))
+    for resource in resources:
+        services.placement.set_slots(pools.child_name(conf, resource.name), _class(reservation),
+                                     slots[resource.id])
+    services.flavors.ensure(reservation.id, _name(reservation), sizes, {**extra_specs, **ties})
+    _take_back(conf, services, reservation, aggregate, {
+        resource.facts['service_name']: slots[resource.id] for resource in resources})
+    services.flavors.allow(reservation.id, lease.project_id)
+    return {'flavor_id': reservation.id, 'aggregate_id': aggregate.id,
+            'server_group_id': group_id}
+
+
+def end(cloud, lease, reservation):
+    """Delete the servers of the private flavor, then all that `start` made."""
+    services = cloud.as_service()
+    # Nobody's from here on: no new server can be booted.
+    services.flavors.forbid(reservation.id, lease.project_id)
+    _delete(services, reservation, services.flavors.servers(reservation.id))
+    services.placement.delete_class(_class(reservation))
+    services.flavors.delete(reservation.id)
+    aggregate = services.nova.aggregate(reservation.id)
+    if aggregate is not None:
+        services.nova.remove_hosts(aggregate, list(aggregate.hosts))
+        services.nova.delete_aggregate(aggregate)
+    services.flavors.delete_groups(_name(reservation))
+
+
+def fields(reservation):
+    """What answers show of a reservation, made in the cloud already or not."""
+    return {**reservation.request, 'flavor_id': reservation.id, 'aggregate_id': None,
+            'server_group_id': None, **reservation.binding}
+
+
+def _take_back(conf, services, reservation, aggregate, slots):
+    """Take back the hosts and the slots that the reservation has no more.
+
+    :param slots: {service host: how many servers it may have}.
+    :raises StillBusy: servers that have no slot any more are being deleted.
+    """
+    lost = sorted(set(aggregate.hosts) - set(slots))
+    if not lost and not reservation.binding:
+        return
+    excess, room = [], collections.Counter(slots)
+    # The oldest servers keep their places.
+    for server in services.flavors.servers(reservation.id):
+        if server.host is not None:
+            room[server.host] -= 1
+            if room[server.host] < 0:
+                excess.append(server)
+    _delete(services, reservation, excess)
+    if lost:
+        for hypervisor in services.nova.hypervisors():
+            if hypervisor.service_host in lost:
+                services.placement.set_slots(pools.child_name(conf, hypervisor.name),
+                                             _class(reservation), 0)
+        services.nova.remove_hosts(aggregate, lost)
+        LOG.info('Reservation %s: has no room on %s any more', reservation.id, ', '.join(lost))
+
+
+def _delete(services, reservation, servers):
+    for server in servers:
+        services.nova.delete_server(server.id)
+    if servers:
+        raise errors.StillBusy(service='Nova', reason=(
+            f'{len(servers)} servers of reservation {reservation.id} are being deleted.'))
+
+
+def _class(reservation):
+    return 'CUSTOM_RESERVATION_' + reservation.id.upper().replace('-', '_')
+
+
+def _name(reservation):
+    return f'reservation:{reservation.id}'

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""May a project use a reservation now, and on which hosts: what Nova's scheduler asks."""
+import builders
+import pytest
+
+NOVA = 'nova:service:service'
+LATER = builders.NOON + builders.hours(1)
+
+
+@pytest.fixture
+def ask(api):
+    """The answer about a reservation, for a project."""
+    def asked(reservation_id, project='demo', version='1.1'):
+        return api.get(f'/v1/reservations/{reservation_id}/hosts?project_id={project}',
+                       token=NOVA, version=version)
+    return asked
+
+
+@pytest.fixture
+def enrolled(manager):
+    return manager.enrol(4)
+
+
+def reservation_of(lease):
+    return lease.reservations[0].id
+
+
+def test_a_lease_that_runs_shows_its_hosts(ask, manager, enrolled):
+    lease = manager.create(builders.a_lease(builders.hosts(2)))
+    manager.run()
+    mine = manager.lease(lease).reservations[0].resource_ids
+    had = [host for host in enrolled if host.id in mine]
+    answer = ask(reservation_of(lease))
+    assert (answer.status_int, answer.json) == (200, {'reservation': {
+        'id': reservation_of(lease), 'lease_id': lease.id, 'project_id': 'demo',
+        'active': True, 'usable': True, 'reason': None,
+        'hosts': [host.name for host in had],
+        'service_hosts': [host.facts['service_name'] for host in had]}})
+
+
+def test_a_lease_that_has_not_started_says_when_it_will(ask, manager, enrolled):
+    lease = manager.create(builders.a_lease(start=LATER, end=LATER + builders.hours(1)))
+    manager.run()
+    found = ask(reservation_of(lease)).json['reservation']
+    assert (found['active'], found['usable']) == (False, False)
+    assert found['reason'] == (
+        f'Lease {lease.id} has not started; it starts at 2030-05-01 13:00:00 UTC.')
+    assert found['hosts'] == found['service_hosts'] == []
+
+
+def test_a_lease_is_not_usable_before_its_start_was_carried_out(ask, manager, enrolled):
+    lease = manager.create(builders.a_lease())
+    assert not ask(reservation_of(lease)).json['reservation']['usable']
+    manager.run()
+    assert ask(reservation_of(lease)).json['reservation']['usable']
+
+
+def test_a_lease_is_over_the_moment_its_end_comes(ask, manager, clock, enrolled):
+    lease = manager.create(builders.a_lease())
+    manager.run()
+    clock.advance(builders.hours(1))
+    found = ask(reservation_of(lease)).json['reservation']
+    assert not found['usable']
+    assert 'ended at 2030-05-01 13:00:00 UTC' in found['reason']
+    manager.run()
+    assert ask(reservation_of(lease)).json['reservation'] == found
+
+
+def test_another_project_is_told_that_it_is_not_its_own(ask, manager, enrolled):
+    lease = manager.create(builders.a_lease())
+    manager.run()
+    found = ask(reservation_of(lease), project='other').json['reservation']
+    assert (found['active'], found['usable'], found['project_id']) == (True, False, 'demo')
+    assert found['reason'] == 'It belongs to another project.'
+    assert len(found['service_hosts']) == 1
+
+
+def test_a_lease_that_is_deleted_is_not_usable_at_once(ask, manager, api, enrolled):
+    lease = manager.create(builders.a_lease())
+    manager.run()
+    assert api.delete(f'/v1/leases/{lease.id}', version='1.1').status_int == 204
+    found = ask(reservation_of(lease)).json['reservation']
+    assert (found['usable'], found['hosts']) == (False, [])
+    manager.run()
+    found = ask(reservation_of(lease)).json['reservation']
+    assert found['reason'] == f'Lease {lease.id} was deleted.'
+
+
+def test_a_host_that_a_running_lease_gave_up_is_not_shown(ask, manager, api, enrolled):
+    lease = manager.create(builders.a_lease(builders.hosts(3)))
+    manager.run()
+    body = {'reservations': [{'id': reservation_of(lease), 'min': 1, 'max': 1}]}
+    assert api.put(f'/v1/leases/{lease.id}', body, version='1.1').status_int == 200
+    assert len(ask(reservation_of(lease)).json['reservation']['hosts']) == 1
+
+
+def test_a_host_that_a_running_lease_gains_is_shown_when_it_is_there(ask, manager, api, enrolled):
+    lease = manager.create(builders.a_lease())
+    manager.run()
+    body = {'reservations': [{'id': reservation_of(lease), 'min': 3, 'max': 3}]}
+    assert api.put(f'/v1/leases/{lease.id}', body, version='1.1').status_int == 200
+    assert len(ask(reservation_of(lease)).json['reservation']['hosts']) == 1
+    manager.run()
+    assert len(ask(reservation_of(lease)).json['reservation']['hosts']) == 3
+
+
+def test_a_reservation_of_a_type_without_hosts_has_none(ask, manager):
+    lease = manager.create(builders.a_lease(
+        builders.records.ReservationRequest('virtual:dummy', {})))
+    manager.run()
+    found = ask(reservation_of(lease)).json['reservation']
+    assert (found['usable'], found['hosts']) == (True, [])
+
+
+@pytest.mark.parametrize('known', ['nothing', '7', 'x' * 37, '0' * 36])
+def test_an_unknown_reservation_is_not_found(ask, known):
+    answer = ask(known)
+    assert (answer.status_int, answer.json['error_name']) == (404, 'reservation_not_found')
+
+
+def test_nothing_is_shown_at_rest_1_0(ask, manager, enrolled):
+    lease = manager.create(builders.a_lease())
+    answer = ask(reservation_of(lease), version='1.0')
+    assert answer.status_int == 404
+    assert 'from REST 1.1 on' in answer.json['error_message']
+
+
+@pytest.mark.parametrize('query', ['', '?project_id=', f'?project_id={"p" * 256}'])
+def test_the_project_must_be_named(api, query):
+    answer = api.get(f'/v1/reservations/x/hosts{query}', token=NOVA, version='1.1')
+    assert answer.status_int == 400
+    assert answer.json['error_message'].startswith('project_id: name the project')
+
+
+@pytest.mark.parametrize('path', ['/v1/reservations', '/v1/reservations/x',
+                                  '/v1/reservations/x/hosts/y'])
+def test_nothing_is_served_around_it(api, path):
+    assert api.get(path, token=builders.ADMIN, version='1.1').status_int in (404, 405)

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Room for instances, by sizes or by a flavor, on the simulated cloud."""
+import collections
+import json
+
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import lifecycle
+from climate.domain import records
+
+HOUR = builders.hours(1)
+NOON = builders.NOON
+
+
+def sized(amount=1, vcpus=1, memory_mb=1024, disk_gb=1, affinity=None, **more):
+    """A ReservationRequest for instances of those sizes."""
+    return records.ReservationRequest('virtual:instance', {
+        'vcpus': vcpus, 'memory_mb': memory_mb, 'disk_gb': disk_gb, 'amount': amount,
+        'affinity': affinity, **more})
+
+
+def flavored(flavor_id='2', amount=1, affinity=None):
+    """A ReservationRequest for instances of that flavor."""
+    return records.ReservationRequest('flavor:instance', {
+        'flavor_id': flavor_id, 'amount': amount, 'affinity': affinity})
+
+
+def change(manager, lease, place=0, **request):
+    """The lease after a change of one of its reservations, as its update is done."""
+    made = manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+        lenient=False, reservations=(records.ReservationRequest(
+            None, request, id=lease.reservations[place].id),)))
+    manager.run()
+    return made
+
+
+def spread(lease, place=0):
+    """How many slots the reservation has on each of its hosts, the most first."""
+    counts = collections.Counter(lease.reservations[place].resource_ids)
+    return sorted(counts.values(), reverse=True)
+
+
+def started(manager, *reservations, **more):
+    """A running lease."""
+    lease = manager.create(builders.a_lease(*reservations, **more))
+    manager.run()
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    return lease
+
+
+@pytest.fixture
+def hosts(manager):
+    """callable(count, vcpus=…): enrol so many equal hosts, whose VCPU count four times."""
+    def enrol(count, vcpus=2, traits=(), memory_mb=65536):
+        for number in range(count):
+            manager.cloud.add_host(f'small-{number}', vcpus=vcpus, traits=traits,
+                                   memory_mb=memory_mb)
+            manager.client.create_resource(builders.an_admin(), 'host', f'small-{number}', {})
+    return enrol
+
+
+@pytest.fixture
+def as_before(manager):
+    """Afterwards the cloud has nothing that it did not have before."""
+    before = manager.cloud.leftovers()
+    yield
+    manager.run_until(manager.clock() + builders.hours(24))
+    assert manager.cloud.leftovers() == before
+    assert [each.name for each in manager.cloud.as_service().nova.aggregates()] == ['freepool']
+    assert manager.cloud.servers() == []
+    assert manager.cloud.as_service().keystone.trusts() == []
+
+
+@pytest.mark.parametrize('request_of', [sized, flavored])
+@pytest.mark.usefixtures('as_before')
+def test_a_project_boots_as_many_instances_as_it_leased_and_loses_them_at_the_end(
+        manager, hosts, request_of):
+    hosts(2)
+    lease = started(manager, request_of(amount=2, affinity=False))
+    [reservation] = lease.reservations
+    booted = [manager.cloud.boot('demo', name, flavor=reservation.id) for name in 'ab']
+    assert {server.host for server in booted} == {'small-0', 'small-1'}
+    with pytest.raises(errors.Conflict, match='No valid host'):
+        manager.cloud.boot('demo', 'third', flavor=reservation.id)
+    with pytest.raises(errors.NotFound):
+        manager.cloud.boot('other', 'stranger', flavor=reservation.id)
+    with pytest.raises(errors.Conflict, match='No valid host'):
+        manager.cloud.boot('demo', 'ordinary', host='small-0')
+    manager.run_until(NOON + HOUR + builders.minutes(1))
+    lease = manager.lease(lease)
+    assert (lease.state, lease.reservations[0].state) == (lifecycle.TERMINATED, 'deleted')
+    assert manager.cloud.servers() == []
+
+
+@pytest.mark.usefixtures('as_before')
+def test_the_cloud_has_what_existing_clients_look_for(manager, hosts):
+    hosts(1)
+    [reservation] = started(manager, sized(3, vcpus=2, affinity=True)).reservations
+    services = manager.cloud.as_service()
+    aggregate = services.nova.aggregate(reservation.id)
+    assert aggregate.zone is None
+    assert aggregate.hosts == ('small-0',)
+    assert aggregate.hosts == services.nova.aggregate('freepool').hosts
+    assert aggregate.metadata == {
+        'reservation': reservation.id, 'filter_tenant_id': 'demo', 'climate:owner': 'demo',
+        'affinity_id': reservation.binding['server_group_id']}
+    assert reservation.binding['aggregate_id'] == aggregate.id
+    flavor = services.flavors.flavor(reservation.id, 'demo')
+    own_class = 'CUSTOM_RESERVATION_' + reservation.id.upper().replace('-', '_')
+    assert (flavor.name, flavor.vcpus, flavor.ram, flavor.disk) == (
+        f'reservation:{reservation.id}', 2, 1024, 1)
+    assert flavor.extra_specs == {
+        'aggregate_instance_extra_specs:reservation': reservation.id,
+        f'resources:{own_class}': '1', 'affinity_id': aggregate.metadata['affinity_id']}
+    left = manager.cloud.leftovers()
+    [group] = left['server_groups']
+    assert group[1:] == (f'reservation:{reservation.id}', 'affinity', 'demo')
+    [(child, inventory)] = left['inventories']
+    assert child == 'climate_small-0'
+    assert json.loads(inventory)[own_class]['total'] == 3
+
+
+@pytest.mark.parametrize(('affinity', 'expected'), [
+    (True, [4]), (False, [1, 1, 1, 1]), (None, [4])])
+def test_affinity_says_how_instances_lie(manager, hosts, affinity, expected):
+    hosts(4)
+    assert spread(started(manager, sized(4, affinity=affinity))) == expected
+
+
+def test_all_together_needs_one_host_with_room_for_all(manager, hosts):
+    hosts(3)
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(sized(9, affinity=True)))
+    assert spread(manager.create(builders.a_lease(sized(9)))) == [8, 1]
+
+
+def test_all_apart_needs_as_many_hosts(manager, hosts):
+    hosts(2)
+    with pytest.raises(errors.NotEnough, match='2 of 3 places on hosts'):
+        manager.create(builders.a_lease(sized(3, affinity=False)))
+
+
+def test_a1_every_slot_counts(manager, hosts):
+    hosts(1)
+    manager.create(builders.a_lease(sized(2, vcpus=2)))
+    manager.create(builders.a_lease(sized(2, vcpus=2)))
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(sized(1, vcpus=1)))
+
+
+def test_a8_only_the_slots_on_a_host_count_there(manager, hosts):
+    hosts(4)
+    manager.cloud.add_flavor('two', 'two', vcpus=2)
+    manager.create(builders.a_lease(flavored('two', 4, affinity=False)))
+    manager.create(builders.a_lease(flavored('two', 12)))
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(flavored('two', 1)))
+
+
+@pytest.mark.parametrize('first', [sized(8), builders.hosts(1)], ids=['slots', 'whole'])
+@pytest.mark.parametrize('second', [sized(8), builders.hosts(1)], ids=['slots', 'whole'])
+@pytest.mark.usefixtures('as_before')
+def test_a9_leases_that_touch_follow_one_another_on_the_same_host(
+        manager, hosts, first, second):
+    hosts(1)
+    before = manager.create(builders.a_lease(first))
+    after = manager.create(builders.a_lease(second, start=NOON + HOUR, end=NOON + 2 * HOUR))
+    manager.run()
+    [reservation] = before.reservations
+    if first.resource_type == 'virtual:instance':
+        manager.cloud.boot('demo', 'one', flavor=reservation.id)
+    else:
+        manager.cloud.boot('demo', 'one', {'reservation': reservation.id})
+    manager.run_until(NOON + HOUR + builders.minutes(1))
+    assert manager.lease(before).state == lifecycle.TERMINATED
+    assert manager.lease(after).state == lifecycle.ACTIVE
+    assert manager.cloud.servers() == []
+
+
+@pytest.mark.parametrize('first, second', [
+    (sized(1), builders.hosts(1)), (builders.hosts(1), sized(1)),
+    (flavored(), builders.hosts(1)), (builders.hosts(1), flavored())])
+def test_whole_hosts_and_slots_exclude_each_other(manager, hosts, first, second):
+    hosts(1)
+    manager.create(builders.a_lease(first, end=NOON + 2 * HOUR))
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(second, start=NOON + HOUR, end=NOON + 3 * HOUR))
+
+
+@pytest.mark.usefixtures('as_before')
+def test_sizes_and_flavors_share_a_host(manager, hosts):
+    hosts(1)
+    both = [started(manager, sized(2)), started(manager, flavored(amount=2)),
+            started(manager, sized(1), flavored(amount=1))]
+    for lease in both:
+        for reservation in lease.reservations:
+            assert manager.cloud.boot('demo', 'x', flavor=reservation.id).host == 'small-0'
+
+
+def test_a_start_of_slots_waits_while_another_holds_the_host_whole(manager, hosts, conf):
+    conf.set_override('delete_seconds', 30, group='simulated')
+    manager = builders.Manager(conf, manager.database, manager.clock)
+    manager.cloud.add_host('only', vcpus=2)
+    manager.client.create_resource(builders.an_admin(), 'host', 'only', {})
+    whole = started(manager)
+    manager.cloud.boot('demo', 'one', {'reservation': whole.reservations[0].id})
+    slots = manager.create(builders.a_lease(sized(1), start=NOON + HOUR, end=NOON + 2 * HOUR))
+    manager.run_until(NOON + HOUR + builders.minutes(0.2))
+    assert manager.lease(slots).state == lifecycle.PENDING
+    manager.run_until(NOON + HOUR + builders.minutes(2))
+    assert manager.lease(slots).state == lifecycle.ACTIVE
+
+
+def test_capacity_is_what_placement_lets_nova_use(manager, hosts):
+    hosts(1, vcpus=2, memory_mb=4096)
+    # (4096 - 512 reserved) MB, and 2 VCPU times 4.
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(sized(4, memory_mb=1024)))
+    manager.create(builders.a_lease(sized(3, memory_mb=1024)))
+
+
+def test_one_instance_is_no_larger_than_placement_allows(manager, hosts):
+    hosts(1, vcpus=2)
+    with pytest.raises(errors.NotEnough, match='max_unit:VCPU'):
+        manager.create(builders.a_lease(sized(1, vcpus=3)))
+
+
+def test_criteria_pick_the_hosts(manager, hosts):
+    hosts(2)
+    lease = manager.create(builders.a_lease(sized(
+        2, resource_properties='["==", "$hypervisor_hostname", "small-1"]')))
+    [host] = set(lease.reservations[0].resource_ids)
+    assert manager.client.get_resource(builders.an_admin(), 'host', host).name == 'small-1'
+
+
+def test_the_traits_and_resources_of_a_flavor_count(manager, hosts):
+    hosts(1)
+    manager.cloud.add_host('fast', vcpus=2, traits=['HW_CPU_X86_AVX2'])
+    fast = manager.client.create_resource(builders.an_admin(), 'host', 'fast', {})
+    manager.cloud.add_flavor('fast', 'fast', extra_specs={
+        'trait:HW_CPU_X86_AVX2': 'required', 'resources:VCPU': '2', 'hw:mem_page_size': 'any'})
+    manager.cloud.add_flavor('slow', 'slow', extra_specs={'trait:HW_CPU_X86_AVX2': 'forbidden'})
+    manager.cloud.add_flavor('pinned', 'pinned', extra_specs={'hw:cpu_policy': 'dedicated'})
+    manager.cloud.add_flavor('metal', 'metal', extra_specs={
+        'resources:VCPU': '0', 'resources:MEMORY_MB': '0', 'resources:DISK_GB': '0',
+        'resources:CUSTOM_METAL': '1'})
+    lease = started(manager, flavored('fast', 4), flavored('slow', 1))
+    assert set(lease.reservations[0].resource_ids) == {fast.id}
+    assert fast.id not in lease.reservations[1].resource_ids
+    copy = manager.cloud.as_service().flavors.flavor(lease.reservations[0].id, 'demo')
+    assert copy.extra_specs['hw:mem_page_size'] == 'any'
+    for flavor_id in ('fast', 'pinned', 'metal'):
+        with pytest.raises(errors.NotEnough):
+            manager.create(builders.a_lease(flavored(flavor_id)))
+
+
+@pytest.mark.parametrize('specs', [
+    {'resources1:VCPU': '1'}, {'trait_a:X': 'required'}, {'hw:cpu_policy': 'mixed'},
+    {'resources:VCPU': 'many'}, {'trait:X': 'perhaps'},
+    {'resources:VCPU': '0', 'resources:MEMORY_MB': '0', 'resources:DISK_GB': '0'}], ids=str)
+def test_a_flavor_that_the_accounts_cannot_keep_is_refused(manager, hosts, specs):
+    hosts(1)
+    manager.cloud.add_flavor('odd', 'odd', extra_specs=specs)
+    with pytest.raises(errors.BadRequest):
+        manager.create(builders.a_lease(flavored('odd')))
+
+
+def test_a_flavor_of_others_is_as_unknown_as_none(manager, hosts):
+    hosts(1)
+    manager.cloud.add_flavor('theirs', 'theirs', public=False)
+    for flavor_id in ('theirs', 'none'):
+        with pytest.raises(errors.BadField, match=f'flavor_id: there is no flavor "{flavor_id}"'):
+            manager.create(builders.a_lease(flavored(flavor_id)))
+    manager.cloud.as_service().flavors.allow('theirs', 'demo')
+    manager.create(builders.a_lease(flavored('theirs')))
+
+
+@pytest.mark.parametrize('request_of', [sized, flavored])
+@pytest.mark.usefixtures('as_before')
+def test_a_running_reservation_grows_and_shrinks(manager, hosts, request_of):
+    hosts(2)
+    lease = started(manager, request_of(amount=6))
+    [reservation] = lease.reservations
+    change(manager, lease, amount=10)
+    assert spread(manager.lease(lease)) == [8, 2]
+    booted = [manager.cloud.boot('demo', str(place), flavor=reservation.id)
+              for place in range(10)]
+    with pytest.raises(errors.Conflict, match='No valid host'):
+        manager.cloud.boot('demo', 'eleventh', flavor=reservation.id)
+    change(manager, lease, amount=5)
+    manager.run_until(manager.clock() + builders.minutes(1))
+    lease = manager.lease(lease)
+    assert (lease.state, spread(lease)) == (lifecycle.ACTIVE, [5])
+    left = manager.cloud.servers()
+    assert len(left) == 5
+    of_host = [server.id for server in booted if server.host == left[0].host]
+    assert [server.id for server in left] == of_host[:5]
+    assert len(manager.cloud.leftovers()['inventories']) == 1
+
+
+@pytest.mark.parametrize('request_of', [sized, flavored])
+def test_a_change_that_has_no_room_leaves_all_as_it_was(manager, hosts, request_of):
+    hosts(1)
+    lease = started(manager, request_of(amount=2))
+    with pytest.raises(errors.NotEnough):
+        change(manager, lease, amount=90)
+    assert spread(manager.lease(lease)) == [2]
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_sizes_and_affinity_change_before_the_start_and_not_after(manager, hosts):
+    hosts(2)
+    later = {'start': NOON + HOUR, 'end': NOON + 2 * HOUR}
+    lease = manager.create(builders.a_lease(sized(2), **later))
+    change(manager, lease, vcpus=2, affinity=False)
+    manager.run_until(NOON + HOUR)
+    lease = manager.lease(lease)
+    [reservation] = lease.reservations
+    assert spread(lease) == [1, 1]
+    flavor = manager.cloud.as_service().flavors.flavor(reservation.id, 'demo')
+    assert flavor.vcpus == 2
+    for refused in ({'vcpus': 1}, {'affinity': None}, {'memory_mb': 1, 'amount': 3},
+                    {'resource_properties': '[">=", "$vcpus", "1"]'}):
+        with pytest.raises(errors.Conflict, match='another lease'):
+            change(manager, lease, **refused)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_a_lease_is_prolonged_with_its_slots_where_they_are(manager, hosts):
+    hosts(2)
+    lease = started(manager, sized(10))
+    had = manager.lease(lease).reservations[0].resource_ids
+    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+        lenient=False, end=NOON + 3 * HOUR))
+    assert manager.lease(lease).reservations[0].resource_ids == had
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(sized(7), start=NOON + 2 * HOUR, end=NOON + 3 * HOUR))
+
+
+def test_what_was_leased_stays_when_the_flavor_changes(manager, hosts):
+    hosts(1)
+    manager.cloud.add_flavor('f', 'f', vcpus=1)
+    lease = manager.create(builders.a_lease(flavored('f', 2), start=NOON + HOUR,
+                                            end=NOON + 2 * HOUR))
+    manager.cloud.as_service().flavors.delete('f')
+    change(manager, lease, amount=3)
+    # A client may send back the id that it was shown.
+    change(manager, lease, amount=4, flavor_id=lease.reservations[0].id)
+    change(manager, lease, flavor_id='2')
+    assert json.loads(manager.lease(lease).reservations[0].request['resource_properties'])[
+        'name'] == 'm1.small'
+    with pytest.raises(errors.BadField, match='flavor_id'):
+        change(manager, lease, flavor_id='f')
+
+
+def test_an_extra_spec_in_a_request_is_never_given(manager, hosts):
+    hosts(1)
+    forged = json.dumps({'id': '2', 'vcpus': 0, 'extra_specs': {'hw:cpu_policy': 'dedicated'}})
+    lease = manager.create(builders.a_lease(records.ReservationRequest('flavor:instance', {
+        'flavor_id': '2', 'amount': 1, 'resource_properties': forged})))
+    assert 'm1.small' in lease.reservations[0].request['resource_properties']
+
+
+def test_a_start_that_fails_half_way_still_ends_cleanly(manager, hosts, as_before):
+    hosts(1)
+    manager.cloud.fail('nova.allow_flavor', 9, errors.CloudError(service='Nova', reason='no'))
+    lease = manager.create(builders.a_lease(sized(1, affinity=True)))
+    manager.run_until(NOON + builders.minutes(10))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.cloud.fail('nova.allow_flavor', 0, None)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stand-in for the part of Nova in which the scheduler filter runs."""
+import contextlib
+import dataclasses
+import importlib
+import sys
+import types
+
+from oslo_config import cfg
+
+_MODULES = ('nova', 'nova.conf', 'nova.scheduler', 'nova.scheduler.filters',
+            'nova.scheduler.utils')
+
+
+@dataclasses.dataclass
+class Flavor:
+    extra_specs: dict | None
+
+    def obj_attr_is_set(self, name):
+        return self.extra_specs is not None
+
+
+@dataclasses.dataclass
+class Request:
+    hints: dict = dataclasses.field(default_factory=dict)
+    project_id: str = 'me'
+    flavor: Flavor = dataclasses.field(default_factory=lambda: Flavor({}))
+
+    def get_scheduler_hint(self, name, default=None):
+        value = self.hints.get(name, default)
+        return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+@dataclasses.dataclass
+class Aggregate:
+    name: str
+    metadata: dict
+
+    @property
+    def availability_zone(self):
+        return self.metadata.get('availability_zone')
+
+
+@dataclasses.dataclass
+class Host:
+    host: str
+    aggregates: list
+
+
+@contextlib.contextmanager
+def scheduler(*files):
+    """The class ClimateFilter in a Nova that reads these files, and Nova's conf."""
+    conf = cfg.ConfigOpts()
+    conf([], default_config_files=[str(path) for path in files])
+    modules = {name: types.ModuleType(name) for name in _MODULES}
+    modules['nova'].conf = modules['nova.conf']
+    modules['nova.conf'].CONF = conf
+    modules['nova.scheduler'].filters = modules['nova.scheduler.filters']
+    modules['nova.scheduler'].utils = modules['nova.scheduler.utils']
+    modules['nova.scheduler.filters'].BaseHostFilter = type('BaseHostFilter', (), {})
+    modules['nova.scheduler.utils'].request_is_rebuild = (
+        lambda request: request.hints.get('_nova_check_type') == ['rebuild'])
+    before = {name: sys.modules.get(name) for name in _MODULES}
+    sys.modules.update(modules)
+    sys.modules.pop('climate.nova.filter', None)
+    try:
+        module = importlib.import_module('climate.nova.filter')
+        yield module.ClimateFilter, conf
+    finally:
+        sys.modules.pop('climate.nova.filter', None)
+        for name, module in before.items():
+            sys.modules.pop(name, None)
+            if module is not None:
+                sys.modules[name] = module

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapter of flavors and server groups, against canned answers."""
+import pytest
+
+from climate import errors
+
+SIZES = {'vcpus': 2, 'ram': 512, 'disk': 1, 'ephemeral': 0, 'swap': 0}
+
+
+def _flavor(flavor_id, public=True, **specs):
+    return {'flavor': {
+        'id': flavor_id, 'name': 'a name', 'vcpus': 2, 'ram': 512, 'disk': 1, 'swap': 0,
+        'OS-FLV-EXT-DATA:ephemeral': 3, 'os-flavor-access:is_public': public,
+        'rxtx_factor': 1.0, 'extra_specs': specs}}
+
+
+def _refusal(status):
+    return {'status_code': status, 'json': {'error': {'code': status, 'message': 'no'}}}
+
+
+@pytest.fixture
+def flavors(canned):
+    return canned.cloud().as_service().flavors
+
+
+def test_a_public_flavor_is_there_for_everybody(flavors, canned):
+    canned.http.get(f'{canned.NOVA}/flavors/f', json=_flavor('f', **{'a:b': 'c'}))
+    found = flavors.flavor('f', 'demo')
+    assert (found.id, found.ram, found.ephemeral, found.extra_specs) == (
+        'f', 512, 3, {'a:b': 'c'})
+
+
+def test_a_private_flavor_is_there_for_those_who_may_use_it(flavors, canned):
+    canned.http.get(f'{canned.NOVA}/flavors/f', json=_flavor('f', public=False))
+    canned.http.get(f'{canned.NOVA}/flavors/f/os-flavor-access', json={
+        'flavor_access': [{'flavor_id': 'f', 'tenant_id': 'demo'}]})
+    assert flavors.flavor('f', 'demo').id == 'f'
+    assert flavors.flavor('f', 'other') is None
+
+
+def test_a_flavor_that_is_not_there_is_none_and_nobody_leaves_the_path(flavors, canned):
+    canned.http.get(f'{canned.NOVA}/flavors/..%2Fservers', **_refusal(404))
+    assert flavors.flavor('../servers', 'demo') is None
+
+
+def test_a_flavor_is_made_once_and_gets_what_its_extra_specs_lack(flavors, canned):
+    canned.http.get(f'{canned.NOVA}/flavors/r1', [
+        _refusal(404), {'json': _flavor('r1', public=False, a='1')},
+        {'json': _flavor('r1', public=False, a='1')}])
+    canned.http.post(f'{canned.NOVA}/flavors', json=_flavor('r1', public=False))
+    canned.http.post(f'{canned.NOVA}/flavors/r1/os-extra_specs', json={'extra_specs': {}})
+    flavors.ensure('r1', 'reservation:r1', SIZES, {'a': '1', 'b': '2'})
+    [made] = canned.asked('POST', '/flavors')
+    assert made.json()['flavor'] == {
+        'name': 'reservation:r1', 'id': 'r1', 'vcpus': 2, 'ram': 512, 'disk': 1, 'swap': 0,
+        'OS-FLV-EXT-DATA:ephemeral': 0, 'rxtx_factor': 1.0,
+        'os-flavor-access:is_public': False}
+    [asked] = canned.asked('POST', '/os-extra_specs')
+    assert asked.json() == {'extra_specs': {'b': '2'}}
+
+
+def test_access_that_is_there_and_access_that_is_not_are_done(flavors, canned):
+    canned.http.post(f'{canned.NOVA}/flavors/r1/action', [_refusal(409), _refusal(404)])
+    flavors.allow('r1', 'demo')
+    flavors.forbid('r1', 'demo')
+    sent = [list(each.json()) for each in canned.asked('POST', '/flavors/r1/action')]
+    assert sent == [['addTenantAccess'], ['removeTenantAccess']]
+
+
+def test_a_flavor_that_is_gone_is_deleted(flavors, canned):
+    canned.http.delete(f'{canned.NOVA}/flavors/r1', **_refusal(404))
+    flavors.delete('r1')
+
+
+def test_the_servers_of_a_flavor_come_oldest_first(flavors, canned):
+    server = {'id': 's', 'name': 'one', 'OS-EXT-SRV-ATTR:host': 'compute-1',
+              'tenant_id': 'demo', 'status': 'ACTIVE'}
+    canned.http.get(f'{canned.NOVA}/servers/detail', [
+        {'json': {'servers': [server]}}, {'json': {'servers': []}}])
+    assert [each.host for each in flavors.servers('r1')] == ['compute-1']
+    asked = canned.asked('GET', '/servers/detail')[0].qs
+    assert (asked['flavor'], asked['all_tenants'], asked['sort_dir']) == (['r1'], ['1'], ['asc'])
+
+
+def test_a_server_group_is_found_by_its_name_or_made(flavors, canned):
+    groups = {'server_groups': [{'id': 'g1', 'name': 'reservation:r1'}]}
+    canned.http.get(f'{canned.NOVA}/os-server-groups', [
+        {'json': groups}, {'json': {'server_groups': []}}, {'json': {'server_groups': []}}])
+    canned.http.post(f'{canned.NOVA}/os-server-groups', json={
+        'server_group': {'id': 'g2', 'name': 'reservation:r2'}})
+    assert flavors.ensure_group('reservation:r1', 'affinity') == 'g1'
+    assert flavors.ensure_group('reservation:r2', 'anti-affinity') == 'g2'
+    [made] = canned.asked('POST', '/os-server-groups')
+    assert made.json()['server_group'] == {'name': 'reservation:r2', 'policy': 'anti-affinity'}
+
+
+def test_server_groups_are_deleted_in_all_projects(flavors, canned):
+    canned.http.get(f'{canned.NOVA}/os-server-groups', [
+        {'json': {'server_groups': [{'id': 'g1', 'name': 'r'}, {'id': 'g2', 'name': 'other'}]}},
+        {'json': {'server_groups': []}}])
+    canned.http.delete(f'{canned.NOVA}/os-server-groups/g1', **_refusal(404))
+    flavors.delete_groups('r')
+    assert len(canned.asked('DELETE', '/os-server-groups/g1')) == 1
+    assert canned.asked('GET', '/os-server-groups')[0].qs['all_projects'] == ['true']
+
+
+def test_a_refusal_is_an_error_of_the_cloud(flavors, canned):
+    canned.http.delete(f'{canned.NOVA}/flavors/r1', **_refusal(403))
+    with pytest.raises(errors.CloudError, match='Nova'):
+        flavors.delete('r1')

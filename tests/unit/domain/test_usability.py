@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a reservation may be used, by every state that it and its lease can have."""
+import dataclasses
+
+import builders
+import pytest
+
+from climate.domain import lifecycle
+from climate.domain import usability
+
+RUNNING = usability.Holding(
+    id='r1', lease_id='l1', project_id='demo', start=builders.NOON,
+    end=builders.NOON + builders.hours(1), state=lifecycle.ACTIVE, task=None,
+    reservation_state=lifecycle.RESERVATION_ACTIVE, deleted_at=None)
+SOON = builders.NOON + builders.minutes(1)
+
+
+def judged(project_id='demo', now=SOON, **changed):
+    return usability.judge(dataclasses.replace(RUNNING, **changed), project_id, now)
+
+
+@pytest.mark.parametrize('changed', [
+    {}, {'task': 'update'},
+    {'state': lifecycle.PENDING, 'task': 'start'}], ids=str)
+def test_a_reservation_is_usable_while_its_lease_runs(changed):
+    found = judged(**changed)
+    assert (found.active, found.usable, found.reason) == (True, True, None)
+
+
+@pytest.mark.parametrize(('changed', 'reason'), [
+    ({'state': lifecycle.PENDING}, 'has not started'),
+    ({'state': lifecycle.PENDING, 'task': 'update'}, 'has not started'),
+    ({'state': lifecycle.PENDING, 'task': 'start', 'reservation_state': 'pending'},
+     'not ready yet'),
+    ({'state': lifecycle.PENDING, 'task': 'start', 'reservation_state': 'error'}, 'state error'),
+    ({'reservation_state': 'deleted'}, 'state deleted'),
+    ({'task': 'end'}, 'is being ended'), ({'task': 'delete'}, 'is being ended'),
+    ({'state': lifecycle.TERMINATED}, 'ended at'), ({'state': lifecycle.ERROR}, 'state error'),
+    ({'state': lifecycle.ACQUIRING}, 'state acquiring'),
+    ({'state': lifecycle.TIMEDOUT}, 'state timedout'),
+    ({'now': RUNNING.end}, 'ended at 2030-05-01 13:00:00 UTC'),
+    ({'deleted_at': SOON}, 'was deleted')], ids=str)
+def test_a_reservation_is_not_usable_and_the_reason_is_told(changed, reason):
+    found = judged(**changed)
+    assert (found.active, found.usable) == (False, False)
+    assert reason in found.reason
+
+
+def test_a_reservation_of_another_project_is_active_but_not_usable():
+    found = judged(project_id='other')
+    assert (found.active, found.usable) == (True, False)
+    assert 'another project' in found.reason
+
+
+def test_why_nobody_may_use_it_comes_before_whose_it_is():
+    assert 'ended at' in judged(project_id='other', now=RUNNING.end).reason

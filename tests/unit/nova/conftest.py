@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Climate as a scheduler sees it: a Keystone and a REST service that answer what a test says."""
+import re
+
+from keystoneauth1 import fixture
+import pytest
+
+KEYSTONE = 'http://keystone.example/v3'
+CLIMATE = 'http://climate.example:1234/v1'
+
+
+class FakeClimate:
+    """Answers about reservations.
+
+    :ivar asked: the requests about reservations that came, in order.
+    """
+
+    def __init__(self, mocker):
+        self._mocker = mocker
+        token = fixture.V3Token(user_id='nova', project_id='service')
+        token.add_service('reservation').add_standard_endpoints(
+            public=CLIMATE, internal=CLIMATE, region='RegionOne')
+        self.logins = mocker.post(f'{KEYSTONE}/auth/tokens', json=token,
+                                  headers={'X-Subject-Token': 'a-token'})
+        mocker.get(KEYSTONE, json={'version': fixture.V3Discovery(KEYSTONE)})
+
+    @property
+    def asked(self):
+        return [request for request in self._mocker.request_history
+                if request.url.startswith(CLIMATE)]
+
+    def answers(self, reservation_id, *responses):
+        """Have these responses given about a reservation, the last one for ever."""
+        self._mocker.get(f'{CLIMATE}/reservations/{reservation_id}/hosts', list(responses))
+
+    def shows(self, reservation_id, hosts=(), owner='me', asks='me', reason=None):
+        """Have a reservation shown, idle where there is a reason."""
+        usable = reason is None and owner == asks
+        found = {'id': reservation_id, 'lease_id': 'l1', 'project_id': owner,
+                 'active': reason is None, 'usable': usable,
+                 'reason': reason or (None if usable else 'It belongs to another project.'),
+                 'hosts': list(hosts), 'service_hosts': list(hosts)}
+        self.answers(reservation_id, {'json': {'reservation': found}})
+
+    def knows_not(self, reservation_id):
+        self.answers(reservation_id, {'status_code': 404, 'json': {
+            'error_code': 404, 'error_name': 'reservation_not_found', 'error_message': 'no'}})
+
+    def is_down(self, error):
+        self._mocker.get(re.compile(re.escape(CLIMATE)), exc=error)
+
+
+@pytest.fixture
+def climate(requests_mock):
+    return FakeClimate(requests_mock)
+
+
+@pytest.fixture
+def login():
+    """The options of [climate] with which the filter reaches it."""
+    return {'auth_type': 'password', 'auth_url': KEYSTONE, 'username': 'nova',
+            'password': 'secret', 'project_name': 'service', 'user_domain_name': 'Default',
+            'project_domain_name': 'Default'}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write {option: value} as [climate] of a nova.conf; returns its path."""
+    def written(options):
+        path = tmp_path / 'nova.conf'
+        path.write_text('[climate]\n' + ''.join(
+            f'{name} = {value}\n' for name, value in options.items()))
+        return path
+    return written
