@@ -126,7 +126,7 @@ class Booking:
             free = allocations.reservable_resources(connection, pool)
             if soon is not None:
                 free = {key: each for key, each in free.items() if each.held_by in {None, *soon}}
-            booked = allocations.bookings(connection, free, margin, ignoring=own)
+            booked = self._booked(connection, free, span, own)
         free = {key: resource for key, resource in free.items() if key not in avoid}
         matching = shortage.matching(self._core, connection, wish.need, free)
         mine = {}
@@ -138,6 +138,12 @@ class Booking:
                               bookings=tuple(booked.get(key, ())) + tuple(mine.get(key, ())))
                 for key in matching]
 
+    def _booked(self, connection, ids, span, own):
+        """What others have of resources, each with the time for cleaning before and after it."""
+        found = allocations.bookings(connection, ids, span.widened(self._cleaning), ignoring=own)
+        return {key: [(each.widened(self._cleaning), amount) for each, amount in taken]
+                for key, taken in found.items()}
+
     def _prove(self, connection, wishes, chosen, span, now):
         """Lock the chosen resources and look again.
 
@@ -148,8 +154,7 @@ class Booking:
             return
         own = {wish.reservation_id for wish in wishes}
         locked = {resource.id: resource for resource in resources.lock(connection, ids)}
-        booked = allocations.bookings(connection, ids, span.widened(self._cleaning),
-                                      ignoring=own)
+        booked = self._booked(connection, ids, span, own)
         for given in chosen:
             resource = locked.get(given.resource_id)
             if resource is None:
