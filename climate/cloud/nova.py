@@ -16,6 +16,8 @@ VERSION = '2.90'
 # The last one at which a hypervisor shows its sizes and its CPU.
 _SIZES_VERSION = '2.87'
 _ZONE_KEY = 'availability_zone'
+# A metadata key that no aggregate has.
+_NO_KEY = 'climate:none'
 
 
 class Nova(base.Nova):
@@ -142,7 +144,17 @@ class Nova(base.Nova):
         """What Nova refused, as [(host, error)], after all hosts were tried."""
         outcomes = parallel.each(
             self._pool, lambda host: (host, function(aggregate, host)), service_hosts)
+        if outcomes:
+            # Also after a refusal: an earlier try may have been cut short before this.
+            self._show_whole(aggregate)
         return [(host, error) for host, error in outcomes if error is not None]
+
+    def _show_whole(self, aggregate):
+        # Nova tells its scheduler of each change with the hosts as that one call saw them, so of
+        # calls at the same time the last one hides the hosts of the others, and the filter would
+        # let ordinary servers onto them. One more call, of a key that is not there, shows all.
+        with contextlib.suppress(nova_errors.NotFound):
+            self._client.aggregates.set_metadata(aggregate.id, {_NO_KEY: None})
 
     def _add(self, aggregate, host):
         """None, or why Nova refused to let this host in."""

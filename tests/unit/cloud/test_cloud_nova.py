@@ -48,7 +48,7 @@ def moves(canned):
     def answer(by_host):
         def respond(request, context):
             [action] = request.json().values()
-            reply = by_host.get(action['host'], {'json': {'aggregate': _aggregate()}})
+            reply = by_host.get(action.get('host'), {'json': {'aggregate': _aggregate()}})
             context.status_code = reply.get('status_code', 200)
             return reply['json']
         canned.http.post(f'{canned.NOVA}/os-aggregates/7/action', json=respond)
@@ -140,7 +140,8 @@ def test_a_host_that_is_in_the_aggregate_already_is_done(nova, canned, moves):
     moves({'a': _refusal(409, 'Aggregate 7 already has host a.')})
     canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['a', 'b'])})
     nova.add_hosts(AGGREGATE, ['a', 'b'])
-    assert len(canned.asked('POST', '/action')) == 2
+    assert len(canned.asked('POST', '/action')) == 3
+    assert 'set_metadata' in canned.asked('POST', '/action')[-1].json()
 
 
 def test_a_host_with_servers_is_busy_and_the_others_are_moved(nova, canned, moves):
@@ -148,7 +149,7 @@ def test_a_host_with_servers_is_busy_and_the_others_are_moved(nova, canned, move
     canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['b', 'c'])})
     with pytest.raises(errors.StillBusy):
         nova.add_hosts(AGGREGATE, ['a', 'b', 'c'])
-    assert len(canned.asked('POST', '/action')) == 3
+    assert len(canned.asked('POST', '/action')) == 4
 
 
 def test_what_waiting_does_not_cure_is_told_before_what_is_busy(nova, canned, moves):
