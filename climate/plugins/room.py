@@ -82,9 +82,12 @@ def start(conf, cloud, lease, reservation, resources, sizes, extra_specs):
     if policy is not None:
         group_id = cloud.as_user().flavors.ensure_group(_name(reservation), policy)
         ties['affinity_id'] = marks['affinity_id'] = group_id
-    aggregate = services.nova.ensure_aggregate(reservation.id, metadata=marks)
-    wanted = [resource.facts['service_name'] for resource in resources]
-    services.nova.add_hosts(aggregate, wanted)
+    aggregate = services.nova.ensure_aggregate(reservation.id)
+    services.nova.add_hosts(aggregate,
+                            [resource.facts['service_name'] for resource in resources])
+    # After the hosts, and each time: of hosts that are added at once Nova tells its scheduler only
+    # some, but with new metadata it tells it all of the aggregate.
+    services.nova.set_aggregate_metadata(aggregate, marks)
     services.placement.ensure_class(_class(reservation))
     for resource in resources:
         services.placement.set_slots(pools.child_name(conf, resource.name), _class(reservation),
