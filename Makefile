@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 
-.PHONY: run demo test check cloud cloud-test cloud-down databases databases-down db-test \
+.PHONY: run demo test check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
 	bench docs samples clean
 
 # The service itself, and what its tests, its linters and its docs need.
@@ -63,6 +63,9 @@ db-test: $(VENV)/.test databases  ## The functional tests on MariaDB and on Post
 		CLIMATE_RACE_ROUNDS=100 $(BIN)/python -m pytest tests/functional || exit 1; \
 	done
 
+eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
+	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest tests/functional/manager
+
 cloud: $(VENV)/.test  ## A real OpenStack on this machine, with Climate beside it.
 	$(PYTHON) -m tools.cloud up
 	$(PYTHON) -m tools.cloud climate-up
@@ -74,8 +77,8 @@ cloud-down:
 	$(PYTHON) -m tools.cloud climate-down
 	$(PYTHON) -m tools.cloud down
 
-bench: $(VENV)/.test
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.test  ## What the scheduler filter costs.
+	$(BIN)/python -m benchmarks.filter
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info doc/build
