@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which events a lease needs, and in which order those that are due are carried out."""
+"""Which events a lease needs, in which order those that are due come, and which are moot."""
 from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
@@ -82,3 +82,30 @@ def next_of_each_lease(due: Sequence[records.Event],
 def passed_by(lease: records.Lease, now: datetime.datetime) -> bool:
     """True for a lease whose whole span went by before anybody could start it."""
     return lease.state == lifecycle.PENDING and lease.end <= now
+
+
+def still_due(lease: records.Lease, event: records.Event,
+              now: datetime.datetime) -> records.Event | None:
+    """The event as it is in the locked lease, or None where it is not to be carried out now.
+
+    Since it was read as due it may have moved, and another event of the lease may have begun.
+    """
+    if any(each.status == lifecycle.EVENT_IN_PROGRESS and each.claimed_until is not None
+           and each.claimed_until > now for each in lease.events):
+        return None
+    return next((each for each in lease.events
+                 if each.id == event.id and each.claim_no == event.claim_no
+                 and each.status == event.status and each.due_at <= now), None)
+
+
+def is_moot(lease: records.Lease, event: records.Event) -> bool:
+    """True where the lease is past what the event would do."""
+    task = TASK_OF.get(event.kind)
+    ordered = lease.event(DELETE)
+    if (event.kind in (START, UPDATE, BEFORE_END) and ordered is not None
+            and ordered.status != lifecycle.EVENT_DONE):
+        return True
+    if event.kind in (BEFORE_END, NOTIFY):
+        return lease.deleted_at is not None
+    return task is not None and (lease.deleted_at is not None or (
+        lease.state not in lifecycle.TASKS[task].begins_in))

@@ -112,11 +112,11 @@ class Clockwork:
         try:
             with self._core.database.writer() as connection:
                 lease = leases.lock(connection, event.lease_id)
-                event = _still_due(lease, event, now)
+                event = agenda.still_due(lease, event, now)
                 claimed = event and events.claim(connection, event, self._owner, now, until)
                 if claimed is None:
                     return None
-                if _is_moot(lease, event):
+                if agenda.is_moot(lease, event):
                     events.finish(connection, claimed, now, lifecycle.EVENT_DONE)
                     return None
                 if task is not None:
@@ -243,30 +243,3 @@ class Clockwork:
         elif over and lease.trust_id is not None:
             events.add(connection, [use_cases.new_event(lease.id, agenda.DROP_TRUST, now, now)])
         return after
-
-
-def _still_due(lease, event, now):
-    """The event as it is in the locked lease, or None where it is not to be carried out now.
-
-    Since it was read as due it may have moved, and another event of the lease may have begun.
-    """
-    claimed = [each for each in lease.events if each.status == lifecycle.EVENT_IN_PROGRESS
-               and each.claimed_until > now]
-    if claimed:
-        return None
-    return next((each for each in lease.events
-                 if each.id == event.id and each.claim_no == event.claim_no
-                 and each.status == event.status and each.due_at <= now), None)
-
-
-def _is_moot(lease, event):
-    """True where the lease is past what the event would do."""
-    task = agenda.TASK_OF.get(event.kind)
-    ordered = lease.event(agenda.DELETE)
-    if (event.kind in (agenda.START, agenda.UPDATE, agenda.BEFORE_END) and ordered is not None
-            and ordered.status != lifecycle.EVENT_DONE):
-        return True
-    if event.kind in (agenda.BEFORE_END, agenda.NOTIFY):
-        return lease.deleted_at is not None
-    return task is not None and (lease.deleted_at is not None or (
-        lease.state not in lifecycle.TASKS[task].begins_in))

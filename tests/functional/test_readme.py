@@ -34,7 +34,7 @@ def standalone(folder):
         yield env, printed
     finally:
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
 
 
