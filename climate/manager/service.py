@@ -79,13 +79,12 @@ class Manager:
             thread.start()
             self._threads.append(thread)
         if self._serve_rpc:
-            self._conf.set_default('executor_thread_pool_size', self._conf.manager.rpc_workers)
             self._server = messaging.get_rpc_server(
                 transport.connect(self._conf), transport.target(self._conf, server=self.owner),
                 [self.endpoint], executor=self._conf.manager.backend,
                 serializer=transport.ContextSerializer(),
                 access_policy=messaging.DefaultRPCAccessPolicy)
-            self._server.start()
+            self._server.start(override_pool_size=self._conf.manager.rpc_workers)
         LOG.info('Manager %s: ready', self.owner)
 
     def stop(self):
