@@ -4,8 +4,10 @@ import datetime
 import time
 
 import builders
+from oslo_messaging import conffixture
 import pytest
 
+from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import endpoint
@@ -51,3 +53,18 @@ def test_leases_start_and_end_by_themselves_at_the_same_time(running):
     _until(lambda: states() == {lifecycle.TERMINATED})
     _until(lambda: running.core.cloud.as_service().keystone.trusts() == [])
     assert len(running.core.cloud.as_service().nova.aggregate('freepool').hosts) == 3
+
+
+def test_a_manager_answers_over_the_bus(conf, database):
+    url = database.engine.url.render_as_string(hide_password=False)
+    conf.set_override('connection', url, group='database')
+    with conffixture.ConfFixture(conf, transport_url='fake:/'):
+        manager = service.Manager(conf)
+        manager.start()
+        try:
+            calls = client.ManagerClient(client.Bus(conf))
+            assert calls.ping(builders.an_admin(), timeout=10) == {'database': 'ok'}
+            with pytest.raises(errors.LeaseNotFound):
+                calls.get_lease(builders.a_member(), 'nope')
+        finally:
+            manager.stop()
