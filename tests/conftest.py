@@ -7,6 +7,7 @@ Whatever is in that database goes before each test. CLIMATE_TEST_BACKEND, "threa
 """
 # ruff: noqa: I001
 import os
+import shutil
 
 from climate import backend
 
@@ -21,6 +22,7 @@ import pytest
 import builders
 from climate import conf as configuration
 from climate.db import engine
+from climate.db import migrate
 from climate.plugins import registry
 
 
@@ -39,12 +41,28 @@ def conf():
     return found
 
 
+@pytest.fixture(scope='session')
+def migrated(tmp_path_factory):
+    """The path of an empty SQLite database with Climate's tables, to be copied."""
+    path = tmp_path_factory.mktemp('migrated') / 'climate.sqlite'
+    made = engine.Database(f'sqlite:///{path}')
+    migrate.upgrade(made)
+    with made.engine.connect() as connection:
+        connection.exec_driver_sql('PRAGMA wal_checkpoint(TRUNCATE)')
+    made.dispose()
+    return path
+
+
 @pytest.fixture
-def database(tmp_path):
+def database(tmp_path, migrated):
     """An empty database with Climate's tables."""
-    url = os.environ.get('CLIMATE_TEST_DATABASE') or f'sqlite:///{tmp_path}/climate.sqlite'
-    found = engine.Database(url)
-    builders.clean(found)
+    url = os.environ.get('CLIMATE_TEST_DATABASE')
+    if url is None:
+        shutil.copy(migrated, tmp_path / 'climate.sqlite')
+        found = engine.Database(f'sqlite:///{tmp_path}/climate.sqlite')
+    else:
+        found = engine.Database(url)
+        builders.clean(found)
     yield found
     found.dispose()
 

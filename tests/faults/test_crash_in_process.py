@@ -67,10 +67,10 @@ class Place:
         self.database.dispose()
 
 
-def _arrange(conf, story, folder, blank):
+def _arrange(conf, story, folder, migrated):
     """Files in which all is ready for the story, and the moment at which it begins."""
     folder.mkdir()
-    shutil.copy(blank, folder / 'climate.sqlite')
+    shutil.copy(migrated, folder / 'climate.sqlite')
     place = Place(conf, folder)
     story.arrange(place.manager())
     place.close()
@@ -105,10 +105,10 @@ def _act(story, manager):
 
 @pytest.mark.parametrize('name', stories.STORIES)
 def test_after_a_crash_between_any_two_steps_all_is_as_without_it(
-        name, conf, tmp_path, blank, record_property):
+        name, conf, tmp_path, migrated, record_property):
     story = stories.STORIES[name]
     conf.set_override('delete_seconds', 1, group='simulated')
-    ready = _arrange(conf, story, tmp_path / 'ready', blank)
+    ready = _arrange(conf, story, tmp_path / 'ready', migrated)
     expected, _ = _play(conf, story, ready, tmp_path / 'whole', 0)
     crash_at, died = 0, True
     wrong = {}

@@ -92,10 +92,10 @@ def _visit(runner, story, ready, folder, points):
 
 @pytest.mark.parametrize('story', stories.STORIES)
 def test_a_manager_killed_between_any_two_steps_is_healed_by_the_next(
-        story, runner, conf, tmp_path, blank, record_property):
+        story, runner, conf, tmp_path, migrated, record_property):
     ready = tmp_path / 'ready'
     ready.mkdir()
-    shutil.copy(blank, ready / 'climate.sqlite')
+    shutil.copy(migrated, ready / 'climate.sqlite')
     runner.send(ready, story, arrange=True)
     assert runner.answer()[1] == 0
     whole = _copy(ready, tmp_path / 'whole')
