@@ -17,14 +17,14 @@
       Forbidden                      403   policy says no
         TrustRefused                       the caller cannot delegate to Climate
       NotFound                       404
-        LeaseNotFound HostNotFound PropertyNotFound ReservationNotFound
+        LeaseNotFound HostNotFound PropertyNotFound ReservationNotFound ServerNotFound
       NotAcceptable                  406   a REST version that is not served
       Conflict                       409   right, but not now
         BadTransition                      the state of the lease does not allow it
         LeaseEnded                   400   past its end: it can only be renamed
         NotEnough                          no room: too few resources are free
         LostRace                           somebody booked first (retried inside)
-        HostInUse HostKnown HostAmbiguous PropertyInUse
+        HostInUse HostKnown HostAmbiguous PropertyInUse ServerLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
       UnsupportedMediaType           400
@@ -154,6 +154,11 @@ class HostNotFound(NotFound):
     template = 'Host {host} was not found.'
 
 
+class ServerNotFound(NotFound):
+    code = 'server_not_found'
+    template = 'Server {server_id} was not found.'
+
+
 class PropertyNotFound(NotFound):
     code = 'property_not_found'
     template = 'No host has a property "{name}".'
@@ -214,6 +219,12 @@ class HostAmbiguous(Conflict):
     code = 'host_ambiguous'
     template = ('More than one hypervisor is called {host}: names must be unique for hosts that '
                 'are leased.')
+
+
+class ServerLeased(Conflict):
+    code = 'server_leased'
+    template = ('Server {server_id} is leased already, by reservation {reservation_id}: change that '
+                'lease, or end it first.')
 
 
 class PropertyInUse(Conflict):

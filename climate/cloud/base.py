@@ -126,6 +126,110 @@ class Flavors(abc.ABC):
         """Delete the server groups of that name of all projects; none is done."""
 
 
+class Servers(abc.ABC):
+    """What becomes of single servers: asleep, awake, moved, gone. Nova keeps them.
+
+    A change is begun and goes on by itself: look at the server again for how it went. Where Nova
+    refuses a change for the state that the server is in, StillBusy says so; a server that is not
+    there (any more) is ServerNotFound.
+    """
+
+    service = 'Nova'
+
+    @abc.abstractmethod
+    def server(self, server_id):
+        """The Server with its flavor, or None; as a user, one's own project's only."""
+
+    @abc.abstractmethod
+    def marked(self, key, text):
+        """The Servers of all projects whose metadata says so, oldest first; as the service only."""
+
+    @abc.abstractmethod
+    def ids(self):
+        """The ids of the servers of all projects, as a frozenset; as the service only."""
+
+    @abc.abstractmethod
+    def mark(self, server_id, metadata):
+        """Set the keys of `metadata`, and remove those whose value is None; others stay.
+
+        :raises ServerNotFound: there is no such server.
+        """
+
+    @abc.abstractmethod
+    def shelve(self, server_id):
+        """Begin to shelve. As a user, for the image that it sleeps in is the caller's.
+
+        :raises StillBusy: not in this state (it is being built, it is shelved).
+        """
+
+    @abc.abstractmethod
+    def offload(self, server_id):
+        """Begin to take a shelved server from its host; as the service only.
+
+        :raises StillBusy: not in this state.
+        """
+
+    @abc.abstractmethod
+    def unshelve(self, server_id, service_host=None):
+        """Begin to wake a shelved server; as the service, on that host, whatever its zone.
+
+        :param service_host: None: wherever Nova finds room.
+        :raises StillBusy: not in this state.
+        """
+
+    @abc.abstractmethod
+    def suspend(self, server_id):
+        """Begin to suspend.
+
+        :raises StillBusy: not in this state.
+        """
+
+    @abc.abstractmethod
+    def migrate(self, server_id):
+        """Begin to move a server to a host of Nova's choice; as the service only.
+
+        A running one is moved alive; a stopped one is moved and its new place confirmed when
+        this is called again. (Nova cannot move one that is suspended.)
+
+        :raises StillBusy: not in this state.
+        """
+
+    @abc.abstractmethod
+    def failures(self, server_id, change, since):
+        """How many changes of that kind have failed since a moment; as the service only.
+
+        Nova says of a refused wake or move nothing on the server itself.
+
+        :param change: 'unshelve' or 'migrate'.
+        :param since: a moment, as the database's clock has it.
+        """
+
+    @abc.abstractmethod
+    def create_image(self, server_id, name, key):
+        """Begin to make an image of a server; it keeps `key`, by which ``Images.made`` finds it.
+
+        :raises StillBusy: not in this state, or another image is being made.
+        """
+
+
+class Images(abc.ABC):
+    """The images of servers, which Glance keeps."""
+
+    service = 'Glance'
+
+    @abc.abstractmethod
+    def made(self, key):
+        """The Images that were made under `key`, as a list; as the service, of all projects."""
+
+    @abc.abstractmethod
+    def give(self, image_id, project_id):
+        """Make a project the owner of an image; as the service only."""
+
+    @abc.abstractmethod
+    def delete(self, image_id):
+        """Delete an image; one that is not there is done."""
+
+
 class Placement(abc.ABC):
     """The inventories of the hosts."""
 
@@ -212,6 +316,8 @@ class Services:
     """The services of the cloud, used under one identity."""
 
     nova: Nova
+    servers: Servers
+    images: Images
     flavors: Flavors
     placement: Placement
     keystone: Keystone

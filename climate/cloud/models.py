@@ -32,6 +32,10 @@ class Server:
 
     :ivar host: the service host it is on; None for one that is not placed.
     :ivar status: Nova's word, such as ACTIVE.
+    :ivar task: what Nova does to it just now, such as shelving; None where it is left alone.
+    :ivar metadata: {key: text}, as users see it.
+    :ivar flavor: the Flavor that it has, as Nova keeps it with the server (its id may be empty,
+        for Nova shows the name alone); None where the call did not ask for it.
     """
 
     id: str
@@ -39,6 +43,23 @@ class Server:
     host: str | None
     project_id: str
     status: str
+    task: str | None = None
+    metadata: dict = dataclasses.field(default_factory=dict)
+    flavor: 'Flavor | None' = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """An image of a server.
+
+    :ivar status: Glance's word: queued, saving, active, killed …
+    :ivar owner: the id of a project.
+    """
+
+    id: str
+    name: str
+    status: str
+    owner: str
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,6 +19,7 @@ from climate.manager import core
 from climate.manager import leases as use_cases
 from climate.manager import moments
 from climate.manager import notify
+from climate.plugins import base
 
 LOG = log.getLogger(__name__)
 
@@ -130,7 +131,8 @@ class Changes:
                         if value is None and key in reservation.request}
         request = registry.checked(reservation.resource_type, request, lenient)
         request = registry.plugin(reservation.resource_type).resolve(
-            self._core.cloud, request, lease.project_id, reservation)
+            self._core.cloud, request,
+            base.Occasion(lease.project_id, lease.state != lifecycle.PENDING, reservation))
         return dataclasses.replace(reservation, request=request)
 
     def _wishes(self, lease, target, now):

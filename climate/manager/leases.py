@@ -26,6 +26,7 @@ from climate.manager import moments
 from climate.manager import notify
 from climate.manager import shortage
 from climate.manager import trusts
+from climate.plugins import base
 
 LOG = log.getLogger(__name__)
 
@@ -155,8 +156,9 @@ class Leases:
         before_end = moments.before_end_of_request(request, span,
                                                    conf.minutes_before_end_lease)
         moments.refuse_notices_outside(request.notify_at, span, now)
-        drafts = [self._draft_reservation(context, lease_id, asked, request.lenient, now)
-                  for asked in request.reservations]
+        starts_now = span.start <= now
+        drafts = [self._draft_reservation(context, lease_id, asked, request.lenient, starts_now,
+                                          now) for asked in request.reservations]
         lease = records.Lease(
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
@@ -170,10 +172,10 @@ class Leases:
         self.check_names(wishes)
         return lease, wishes
 
-    def _draft_reservation(self, context, lease_id, asked, lenient, now):
+    def _draft_reservation(self, context, lease_id, asked, lenient, starts_now, now):
         request = self._core.registry.checked(asked.resource_type, asked.request, lenient)
         request = self._core.registry.plugin(asked.resource_type).resolve(
-            self._core.cloud, request, context.project_id)
+            self._core.cloud, request, base.Occasion(context.project_id, starts_now))
         return records.Reservation(
             id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
             request=request, created_at=now)

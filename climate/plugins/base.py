@@ -2,9 +2,11 @@
 """The contracts of a pool and of a resource plugin, each method with its promise."""
 import abc
 import dataclasses
+import datetime
 import re
 
 from climate.domain import fit
+from climate.domain import records
 from climate.domain import requirement
 
 
@@ -61,17 +63,55 @@ class Pool(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """What a reservation draws from one pool: how much, and what the resources must be like."""
+    """What a reservation draws from one pool: how much, and what the resources must be like.
+
+    :ivar optional: the reservation is made without it where there is no room.
+    """
 
     pool: str
     demand: fit.Demand
     requirement: requirement.Requirement
+    optional: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Occasion:
+    """Under which circumstances something is asked for.
+
+    :ivar project_id: the project that is to have it.
+    :ivar starts_now: the lease begins with the request, not later.
+    :ivar before: the Reservation whose request this is to replace; None for a new one.
+    """
+
+    project_id: str
+    starts_now: bool = True
+    before: records.Reservation | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Attempt:
+    """The try in which a plugin is called, for what must not go on for ever.
+
+    :ivar now: this moment.
+    :ivar since: when the action was first due, such as the start of the lease.
+    :ivar failures: how many tries of it have failed before.
+    """
+
+    now: datetime.datetime
+    since: datetime.datetime
+    failures: int = 0
 
 
 class ResourcePlugin(abc.ABC):
     """Knows one resource type: how it is asked for, and how it is handed over.
 
     One instance serves all threads of a manager. A plugin never opens the database.
+
+    In `prepare`, `start`, `before_end` and `end`, `cloud` has ``as_service()`` and ``as_user()``,
+    which give ``climate.cloud.base.Services``, and ``attempt``, an Attempt. `lease` and
+    `reservation` are Records as they are now; `resources` the Resources that were promised, each
+    once. Each of the four may raise ServerNotFound where the one thing in the cloud that the
+    reservation leases is not there any more: then the reservation is over.
     """
 
     #: The name in requests, and of the plugin in setup.cfg.
@@ -95,13 +135,12 @@ class ResourcePlugin(abc.ABC):
         return {key: _lenient(value, known[key]) for key, value in request.items()
                 if key in known}
 
-    def resolve(self, cloud, request, project_id, before=None):
+    def resolve(self, cloud, request, occasion):
         """The request with all that must be read from the cloud, to be stored. Reads only.
 
         Called before the transaction, also with a request that was resolved before.
 
-        :param project_id: the project that is to have what the request asks for.
-        :param before: the Reservation whose request this is to replace; None for a new one.
+        :param occasion: an Occasion: for whom, when, instead of what.
         :raises BadRequest: the request cannot be meant so.
         :raises Conflict: a reservation that runs cannot be changed so.
         """
@@ -109,10 +148,47 @@ class ResourcePlugin(abc.ABC):
 
     @abc.abstractmethod
     def needs(self, request):
-        """The Needs of a resolved request, one for each pool. Pure."""
+        """The Needs of a resolved request, one for each pool it draws from. Pure."""
+
+    def leased_id(self, reservation):
+        """The id of the one thing in the cloud that the reservation leases; None without one.
+
+        No two reservations that are not over may lease the same thing. Pure.
+        """
+        return None
+
+    def awaits_thing(self, reservation):
+        """True where the reservation leases one thing and it is not known yet which. Pure."""
+        return False
+
+    def arrivals(self, cloud, lease):
+        """The ids of things in the cloud that say of themselves that they are of this lease.
+
+        Oldest first; some of them may be those that its reservations lease already. Reads only.
+        """
+        return []
+
+    def check_thing(self, cloud, lease, reservation, thing_id):
+        """Refuse what the reservation that awaits its one thing cannot lease. Reads only.
+
+        :raises BadRequest: it is not there, of another project, or does not fit.
+        """
+
+    def roams(self, lease, reservation):
+        """True where servers of the reservation may be placed on ordinary hosts just now. Pure."""
+        return False
+
+    def prepares(self, request):
+        """True where `prepare` is to be called before the start. Pure."""
+        return False
 
     def prepare(self, cloud, lease, reservation, resources):
-        """Do what must be done before the start (wake a host, put a server to sleep)."""
+        """Do what must be done before the start (wake a host, put a server to sleep). Repeatable.
+
+        Called soon after the lease was made; returns the binding, as `start` does.
+
+        :raises StillBusy: not yet; to be called again in a moment.
+        """
 
     @abc.abstractmethod
     def start(self, cloud, lease, reservation, resources):

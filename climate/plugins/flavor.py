@@ -46,14 +46,15 @@ class FlavorPlugin(base.ResourcePlugin):
             found['flavor_id'] = str(found['flavor_id'])
         return found
 
-    def resolve(self, cloud, request, project_id, before=None):
+    def resolve(self, cloud, request, occasion):
+        before = occasion.before
         found = {'affinity': None, **request}
         if before is not None and found['flavor_id'] in (before.id, before.request['flavor_id']):
             # What was leased stays, also when an administrator changes the flavor.
             found['flavor_id'] = before.request['flavor_id']
             found['resource_properties'] = before.request['resource_properties']
         else:
-            found['resource_properties'] = self._read(cloud, found['flavor_id'], project_id)
+            found['resource_properties'] = self._read(cloud, found['flavor_id'], occasion.project_id)
         room.refuse_while_it_runs(before, found, ('flavor_id', 'affinity'))
         return found
 

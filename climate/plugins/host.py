@@ -47,7 +47,7 @@ class HostPlugin(base.ResourcePlugin):
                         'Empty: nothing.'),
     )
 
-    def resolve(self, cloud, request, project_id, before=None):
+    def resolve(self, cloud, request, occasion):
         if request['max'] < request['min']:
             raise errors.BadField(field='max', reason=(
                 f'{request["max"]} is less than min, {request["min"]}.'))

@@ -32,11 +32,11 @@ class InstancePlugin(base.ResourcePlugin):
     def lenient(cls, request):
         return super().lenient(room.lenient(request))
 
-    def resolve(self, cloud, request, project_id, before=None):
+    def resolve(self, cloud, request, occasion):
         found = {'affinity': None, **request,
                  'resource_properties': criteria.as_text(request.get('resource_properties'))}
         requirement.parse(found['resource_properties'])
-        room.refuse_while_it_runs(before, found, (
+        room.refuse_while_it_runs(occasion.before, found, (
             'vcpus', 'memory_mb', 'disk_gb', 'affinity', 'resource_properties'))
         return found
 

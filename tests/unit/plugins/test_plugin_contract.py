@@ -28,7 +28,7 @@ class Scene:
         self.cloud = simulated.SimulatedCloud(conf)
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
                                    start=builders.NOON, end=builders.NOON + builders.hours(1))
-        request = self.plugin.resolve(self.cloud, self.plugin.example, 'demo')
+        request = self.plugin.resolve(self.cloud, self.plugin.example, base.Occasion('demo'))
         self.resources = []
         for pool in (each(conf) for each in self.plugin.pools):
             for place, name in enumerate(sorted(self.cloud.host_names())[:2], 1):
@@ -77,7 +77,8 @@ def test_unknown_keys_and_numbers_as_text_are_taken_from_clients_of_rest_1_0(sce
 
 
 def test_resolving_a_resolved_request_changes_nothing(scene):
-    assert scene.plugin.resolve(scene.cloud, scene.reservation.request, 'demo') == (
+    assert scene.plugin.resolve(scene.cloud, scene.reservation.request,
+                                base.Occasion('demo')) == (
         scene.reservation.request)
 
 
