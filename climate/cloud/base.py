@@ -316,11 +316,11 @@ class Services:
     """The services of the cloud, used under one identity."""
 
     nova: Nova
-    servers: Servers
-    images: Images
     flavors: Flavors
     placement: Placement
     keystone: Keystone
+    servers: Servers = None
+    images: Images = None
 
 
 class Cloud(abc.ABC):
