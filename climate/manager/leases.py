@@ -20,6 +20,7 @@ from climate.db import reservations
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager import binding
 from climate.manager import booking
 from climate.manager import core
 from climate.manager import moments
@@ -30,7 +31,8 @@ from climate.plugins import base
 
 LOG = log.getLogger(__name__)
 
-_ERRANDS = (agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, agenda.NOTIFY)
+_ERRANDS = (agenda.PREPARE, agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE,
+            agenda.CHECK, agenda.NOTIFY)
 
 
 class Leases:
@@ -83,7 +85,13 @@ class Leases:
         except engine.Duplicate:
             # The same request came twice at once: the other one made the lease.
             self._trusts.drop(trust_id)
-            return self._made_before(context, lease_id, request, now)
+            made = self._made_before(context, lease_id, request, now)
+            if made is None:
+                # Or another lease of the same thing was faster.
+                binding.refuse_leased(self._core, [
+                    each.leased_id for each in lease.reservations if each.leased_id is not None])
+                raise errors.LostRace() from None
+            return made
         except errors.ClimateError:
             self._trusts.drop(trust_id)
             raise
@@ -166,23 +174,33 @@ class Leases:
         happening = [new_event(lease_id, kind, at, now)
                      for kind, at in agenda.moments_of(lease)]
         happening += [new_event(lease_id, agenda.NOTIFY, at, now) for at in request.notify_at]
+        if any(self._plugin(each).prepares(each.request) for each in drafts):
+            happening.append(new_event(lease_id, agenda.PREPARE, now, now))
         lease = dataclasses.replace(lease, events=tuple(
             sorted(happening, key=lambda event: (event.at, event.id))))
         wishes = [wish for draft in drafts for wish in self.wishes_of(draft)]
         self.check_names(wishes)
+        leased = [each.leased_id for each in drafts if each.leased_id is not None]
+        if len(set(leased)) < len(leased):
+            raise errors.BadField(field='reservations', reason='two of them lease the same thing.')
+        binding.refuse_leased(self._core, leased)
         return lease, wishes
 
     def _draft_reservation(self, context, lease_id, asked, lenient, starts_now, now):
         request = self._core.registry.checked(asked.resource_type, asked.request, lenient)
         request = self._core.registry.plugin(asked.resource_type).resolve(
             self._core.cloud, request, base.Occasion(context.project_id, starts_now))
-        return records.Reservation(
+        draft = records.Reservation(
             id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
             request=request, created_at=now)
+        return dataclasses.replace(draft, leased_id=self._plugin(draft).leased_id(draft))
+
+    def _plugin(self, reservation):
+        return self._core.registry.plugin(reservation.resource_type)
 
     def wishes_of(self, reservation, **kept):
         """The Wishes of a reservation, one for each pool that its plugin draws from."""
-        plugin = self._core.registry.plugin(reservation.resource_type)
+        plugin = self._plugin(reservation)
         return [booking.Wish(reservation_id=reservation.id, need=need, **kept)
                 for need in plugin.needs(reservation.request)]
 
@@ -228,15 +246,26 @@ def bury(connection, lease, now):
     notify.publish(connection, lease, now, 'delete')
 
 
+def end_early(connection, lease_id, now):
+    """Let a lease end at this moment, because none of its reservations is left."""
+    lease = leases.get(connection, lease_id)
+    event = lease.event(agenda.END)
+    if event.status != lifecycle.EVENT_UNDONE or event.at <= now:
+        return
+    events.move(connection, event, now, now)
+    if lease.start < now:
+        leases.change(connection, lease, now, end=now)
+    journal.note(connection, lease_id, now, 'climate', 'end early',
+                 'None of its reservations is left.')
+
+
 def _holds_nothing(lease):
     """True where nothing was ever done in the cloud for the lease, or all of it was undone."""
     if lease.task is not None:
         return False
     if lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT) or not lease.reservations:
         return True
-    start = lease.event(agenda.START)
-    untouched = start is not None and start.attempts == start.waits == start.claim_no == 0
-    return lease.state == lifecycle.PENDING and untouched
+    return agenda.untouched(lease)
 
 
 def _with_resources(lease, chosen):

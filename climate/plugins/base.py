@@ -124,6 +124,8 @@ class ResourcePlugin(abc.ABC):
     pools = ()
     #: oslo.config options, registered in a group called as the type.
     options = ()
+    #: How long a reservation awaits the one thing that it leases, before it is over.
+    patience_seconds = 0
 
     def __init__(self, conf):
         self.conf = conf
@@ -173,6 +175,13 @@ class ResourcePlugin(abc.ABC):
 
         :raises BadRequest: it is not there, of another project, or does not fit.
         """
+
+    def gone(self, cloud, thing_ids):
+        """Those of the leased things that are not in the cloud any more, as a frozenset.
+
+        Reads only; asked about one or about all that are leased.
+        """
+        return frozenset()
 
     def roams(self, lease, reservation):
         """True where servers of the reservation may be placed on ordinary hosts just now. Pure."""
