@@ -124,8 +124,12 @@ class ResourcePlugin(abc.ABC):
     pools = ()
     #: oslo.config options, registered in a group called as the type.
     options = ()
+    #: True where a reservation may lease one thing that exists without it, such as a server.
+    leases_things = False
     #: How long a reservation awaits the one thing that it leases, before it is over.
     patience_seconds = 0
+    #: How often the manager looks whether what is leased is still there. 0: never.
+    audit_seconds = 0
 
     def __init__(self, conf):
         self.conf = conf
@@ -185,6 +189,10 @@ class ResourcePlugin(abc.ABC):
 
     def roams(self, lease, reservation):
         """True where servers of the reservation may be placed on ordinary hosts just now. Pure."""
+        return False
+
+    def wakes(self, reservation):
+        """True where what it leases is woken on its resources during the start. Pure."""
         return False
 
     def prepares(self, request):
