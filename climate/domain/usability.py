@@ -29,10 +29,14 @@ class Holding:
 
 @dataclasses.dataclass(frozen=True)
 class Usability:
-    """The answer. `active`: its owner may use it now; `usable`: the project that asks may.
+    """The answer.
 
-    `ordinary`: its servers may be placed as if they named no reservation. `hosts` are the hypervisors that belong to it while it is active, `service_hosts` the names of
-    their nova-compute, in the same order.
+    :ivar active: its owner may use it now.
+    :ivar usable: the project that asks may.
+    :ivar reason: why not, in words; None where it is usable.
+    :ivar ordinary: its servers may be placed as if they named no reservation.
+    :ivar hosts: the hypervisors that belong to it while it is active.
+    :ivar service_hosts: the names of their nova-compute, in the same order.
     """
 
     id: str

@@ -18,7 +18,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import actions
 from climate.manager import core
-from climate.manager import leases as use_cases
+from climate.manager import endings
 from climate.manager import notify
 
 LOG = log.getLogger(__name__)
@@ -162,7 +162,7 @@ class Clockwork:
             else:
                 self._record_end(connection, claim, outcome, now)
             if outcome.over and claim.event.kind not in _ENDINGS:
-                use_cases.end_early(connection, claim.lease.id, now)
+                endings.end_early(connection, claim.lease.id, now)
 
     def _pause_after(self, event, outcome):
         """How long until the event is tried again; None when it is over with it."""
@@ -252,7 +252,7 @@ class Clockwork:
                           agenda.BEFORE_END))
         after = leases.get(connection, lease.id)
         if over and event.kind == agenda.DELETE:
-            use_cases.bury(connection, after, now)
+            endings.bury(connection, after, now)
         elif over and lease.trust_id is not None:
-            events.add(connection, [use_cases.new_event(lease.id, agenda.DROP_TRUST, now, now)])
+            events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
         return after

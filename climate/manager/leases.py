@@ -16,13 +16,13 @@ from climate.db import engine
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
-from climate.db import reservations
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import binding
 from climate.manager import booking
 from climate.manager import core
+from climate.manager import endings
 from climate.manager import moments
 from climate.manager import notify
 from climate.manager import shortage
@@ -119,7 +119,7 @@ class Leases:
                 allocations.cut(connection, ids, now)
                 journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
             if at_once:
-                bury(connection, lease, now)
+                endings.bury(connection, lease, now)
             else:
                 self._order_teardown(connection, lease, now)
         self._core.wake()
@@ -130,7 +130,7 @@ class Leases:
     def _order_teardown(connection, lease, now):
         ordered = lease.event(agenda.DELETE)
         if ordered is None:
-            events.add(connection, [new_event(lease.id, agenda.DELETE, now, now)])
+            events.add(connection, [events.new(lease.id, agenda.DELETE, now, now)])
         elif ordered.status == lifecycle.EVENT_ERROR:
             events.move(connection, ordered, now, now)
         if lease.task_at(now) is None:
@@ -171,11 +171,11 @@ class Leases:
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
             created_at=now, reservations=tuple(drafts))
-        happening = [new_event(lease_id, kind, at, now)
+        happening = [events.new(lease_id, kind, at, now)
                      for kind, at in agenda.moments_of(lease)]
-        happening += [new_event(lease_id, agenda.NOTIFY, at, now) for at in request.notify_at]
+        happening += [events.new(lease_id, agenda.NOTIFY, at, now) for at in request.notify_at]
         if any(self._plugin(each).prepares(each.request) for each in drafts):
-            happening.append(new_event(lease_id, agenda.PREPARE, now, now))
+            happening.append(events.new(lease_id, agenda.PREPARE, now, now))
         lease = dataclasses.replace(lease, events=tuple(
             sorted(happening, key=lambda event: (event.at, event.id))))
         wishes = [wish for draft in drafts for wish in self.wishes_of(draft)]
@@ -224,39 +224,6 @@ class Leases:
         lease = _with_resources(lease, chosen)
         notify.publish(connection, lease, now, 'create')
         return lease
-
-
-def new_event(lease_id, kind, at, now):
-    """An event of a lease that is to happen at the moment `at`."""
-    return records.Event(id=uuidutils.generate_uuid(), lease_id=lease_id, kind=kind, at=at,
-                         due_at=at, created_at=now)
-
-
-def bury(connection, lease, now):
-    """Record that a lease has nothing in the cloud any more and is deleted.
-
-    The caller has cut its allocations and closed its events, in this transaction.
-    """
-    reservations.change(connection, [each.id for each in lease.reservations], now,
-                        state=lifecycle.RESERVATION_DELETED)
-    leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None,
-                  task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
-    if lease.trust_id is not None and lease.event(agenda.DROP_TRUST) is None:
-        events.add(connection, [new_event(lease.id, agenda.DROP_TRUST, now, now)])
-    notify.publish(connection, lease, now, 'delete')
-
-
-def end_early(connection, lease_id, now):
-    """Let a lease end at this moment, because none of its reservations is left."""
-    lease = leases.get(connection, lease_id)
-    event = lease.event(agenda.END)
-    if event.status != lifecycle.EVENT_UNDONE or event.at <= now:
-        return
-    events.move(connection, event, now, now)
-    if lease.start < now:
-        leases.change(connection, lease, now, end=now)
-    journal.note(connection, lease_id, now, 'climate', 'end early',
-                 'None of its reservations is left.')
 
 
 def _holds_nothing(lease):

@@ -4,8 +4,8 @@
 A user may delete a leased server at any time. Nova tells of it where its notifications are on; the
 periodic look finds it where they are not.
 """
-import oslo_messaging as messaging
 from oslo_log import log
+import oslo_messaging as messaging
 
 from climate.db import events
 from climate.db import leases
@@ -13,7 +13,6 @@ from climate.db import reservations
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import core
-from climate.manager import leases as use_cases
 
 LOG = log.getLogger(__name__)
 
@@ -55,7 +54,7 @@ class Watch:
             lease = leases.lock(connection, lease_id)
             ordered = lease.event(agenda.CHECK)
             if ordered is None:
-                events.add(connection, [use_cases.new_event(lease_id, agenda.CHECK, now, now)])
+                events.add(connection, [events.new(lease_id, agenda.CHECK, now, now)])
             elif ordered.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR):
                 events.move(connection, ordered, now, now)
 

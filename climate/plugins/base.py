@@ -161,7 +161,6 @@ class ResourcePlugin(abc.ABC):
 
         No two reservations that are not over may lease the same thing. Pure.
         """
-        return None
 
     def awaits_thing(self, reservation):
         """True where the reservation leases one thing and it is not known yet which. Pure."""
