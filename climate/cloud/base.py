@@ -141,8 +141,8 @@ class Servers(abc.ABC):
         """The Server with its flavor, or None; as a user, one's own project's only."""
 
     @abc.abstractmethod
-    def marked(self, key, text):
-        """The Servers of all projects whose metadata says so, oldest first; as the service only."""
+    def marked(self, project_id, key, text):
+        """The Servers of a project whose metadata says so, oldest first; as the service only."""
 
     @abc.abstractmethod
     def ids(self):
@@ -152,7 +152,9 @@ class Servers(abc.ABC):
     def mark(self, server_id, metadata):
         """Set the keys of `metadata`, and remove those whose value is None; others stay.
 
-        :raises ServerNotFound: there is no such server.
+        Nova lets nobody do so while a server is being built or is shelved, resized or in ERROR.
+
+        :raises StillBusy: not in this state; where all is as it should be already, in none.
         """
 
     @abc.abstractmethod
@@ -208,6 +210,8 @@ class Servers(abc.ABC):
     def create_image(self, server_id, name, key):
         """Begin to make an image of a server; it keeps `key`, by which ``Images.made`` finds it.
 
+        A name that is too long for an image is cut.
+
         :raises StillBusy: not in this state, or another image is being made.
         """
 
@@ -223,7 +227,7 @@ class Images(abc.ABC):
 
     @abc.abstractmethod
     def give(self, image_id, project_id):
-        """Make a project the owner of an image; as the service only."""
+        """Make a project the owner of an image, which is private then; as the service only."""
 
     @abc.abstractmethod
     def delete(self, image_id):
