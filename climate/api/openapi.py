@@ -38,6 +38,15 @@ def document(plugins):
                     _flag('dry_run')]),
                 'delete': _operation('Delete a lease', status=204),
             },
+            '/reservations/{id}': {
+                'parameters': [_ID],
+                'put': _operation('Say which server a reservation leases',
+                                  schemas.RESERVATION_BIND[1]),
+            },
+            '/servers/{id}/hosts': {
+                'parameters': [_ID],
+                'get': _operation('Ask where a leased server may be placed now',
+                                  query=[{**_query('project_id'), 'required': True}])},
             '/reservations/{id}/hosts': {
                 'parameters': [_ID],
                 'get': _operation('Ask whether a project may use a reservation now, and where',

@@ -71,8 +71,17 @@ _PROPERTY_1_0 = {
     'properties': {'private': {'type': 'boolean'}},
 }
 
+_RESERVATION_BIND = {
+    'type': 'object',
+    'required': ['resource_id'],
+    'properties': {'resource_id': {'type': 'string', 'minLength': 1, 'maxLength': 64,
+                                   'description': 'The id of a server of the project.'}},
+    'additionalProperties': False,
+}
+
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE, _HOST_CREATE)
 HOST_UPDATE = (_HOST_UPDATE, _HOST_UPDATE)
+RESERVATION_BIND = (_RESERVATION_BIND, _RESERVATION_BIND)
 PROPERTY_UPDATE = (_PROPERTY_1_0, {**_PROPERTY_1_0, 'additionalProperties': False})

@@ -20,6 +20,10 @@ class Views:
         """A Lease, at REST 1.0 (`lenient`) or from 1.1."""
         return self._lease_1_0(lease, now) if lenient else self._lease_1_1(lease, now)
 
+    def reservation(self, reservation):
+        """A Reservation, from REST 1.1 on."""
+        return self._reservation_1_1(reservation)
+
     def _lease_1_0(self, lease, now):
         status, _ = lifecycle.words(lease.state, lease.task, lease.start, now)
         return {
@@ -54,10 +58,10 @@ class Views:
 
     def _reservation_1_0(self, reservation):
         return {
+            # Clients want an id here, also where nothing of ours has one.
+            'resource_id': reservation.id,
             **self._own_fields(reservation, 'shown'),
             'id': reservation.id, 'lease_id': reservation.lease_id,
-            # Clients want an id here; nothing else of ours has one.
-            'resource_id': reservation.id,
             'resource_type': reservation.resource_type, 'status': reservation.state,
             'missing_resources': reservation.missing_resources,
             'resources_changed': reservation.resources_changed, **_stamps_1_0(reservation),
@@ -129,6 +133,7 @@ def usability(found):
     """A Usability, as Nova's scheduler reads it."""
     return {'id': found.id, 'lease_id': found.lease_id, 'project_id': found.project_id,
             'active': found.active, 'usable': found.usable, 'reason': found.reason,
+            'ordinary': found.ordinary,
             'hosts': list(found.hosts), 'service_hosts': list(found.service_hosts)}
 
 

@@ -23,6 +23,17 @@ OPTS = [
     cfg.StrOpt('image_prefix', default='reserved_',
                help='The name of an image made before the end of a lease is this and the name '
                     'of the server. Empty: the name of the server.'),
+    cfg.BoolOpt('notifications', default=False,
+                help='Whether to listen to the notifications of Nova, which must be on there in '
+                     'the versioned format. Then the lease of a server that its user deletes ends '
+                     'at once, not at the next look at all leased servers.'),
+    cfg.ListOpt('notification_topics', default=['versioned_notifications'],
+                help='Topics of those notifications, as [notifications] '
+                     'versioned_notifications_topics in nova.conf.'),
+    cfg.StrOpt('notification_exchange', default='nova',
+               help='Exchange of those notifications, as control_exchange in nova.conf.'),
+    cfg.StrOpt('notification_transport_url', secret=True, default='',
+               help='Bus of those notifications. Empty: that of Climate\'s own notifications.'),
 ]
 _CONNECTION, _ENDPOINT = keystone.client_opts('compute')
 

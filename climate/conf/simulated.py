@@ -18,6 +18,12 @@ OPTS = [
     cfg.FloatOpt('delete_seconds', default=0, min=0,
                  help='How long a server that was deleted is still on its host, in seconds. '
                       '0: it is gone at once.'),
+    cfg.FloatOpt('server_seconds', default=0, min=0,
+                 help='How long it takes to build, shelve, unshelve, suspend or move a server, in '
+                      'seconds. 0: it is done at once.'),
+    cfg.FloatOpt('image_seconds', default=0, min=0,
+                 help='How long the image of a server is being made, in seconds. 0: it is active '
+                      'at once.'),
     cfg.IntOpt('crash_at', default=0, min=0,
                help='This process kills itself with SIGKILL at the fault point of this number, '
                     'to try out crashes; there is a fault point before and one after each call '

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 
+from oslo_utils import uuidutils
 import sqlalchemy as sa
 
 from climate import errors
@@ -12,6 +13,12 @@ from climate.domain import records
 
 EVENTS = tables.EVENTS
 _COLUMNS = tuple(EVENTS.c)
+
+
+def new(lease_id, kind, at, now):
+    """The record of an event of a lease that is to happen at the moment `at`; not written yet."""
+    return records.Event(id=uuidutils.generate_uuid(), lease_id=lease_id, kind=kind, at=at,
+                         due_at=at, created_at=now)
 
 
 def add(connection, events):

@@ -4,7 +4,9 @@ import collections
 
 import sqlalchemy as sa
 
+from climate import errors
 from climate.db import tables
+from climate.domain import lifecycle
 from climate.domain import records
 
 RESERVATIONS = tables.RESERVATIONS
@@ -36,11 +38,39 @@ def of_leases(connection, lease_ids):
 
 
 def change(connection, reservation_ids, now, **values):
-    """Write `values` to reservations. The caller holds the lease: its claim guards this."""
+    """Write `values` to reservations. The caller holds the lease: its claim guards this.
+
+    One that is over leases its one thing no more.
+    """
+    if values.get('state') == lifecycle.RESERVATION_DELETED:
+        values['leased_id'] = None
     if reservation_ids:
         connection.execute(
             sa.update(RESERVATIONS).where(RESERVATIONS.c.id.in_(list(reservation_ids)))
             .values(updated_at=now, **values))
+
+
+def leasing(connection, leased_ids=None):
+    """{leased id: (reservation id, lease id)} of things that are leased; of all by default."""
+    statement = sa.select(RESERVATIONS.c.leased_id, RESERVATIONS.c.id, RESERVATIONS.c.lease_id)
+    if leased_ids is None:
+        statement = statement.where(RESERVATIONS.c.leased_id.is_not(None))
+    else:
+        statement = statement.where(RESERVATIONS.c.leased_id.in_(list(leased_ids)))
+    return {leased_id: (reservation_id, lease_id)
+            for leased_id, reservation_id, lease_id in connection.execute(statement)}
+
+
+def lease_of(connection, reservation_id):
+    """The id of the lease that a reservation belongs to.
+
+    :raises ReservationNotFound: no reservation has that id.
+    """
+    found = connection.execute(sa.select(RESERVATIONS.c.lease_id).where(
+        RESERVATIONS.c.id == reservation_id)).scalar_one_or_none()
+    if found is None:
+        raise errors.ReservationNotFound(reservation_id=reservation_id)
+    return found
 
 
 def _resource_ids(connection, reservation_ids):

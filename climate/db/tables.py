@@ -102,8 +102,11 @@ RESERVATIONS = sa.Table(
     sa.Column('state', _text(13), nullable=False),
     sa.Column('missing_resources', sa.Boolean, nullable=False, default=False),
     sa.Column('resources_changed', sa.Boolean, nullable=False, default=False),
+    # What of the cloud it leases, null once it is over: nothing is leased twice at a time.
+    sa.Column('leased_id', _text(64)),
     *_stamps(),
     sa.Index(None, 'lease_id', 'position'),
+    sa.Index('uq_reservations_leased_id', 'leased_id', unique=True),
     **_MYSQL)
 
 EVENTS = sa.Table(

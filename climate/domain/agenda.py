@@ -12,6 +12,8 @@ START = 'start_lease'
 BEFORE_END = 'before_end_lease'
 END = 'end_lease'
 NOTIFY = 'notify'
+PREPARE = 'prepare_lease'
+CHECK = 'check_lease'
 UPDATE = 'update_lease'
 DELETE = 'delete_lease'
 DROP_TRUST = 'drop_trust'
@@ -24,7 +26,10 @@ TASK_OF = {START: 'start', UPDATE: 'update', END: 'end', DELETE: 'delete'}
 
 # At one moment whatever gives back comes before whatever takes, and a lease of an hour starts
 # before it is told that its end is near.
-_RANK = {DELETE: 0, END: 1, UPDATE: 2, START: 3, BEFORE_END: 4, NOTIFY: 5, DROP_TRUST: 6}
+_RANK = {DELETE: 0, END: 1, CHECK: 2, UPDATE: 3, PREPARE: 4, START: 5, BEFORE_END: 6, NOTIFY: 7,
+         DROP_TRUST: 8}
+# Before these nothing of a lease is in the cloud.
+_FIRST_STEPS = (PREPARE, START)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,14 +103,27 @@ def still_due(lease: records.Lease, event: records.Event,
                  and each.status == event.status and each.due_at <= now), None)
 
 
+def untouched(lease: records.Lease) -> bool:
+    """True for a lease of which nothing was ever tried in the cloud.
+
+    Something that was claimed may have been cut short by a crash.
+    """
+    return lease.state == lifecycle.PENDING and all(
+        event.claim_no == 0 for event in lease.events if event.kind in _FIRST_STEPS)
+
+
 def is_moot(lease: records.Lease, event: records.Event) -> bool:
     """True where the lease is past what the event would do."""
     task = TASK_OF.get(event.kind)
     ordered = lease.event(DELETE)
-    if (event.kind in (START, UPDATE, BEFORE_END) and ordered is not None
+    if (event.kind in (START, UPDATE, BEFORE_END, PREPARE, CHECK) and ordered is not None
             and ordered.status != lifecycle.EVENT_DONE):
         return True
     if event.kind in (BEFORE_END, NOTIFY):
         return lease.deleted_at is not None
+    if event.kind == PREPARE and lease.state != lifecycle.PENDING:
+        return True
+    if event.kind == CHECK and lease.state == lifecycle.TERMINATED:
+        return True
     return task is not None and (lease.deleted_at is not None or (
         lease.state not in lifecycle.TASKS[task].begins_in))

@@ -68,7 +68,8 @@ class Property:
 class Reservation:
     """One allocation in a lease: what was asked (`request`), what the cloud made (`binding`).
 
-    `resource_ids` has a resource once for each copy that the reservation has of it.
+    `resource_ids` has a resource once for each copy that the reservation has of it. `leased_id` is
+    the one thing of the cloud that it leases (a server), where it is of that kind and known.
     """
 
     id: str
@@ -80,6 +81,7 @@ class Reservation:
     missing_resources: bool = False
     resources_changed: bool = False
     resource_ids: tuple[int, ...] = ()
+    leased_id: str | None = None
     created_at: Moment | None = None
     updated_at: Moment | None = None
 

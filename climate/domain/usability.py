@@ -23,15 +23,20 @@ class Holding:
     state: str
     task: str | None
     reservation_state: str
+    resource_type: str
     deleted_at: records.Moment | None
 
 
 @dataclasses.dataclass(frozen=True)
 class Usability:
-    """The answer. `active`: its owner may use it now; `usable`: the project that asks may.
+    """The answer.
 
-    `hosts` are the hypervisors that belong to it while it is active, `service_hosts` the names of
-    their nova-compute, in the same order.
+    :ivar active: its owner may use it now.
+    :ivar usable: the project that asks may.
+    :ivar reason: why not, in words; None where it is usable.
+    :ivar ordinary: its servers may be placed as if they named no reservation.
+    :ivar hosts: the hypervisors that belong to it while it is active.
+    :ivar service_hosts: the names of their nova-compute, in the same order.
     """
 
     id: str
@@ -40,20 +45,26 @@ class Usability:
     active: bool
     usable: bool
     reason: str | None = None
+    ordinary: bool = False
     hosts: tuple[str, ...] = ()
     service_hosts: tuple[str, ...] = ()
 
 
-def judge(holding: Holding, project_id: str, now: records.Moment) -> Usability:
-    """The Usability of a reservation for a project at `now`, without its hosts."""
-    idle = _why_idle(holding, now)
+def judge(holding: Holding, project_id: str, now: records.Moment,
+          wakes: bool = False) -> Usability:
+    """The Usability of a reservation for a project at `now`, without its hosts.
+
+    :param wakes: its hosts must be usable while it is being started, for what it leases is woken
+        there.
+    """
+    idle = _why_idle(holding, now, wakes)
     foreign = holding.project_id != project_id
     reason = idle or ('It belongs to another project.' if foreign else None)
     return Usability(id=holding.id, lease_id=holding.lease_id, project_id=holding.project_id,
                      active=idle is None, usable=reason is None, reason=reason)
 
 
-def _why_idle(holding: Holding, now: records.Moment) -> str | None:
+def _why_idle(holding: Holding, now: records.Moment, wakes: bool) -> str | None:
     """Why nobody may use the reservation at `now`, in words; None where it may be used."""
     lease = f'Lease {holding.lease_id}'
     if holding.deleted_at is not None:
@@ -64,6 +75,8 @@ def _why_idle(holding: Holding, now: records.Moment) -> str | None:
         return f'{lease} is being ended.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'
+    if wakes and holding.task == 'start':
+        return None
     if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE):
         return f'{lease} is in the state {holding.state.lower()}.'
     if holding.reservation_state == lifecycle.RESERVATION_PENDING:

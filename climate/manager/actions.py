@@ -12,9 +12,23 @@ from climate import errors
 from climate.db import resources
 from climate.domain import agenda
 from climate.domain import lifecycle
+from climate.manager import binding
+from climate.manager import lease_cloud
 from climate.manager import substitutes
+from climate.plugins import base
 
 LOG = log.getLogger(__name__)
+
+# The state of a reservation after a method of its plugin went well, and after it did not.
+_STATES_AFTER = {
+    'prepare': (None, None), 'before_end': (None, None),
+    'start': (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR),
+    'end': (lifecycle.RESERVATION_DELETED, lifecycle.RESERVATION_ERROR),
+}
+# Those that return a binding.
+_MAKING = ('prepare', 'start')
+_GONE = 'What it leased is not in the cloud any more.'
+_NEVER_CAME = 'What it was made for never came.'
 
 DONE = 'done'
 BUSY = 'busy'
@@ -31,6 +45,7 @@ class Outcome:
     :ivar states: {reservation id: its new state}.
     :ivar bindings: {reservation id: what the cloud made for it}.
     :ivar free: ids of reservations that occupy nothing any more.
+    :ivar over: no reservation of the lease is left, so that it ends before its time.
     """
 
     result: str
@@ -38,30 +53,7 @@ class Outcome:
     states: dict = dataclasses.field(default_factory=dict)
     bindings: dict = dataclasses.field(default_factory=dict)
     free: frozenset = frozenset()
-
-
-class LeaseCloud:
-    """The cloud as a plugin sees it: as the service, or on behalf of the lease's owner.
-
-    Without a trust, or with a dead one, the service itself acts for the owner.
-    """
-
-    def __init__(self, cloud, lease):
-        self._cloud = cloud
-        self._lease = lease
-
-    def as_service(self):
-        return self._cloud.as_service()
-
-    def as_user(self):
-        if self._lease.trust_id is None:
-            return self._cloud.as_service()
-        try:
-            return self._cloud.as_user(self._lease.trust_id)
-        except errors.TrustDead as error:
-            LOG.warning('Lease %s: the service acts for its owner: %s', self._lease.id,
-                        error.message)
-            return self._cloud.as_service()
+    over: bool = False
 
 
 class Actions:
@@ -70,10 +62,12 @@ class Actions:
     def __init__(self, core):
         self._core = core
         self._substitutes = substitutes.Substitutes(core)
+        self._binding = binding.Binding(core)
         self._by_kind = {
             agenda.START: self._start, agenda.UPDATE: self._update, agenda.END: self._end,
             agenda.DELETE: self._end, agenda.BEFORE_END: self._before_end,
             agenda.NOTIFY: self._tell, agenda.DROP_TRUST: self._drop_trust,
+            agenda.PREPARE: self._prepare, agenda.CHECK: self._check,
         }
 
     def perform(self, lease, event, now):
@@ -91,27 +85,39 @@ class Actions:
     def _start(self, lease, event, now):
         if agenda.passed_by(lease, now):
             return Outcome(MOOT, 'Its whole time passed before it could be started.')
+        lease, in_vain = self._binding.ensure(lease, now)
         lease = self._occupy(lease, event, now)
-        return self._each(lease, lease.reservations, 'start', lifecycle.RESERVATION_ACTIVE,
-                          lifecycle.RESERVATION_ERROR)
+        return self._each(lease, event, now, 'start', _open(lease), in_vain)
+
+    def _prepare(self, lease, event, now):
+        lease, in_vain = self._binding.ensure(lease, now)
+        some = [each for each in _open(lease) if each.id in in_vain
+                or self._plugin(each).prepares(each.request)]
+        return self._each(lease, event, now, 'prepare', some, in_vain)
+
+    def _check(self, lease, event, now):
+        """Look whether what the lease leases is still there."""
+        gone = set()
+        for each in _open(lease):
+            if each.leased_id is not None:
+                gone |= self._plugin(each).gone(self._core.cloud, [each.leased_id])
+        return _without(lease, Outcome(DONE), {
+            each.id for each in _open(lease) if each.leased_id in gone}, _GONE)
 
     def _update(self, lease, event, now):
         lease = self._occupy(lease, event, now)
         # Those in error too: an earlier try of this update failed on them.
         running = [each for each in lease.reservations if each.state in (
             lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)]
-        return self._each(lease, running, 'start', lifecycle.RESERVATION_ACTIVE,
-                          lifecycle.RESERVATION_ERROR)
+        return self._each(lease, event, now, 'start', running)
 
     def _end(self, lease, event, now):
-        left = [each for each in lease.reservations
-                if each.state != lifecycle.RESERVATION_DELETED]
+        left = _open(lease)
         if _never_touched(lease):
             ids = [each.id for each in left]
             return Outcome(DONE, lease.reason, free=frozenset(ids),
                            states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
-        outcome = self._each(lease, left, 'end', lifecycle.RESERVATION_DELETED,
-                             lifecycle.RESERVATION_ERROR, held=True)
+        outcome = self._each(lease, event, now, 'end', left)
         ended = [key for key, state in outcome.states.items()
                  if state == lifecycle.RESERVATION_DELETED]
         return dataclasses.replace(outcome, free=frozenset(ended))
@@ -121,7 +127,7 @@ class Actions:
             raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
         if lease.state != lifecycle.ACTIVE:
             return Outcome(MOOT)
-        return self._each(lease, lease.reservations, 'before_end', None, None)
+        return self._each(lease, event, now, 'before_end', _open(lease))
 
     def _tell(self, lease, event, now):
         return Outcome(DONE)
@@ -143,17 +149,26 @@ class Actions:
         with self._core.database.reader() as connection:
             return substitutes.reread(connection, lease)
 
-    def _each(self, lease, reservations, method, good, bad, held=False):
-        """Call a method of the plugin of each reservation; one failure does not stop the rest."""
-        cloud = LeaseCloud(self._core.cloud, lease)
-        states, bindings, reasons, busy = {}, {}, [], []
+    def _each(self, lease, event, now, method, reservations, in_vain=frozenset()):
+        """Call a method of the plugin of each reservation; one failure does not stop the rest.
+
+        :param in_vain: ids of those that waited too long for what they lease; they are over.
+        """
+        attempt = base.Attempt(now=now, since=event.at, failures=event.attempts)
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt)
+        good, bad = _STATES_AFTER[method]
+        states, bindings, reasons, busy, gone = {}, {}, [], [], set()
         for reservation in reservations:
-            plugin = self._core.registry.plugin(reservation.resource_type)
-            had = self._resources(reservation, held)
+            if reservation.id in in_vain:
+                continue
+            had = self._resources(reservation, method == 'end')
             try:
-                binding = getattr(plugin, method)(cloud, lease, reservation, had)
+                made = getattr(self._plugin(reservation), method)(cloud, lease, reservation, had)
             except errors.StillBusy as error:
                 busy.append(error.message)
+                continue
+            except errors.ServerNotFound:
+                gone.add(reservation.id)
                 continue
             except errors.ClimateError as error:
                 LOG.warning('Lease %s, reservation %s: %s failed: %s', lease.id, reservation.id,
@@ -162,12 +177,17 @@ class Actions:
                 states[reservation.id] = bad
                 continue
             states[reservation.id] = good
-            if method == 'start':
-                bindings[reservation.id] = binding
+            if made is not None and method in _MAKING:
+                bindings[reservation.id] = made
         result = FAILED if reasons else BUSY if busy else DONE
-        return Outcome(result, ' '.join(reasons or busy) or None,
-                       {key: state for key, state in states.items() if state is not None},
-                       bindings)
+        outcome = Outcome(result, ' '.join(reasons or busy) or None,
+                          {key: state for key, state in states.items() if state is not None},
+                          bindings)
+        outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
+        return _without(lease, outcome, gone, _GONE)
+
+    def _plugin(self, reservation):
+        return self._core.registry.plugin(reservation.resource_type)
 
     def _resources(self, reservation, held):
         """The Resources promised to a reservation; with `held`, those it occupies instead."""
@@ -180,14 +200,33 @@ class Actions:
                     for each in resources.find(connection, pool, ids=ids)]
 
 
-def _never_touched(lease):
-    """True for a lease whose start was never tried, so that the cloud knows nothing of it.
+def _open(lease):
+    """The reservations of a lease that are not over."""
+    return [each for each in lease.reservations
+            if each.state != lifecycle.RESERVATION_DELETED]
 
-    A start that was claimed may have been cut short by a crash. One that is done all the same,
-    and was claimed once, came too late to do anything.
+
+def _without(lease, outcome, ids, reason):
+    """The Outcome where, besides, the reservations `ids` are over before their time."""
+    if not ids:
+        return outcome
+    states = {**outcome.states, **dict.fromkeys(ids, lifecycle.RESERVATION_DELETED)}
+    over = all(states.get(each.id) == lifecycle.RESERVATION_DELETED for each in _open(lease))
+    LOG.info('Lease %s: of its reservations %s are over: %s', lease.id, ', '.join(sorted(ids)),
+             reason)
+    return dataclasses.replace(
+        outcome, states=states, free=outcome.free | frozenset(ids), over=over,
+        reason=' '.join(filter(None, (outcome.reason, reason))))
+
+
+def _never_touched(lease):
+    """True for a lease that the cloud knows nothing of.
+
+    A start that is done all the same, and was claimed once, came too late to do anything.
     """
     start = lease.event(agenda.START)
-    return (lease.state == lifecycle.PENDING
-            and all(each.state == lifecycle.RESERVATION_PENDING for each in lease.reservations)
-            and (start is None or start.claim_no == 0 or (
-                start.claim_no == 1 and start.status == lifecycle.EVENT_DONE)))
+    late = (start is not None and start.claim_no == 1
+            and start.status == lifecycle.EVENT_DONE)
+    events = tuple(each for each in lease.events if not late or each.kind != agenda.START)
+    return (agenda.untouched(dataclasses.replace(lease, events=events))
+            and all(each.state == lifecycle.RESERVATION_PENDING for each in _open(lease)))

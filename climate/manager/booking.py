@@ -79,7 +79,11 @@ class Booking:
         chosen = []
         with self._core.database.reader() as connection:
             for wish in wishes:
-                chosen += self._choose(connection, wish, wishes, chosen, span, now, avoid)
+                try:
+                    chosen += self._choose(connection, wish, wishes, chosen, span, now, avoid)
+                except errors.NotEnough:
+                    if not wish.need.optional:
+                        raise
         return chosen
 
     def replace(self, connection, chosen, now, reservation_ids=()):

@@ -220,16 +220,16 @@ class Changes:
             events.close(connection, lease.id, now, (agenda.BEFORE_END, agenda.NOTIFY))
         elif wanted.before_end is not None and wanted.before_end != lease.before_end:
             if near is None:
-                events.add(connection, [use_cases.new_event(
+                events.add(connection, [events.new(
                     lease.id, agenda.BEFORE_END, wanted.before_end, now)])
             else:
                 events.move(connection, near, now, wanted.before_end)
                 if near.status == lifecycle.EVENT_DONE:
                     notify.publish(connection, wanted, now, 'event.before_end_lease.stop')
-        events.add(connection, [use_cases.new_event(lease.id, agenda.NOTIFY, at, now)
+        events.add(connection, [events.new(lease.id, agenda.NOTIFY, at, now)
                                 for at in changes.notify_at])
         if target.changed and lease.state == lifecycle.ACTIVE:
-            events.add(connection, [use_cases.new_event(lease.id, agenda.UPDATE, now, now)])
+            events.add(connection, [events.new(lease.id, agenda.UPDATE, now, now)])
 
 
 def _as_many_as_now(wish, running):

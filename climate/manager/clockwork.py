@@ -7,6 +7,7 @@ import threading
 from oslo_log import log
 
 from climate import errors
+from climate.db import allocations
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
@@ -17,13 +18,15 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import actions
 from climate.manager import core
-from climate.manager import leases as use_cases
+from climate.manager import endings
 from climate.manager import notify
 
 LOG = log.getLogger(__name__)
 
 # More than one batch of due events is looked at, because those of busy leases are passed over.
 _LOOK = 500
+# They release the promises of a lease by themselves.
+_ENDINGS = (agenda.END, agenda.DELETE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,11 +156,13 @@ class Clockwork:
         now = self._core.clock()
         pause = self._pause_after(claim.event, outcome)
         with self._core.database.writer() as connection:
-            self._record_reservations(connection, claim.lease, outcome, now)
+            self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
                 self._record_again(connection, claim, outcome, now, pause)
             else:
                 self._record_end(connection, claim, outcome, now)
+            if outcome.over and claim.event.kind not in _ENDINGS:
+                endings.end_early(connection, claim.lease.id, now)
 
     def _pause_after(self, event, outcome):
         """How long until the event is tried again; None when it is over with it."""
@@ -168,8 +173,12 @@ class Clockwork:
         return None
 
     @staticmethod
-    def _record_reservations(connection, lease, outcome, now):
-        for reservation in lease.reservations:
+    def _record_reservations(connection, claim, outcome, now):
+        over = [key for key, state in outcome.states.items()
+                if state == lifecycle.RESERVATION_DELETED]
+        if over and claim.event.kind not in _ENDINGS:
+            allocations.cut(connection, over, now)
+        for reservation in claim.lease.reservations:
             values = {}
             if reservation.id in outcome.states:
                 values['state'] = outcome.states[reservation.id]
@@ -213,6 +222,9 @@ class Clockwork:
             LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id,
                         outcome.reason)
         elif not good:
+            if not claim.has_task:
+                leases.change(connection, leases.get(connection, lease.id), now,
+                              reason=outcome.reason)
             LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
                       outcome.reason)
             notify.publish(connection, lease, now, 'error')
@@ -236,10 +248,11 @@ class Clockwork:
                  outcome.result, state)
         if over:
             events.close(connection, lease.id, now,
-                         (agenda.START, agenda.UPDATE, agenda.BEFORE_END))
+                         (agenda.PREPARE, agenda.START, agenda.UPDATE, agenda.CHECK,
+                          agenda.BEFORE_END))
         after = leases.get(connection, lease.id)
         if over and event.kind == agenda.DELETE:
-            use_cases.bury(connection, after, now)
+            endings.bury(connection, after, now)
         elif over and lease.trust_id is not None:
-            events.add(connection, [use_cases.new_event(lease.id, agenda.DROP_TRUST, now, now)])
+            events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
         return after

@@ -7,6 +7,7 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.domain import records
+from climate.manager import binding
 from climate.manager import changes as change_use_cases
 from climate.manager import leases
 from climate.manager import reservations
@@ -33,6 +34,7 @@ class Endpoint:
         self._leases = leases.Leases(core)
         self._changes = change_use_cases.Changes(core, self._leases)
         self._reservations = reservations.Reservations(core)
+        self._binding = binding.Binding(core)
         self._resources = resources.Resources(core)
 
     @_answers
@@ -66,6 +68,18 @@ class Endpoint:
     @_answers
     def reservation_hosts(self, context, reservation_id, project_id):
         return wire.pack(self._reservations.hosts(reservation_id, project_id))
+
+    @_answers
+    def server_hosts(self, context, server_id, project_id):
+        return wire.pack(self._reservations.hosts_of_server(server_id, project_id))
+
+    @_answers
+    def get_lease_of_reservation(self, context, reservation_id):
+        return wire.pack(self._reservations.lease(reservation_id))
+
+    @_answers
+    def bind_reservation(self, context, reservation_id, thing_id):
+        return wire.pack(self._binding.bind(context, reservation_id, thing_id))
 
     @_answers
     def create_resource(self, context, pool, name, properties):

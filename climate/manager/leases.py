@@ -16,12 +16,13 @@ from climate.db import engine
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
-from climate.db import reservations
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager import binding
 from climate.manager import booking
 from climate.manager import core
+from climate.manager import endings
 from climate.manager import moments
 from climate.manager import notify
 from climate.manager import shortage
@@ -30,7 +31,8 @@ from climate.plugins import base
 
 LOG = log.getLogger(__name__)
 
-_ERRANDS = (agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, agenda.NOTIFY)
+_ERRANDS = (agenda.PREPARE, agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE,
+            agenda.CHECK, agenda.NOTIFY)
 
 
 class Leases:
@@ -83,7 +85,13 @@ class Leases:
         except engine.Duplicate:
             # The same request came twice at once: the other one made the lease.
             self._trusts.drop(trust_id)
-            return self._made_before(context, lease_id, request, now)
+            made = self._made_before(context, lease_id, request, now)
+            if made is None:
+                # Or another lease of the same thing was faster.
+                binding.refuse_leased(self._core, [
+                    each.leased_id for each in lease.reservations if each.leased_id is not None])
+                raise errors.LostRace() from None
+            return made
         except errors.ClimateError:
             self._trusts.drop(trust_id)
             raise
@@ -111,7 +119,7 @@ class Leases:
                 allocations.cut(connection, ids, now)
                 journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
             if at_once:
-                bury(connection, lease, now)
+                endings.bury(connection, lease, now)
             else:
                 self._order_teardown(connection, lease, now)
         self._core.wake()
@@ -122,7 +130,7 @@ class Leases:
     def _order_teardown(connection, lease, now):
         ordered = lease.event(agenda.DELETE)
         if ordered is None:
-            events.add(connection, [new_event(lease.id, agenda.DELETE, now, now)])
+            events.add(connection, [events.new(lease.id, agenda.DELETE, now, now)])
         elif ordered.status == lifecycle.EVENT_ERROR:
             events.move(connection, ordered, now, now)
         if lease.task_at(now) is None:
@@ -163,26 +171,36 @@ class Leases:
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
             created_at=now, reservations=tuple(drafts))
-        happening = [new_event(lease_id, kind, at, now)
+        happening = [events.new(lease_id, kind, at, now)
                      for kind, at in agenda.moments_of(lease)]
-        happening += [new_event(lease_id, agenda.NOTIFY, at, now) for at in request.notify_at]
+        happening += [events.new(lease_id, agenda.NOTIFY, at, now) for at in request.notify_at]
+        if any(self._plugin(each).prepares(each.request) for each in drafts):
+            happening.append(events.new(lease_id, agenda.PREPARE, now, now))
         lease = dataclasses.replace(lease, events=tuple(
             sorted(happening, key=lambda event: (event.at, event.id))))
         wishes = [wish for draft in drafts for wish in self.wishes_of(draft)]
         self.check_names(wishes)
+        leased = [each.leased_id for each in drafts if each.leased_id is not None]
+        if len(set(leased)) < len(leased):
+            raise errors.BadField(field='reservations', reason='two of them lease the same thing.')
+        binding.refuse_leased(self._core, leased)
         return lease, wishes
 
     def _draft_reservation(self, context, lease_id, asked, lenient, starts_now, now):
         request = self._core.registry.checked(asked.resource_type, asked.request, lenient)
         request = self._core.registry.plugin(asked.resource_type).resolve(
             self._core.cloud, request, base.Occasion(context.project_id, starts_now))
-        return records.Reservation(
+        draft = records.Reservation(
             id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
             request=request, created_at=now)
+        return dataclasses.replace(draft, leased_id=self._plugin(draft).leased_id(draft))
+
+    def _plugin(self, reservation):
+        return self._core.registry.plugin(reservation.resource_type)
 
     def wishes_of(self, reservation, **kept):
         """The Wishes of a reservation, one for each pool that its plugin draws from."""
-        plugin = self._core.registry.plugin(reservation.resource_type)
+        plugin = self._plugin(reservation)
         return [booking.Wish(reservation_id=reservation.id, need=need, **kept)
                 for need in plugin.needs(reservation.request)]
 
@@ -208,35 +226,13 @@ class Leases:
         return lease
 
 
-def new_event(lease_id, kind, at, now):
-    """An event of a lease that is to happen at the moment `at`."""
-    return records.Event(id=uuidutils.generate_uuid(), lease_id=lease_id, kind=kind, at=at,
-                         due_at=at, created_at=now)
-
-
-def bury(connection, lease, now):
-    """Record that a lease has nothing in the cloud any more and is deleted.
-
-    The caller has cut its allocations and closed its events, in this transaction.
-    """
-    reservations.change(connection, [each.id for each in lease.reservations], now,
-                        state=lifecycle.RESERVATION_DELETED)
-    leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None,
-                  task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
-    if lease.trust_id is not None and lease.event(agenda.DROP_TRUST) is None:
-        events.add(connection, [new_event(lease.id, agenda.DROP_TRUST, now, now)])
-    notify.publish(connection, lease, now, 'delete')
-
-
 def _holds_nothing(lease):
     """True where nothing was ever done in the cloud for the lease, or all of it was undone."""
     if lease.task is not None:
         return False
     if lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT) or not lease.reservations:
         return True
-    start = lease.event(agenda.START)
-    untouched = start is not None and start.attempts == start.waits == start.claim_no == 0
-    return lease.state == lifecycle.PENDING and untouched
+    return agenda.untouched(lease)
 
 
 def _with_resources(lease, chosen):

@@ -2,7 +2,10 @@
 """One reservation, as Nova's scheduler asks for it."""
 import dataclasses
 
+from climate import errors
 from climate.db import holdings
+from climate.db import leases
+from climate.db import reservations
 from climate.domain import usability
 from climate.plugins import pools
 
@@ -15,18 +18,49 @@ class Reservations:
     def __init__(self, parts):
         self._core = parts
 
+    def lease(self, reservation_id):
+        """The Lease that a reservation belongs to, a deleted one too.
+
+        :raises ReservationNotFound: no reservation has that id.
+        """
+        with self._core.database.reader() as connection:
+            return leases.get(connection, reservations.lease_of(connection, reservation_id))
+
     def hosts(self, reservation_id, project_id):
         """The Usability of a reservation for a project now, with the hosts that it has.
 
         :raises ReservationNotFound: no reservation has that id.
         """
-        now = self._core.clock()
         with self._core.database.reader() as connection:
-            found = usability.judge(holdings.get(connection, reservation_id), project_id, now)
-            if not found.active:
-                return found
-            had = holdings.names(connection, reservation_id, pools.HostPool.name,
-                                 _SERVICE_HOST, now)
+            return self._hosts(connection, reservation_id, project_id)
+
+    def hosts_of_server(self, server_id, project_id):
+        """The Usability, for a project now, of the reservation that leases a server.
+
+        :raises ServerNotFound: no reservation does.
+        """
+        with self._core.database.reader() as connection:
+            found = reservations.leasing(connection, [server_id])
+            if server_id not in found:
+                raise errors.ServerNotFound(
+                    f'No reservation leases server {server_id}.', server_id=server_id)
+            reservation_id, _ = found[server_id]
+            return self._hosts(connection, reservation_id, project_id)
+
+    def _hosts(self, connection, reservation_id, project_id):
+        now = self._core.clock()
+        holding = holdings.get(connection, reservation_id)
+        plugin = self._core.registry.plugins.get(holding.resource_type)
+        wakes = ordinary = False
+        if plugin is not None and plugin.leases_things:
+            lease = leases.get(connection, holding.lease_id)
+            [reservation] = [each for each in lease.reservations if each.id == reservation_id]
+            wakes, ordinary = plugin.wakes(reservation), plugin.roams(lease, reservation)
+        found = usability.judge(holding, project_id, now, wakes)
+        found = dataclasses.replace(found, ordinary=ordinary)
+        if not found.active:
+            return found
+        had = holdings.names(connection, reservation_id, pools.HostPool.name, _SERVICE_HOST, now)
         return dataclasses.replace(
             found, hosts=tuple(name for name, _ in had),
             service_hosts=tuple(service or name for name, service in had))

@@ -20,6 +20,7 @@ from climate.manager import endpoint
 from climate.manager import metrics
 from climate.manager import notify
 from climate.manager import trusts
+from climate.manager import watch
 from climate.plugins import registry
 from climate.rpc import transport
 
@@ -62,6 +63,7 @@ class Manager:
                               wake=self._woken.set)
         self.endpoint = endpoint.Endpoint(self.core)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
+        self._listener = None
         self._pool = futures.ThreadPoolExecutor(conf.manager.workers,
                                                 thread_name_prefix='event')
         self.clockwork = clockwork.Clockwork(self.core, self.owner, self._pool.submit)
@@ -73,6 +75,8 @@ class Manager:
         self._reaper = trusts.Reaper(self.core)
         self._sender = notify.Sender(self.core, self.owner,
                                      messaging.get_notification_transport(self._conf))
+        self._watch = watch.Watch(self.core)
+        self._listener = watch.listen(self._conf, self._watch, self.core.clock)
         metrics.serve(self.core, self.clockwork)
         for work in (self._run_events, self._keep_claims, self._run_errands):
             thread = threading.Thread(target=work, name=work.__name__, daemon=True)
@@ -96,6 +100,9 @@ class Manager:
         if self._server is not None:
             self._server.stop()
             self._server.wait()
+        if self._listener is not None:
+            self._listener.stop()
+            self._listener.wait()
         self._pool.shutdown(wait=True)
         self._idle.set()
         for thread in self._threads:
@@ -135,13 +142,20 @@ class Manager:
             self._guarded(self._seen)
 
     def _run_errands(self):
-        reap_every = self._conf.manager.trust_reaper_seconds
-        next_reap = time.monotonic()
+        next_times = {}
         while not self._stopping.wait(1):
-            self._guarded(lambda: self._sender.flush(self.core.clock()))
-            if reap_every and time.monotonic() >= next_reap:
-                next_reap = time.monotonic() + reap_every
-                self._guarded(lambda: self._reaper.reap(self.core.clock()))
+            for errand, seconds in self._errands():
+                if time.monotonic() >= next_times.get(errand, 0):
+                    next_times[errand] = time.monotonic() + seconds
+                    self._guarded(lambda errand=errand: errand(self.core.clock()))
+
+    def _errands(self):
+        """[(callable(now), seconds between two calls of it)]."""
+        looks = [plugin.audit_seconds for plugin in self.core.registry.plugins.values()
+                 if plugin.leases_things and plugin.audit_seconds]
+        optional = [(self._reaper.reap, self._conf.manager.trust_reaper_seconds),
+                    (self._watch.look, min(looks, default=0))]
+        return [(self._sender.flush, 0), *(each for each in optional if each[1])]
 
     def _seen(self):
         now = self.core.clock()

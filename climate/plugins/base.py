@@ -124,6 +124,12 @@ class ResourcePlugin(abc.ABC):
     pools = ()
     #: oslo.config options, registered in a group called as the type.
     options = ()
+    #: True where a reservation may lease one thing that exists without it, such as a server.
+    leases_things = False
+    #: How long a reservation awaits the one thing that it leases, before it is over.
+    patience_seconds = 0
+    #: How often the manager looks whether what is leased is still there. 0: never.
+    audit_seconds = 0
 
     def __init__(self, conf):
         self.conf = conf
@@ -155,7 +161,6 @@ class ResourcePlugin(abc.ABC):
 
         No two reservations that are not over may lease the same thing. Pure.
         """
-        return None
 
     def awaits_thing(self, reservation):
         """True where the reservation leases one thing and it is not known yet which. Pure."""
@@ -174,8 +179,19 @@ class ResourcePlugin(abc.ABC):
         :raises BadRequest: it is not there, of another project, or does not fit.
         """
 
+    def gone(self, cloud, thing_ids):
+        """Those of the leased things that are not in the cloud any more, as a frozenset.
+
+        Reads only; asked about one or about all that are leased.
+        """
+        return frozenset()
+
     def roams(self, lease, reservation):
         """True where servers of the reservation may be placed on ordinary hosts just now. Pure."""
+        return False
+
+    def wakes(self, reservation):
+        """True where what it leases is woken on its resources during the start. Pure."""
         return False
 
     def prepares(self, request):

@@ -54,7 +54,8 @@ class FlavorPlugin(base.ResourcePlugin):
             found['flavor_id'] = before.request['flavor_id']
             found['resource_properties'] = before.request['resource_properties']
         else:
-            found['resource_properties'] = self._read(cloud, found['flavor_id'], occasion.project_id)
+            found['resource_properties'] = self._read(cloud, found['flavor_id'],
+                                                      occasion.project_id)
         room.refuse_while_it_runs(before, found, ('flavor_id', 'affinity'))
         return found
 

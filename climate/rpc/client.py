@@ -79,6 +79,21 @@ class ManagerClient:
             context, 'reservation_hosts', reservation_id=reservation_id,
             project_id=project_id))
 
+    def server_hosts(self, context, server_id, project_id):
+        """The Usability, for a project now, of the reservation that leases a server."""
+        return wire.unpack(usability.Usability, self._call(
+            context, 'server_hosts', server_id=server_id, project_id=project_id))
+
+    def get_lease_of_reservation(self, context, reservation_id):
+        """The Lease that a reservation belongs to, a deleted one too."""
+        return wire.unpack(records.Lease, self._call(
+            context, 'get_lease_of_reservation', reservation_id=reservation_id))
+
+    def bind_reservation(self, context, reservation_id, thing_id):
+        """The Lease of a reservation that leases one thing of the cloud from now on."""
+        return wire.unpack(records.Lease, self._call(
+            context, 'bind_reservation', reservation_id=reservation_id, thing_id=thing_id))
+
     def create_resource(self, context, pool, name, properties):
         """The Resource, enrolled in `pool` with {property: text}."""
         return wire.unpack(records.Resource, self._call(

@@ -10,8 +10,12 @@ import webob.exc
 
 from climate import errors
 from climate import policy
+from climate.api import hooks
 from climate.api import views
 from climate.rpc import client
+
+_LONGEST_ID = 36
+_LONGEST_PROJECT = 255
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +62,34 @@ class Controller(rest.RestController):
             raise webob.exc.HTTPNotFound()
         if (name in self._OF_ONE) != bool(steps):
             raise webob.exc.HTTPMethodNotAllowed()
+
+
+def refuse_lenient(request, what):
+    """Refuse a caller of REST 1.0.
+
+    :raises NotFound: `what` (a clause) is so from REST 1.1 on.
+    """
+    if hooks.is_lenient(request):
+        raise errors.NotFound(f'{what} from REST 1.1 on.')
+
+
+def refuse_long(text, error, name):
+    """Refuse an id that is longer than any; `error` takes it under `name`."""
+    if len(text) > _LONGEST_ID:
+        raise error(**{name: text[:80]})
+
+
+def asking_project(request):
+    """The project that a query names.
+
+    :raises BadField: it names none.
+    """
+    project_id = request.GET.get('project_id')
+    if not project_id or len(project_id) > _LONGEST_PROJECT:
+        raise errors.BadField(field='project_id', reason=(
+            f'name the project that would use the reservation, in 1 to {_LONGEST_PROJECT} '
+            'characters: ?project_id=ID.'))
+    return project_id
 
 
 def resource_id(text):

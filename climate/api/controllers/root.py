@@ -7,6 +7,7 @@ from climate.api import openapi
 from climate.api.controllers import hosts
 from climate.api.controllers import leases
 from climate.api.controllers import reservations
+from climate.api.controllers import servers
 
 
 class RootController:
@@ -35,6 +36,7 @@ class V1Controller:
     def __init__(self, parts):
         self.leases = leases.LeasesController(parts)
         self.reservations = reservations.ReservationsController(parts)
+        self.servers = servers.ServersController(parts)
         self.document = openapi.document(parts.plugins)
         # The names with a dash cannot be attributes that one writes.
         setattr(self, 'os-hosts', hosts.HostsController(parts))

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """The built-in cloud: Nova, Placement and Keystone as they behave, in a small database."""
-import collections
 from concurrent import futures
 import contextlib
 import time
 
 from climate import errors
 from climate.cloud import base
-from climate.cloud.simulated import aggregates
+from climate.cloud import models
 from climate.cloud.simulated import calls
+from climate.cloud.simulated import changes
 from climate.cloud.simulated import faults
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import images
 from climate.cloud.simulated import keystone
+from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import nova
 from climate.cloud.simulated import placement
+from climate.cloud.simulated import scheduler
 from climate.cloud.simulated import servers
 from climate.cloud.simulated import store
 from climate.nova import rules
+
+_LEASED = 'climate:lease_id'
 
 
 class SimulatedCloud(base.Cloud):
@@ -27,17 +32,17 @@ class SimulatedCloud(base.Cloud):
 
     :ivar faults: the FaultPoints; its ``on_point`` may be set at any time.
     :param on_point: None, or callable(call name, 'before' or 'after').
-    :param clock: returns this moment, in seconds since the epoch; only deletions look at it.
+    :param clock: returns this moment, in seconds since the epoch.
     """
 
     def __init__(self, conf, on_point=None, clock=time.time):
         options = conf.simulated
         self.faults = faults.FaultPoints(options.crash_at, on_point)
         self._options = options
-        self._rules = rules.Options(
+        self._scheduler = scheduler.Scheduler(rules.Options(
             freepool=conf.nova.aggregate_freepool, owner_key=conf.nova.aggregate_owner_key,
-            zone_prefix=conf.nova.availability_zone_prefix)
-        self._clock = clock
+            zone_prefix=conf.nova.availability_zone_prefix))
+        self._lifecycle = lifecycle.Lifecycle(options, self._scheduler.choose, clock)
         self._store = store.Store(
             options.state, lambda connection: _found(connection, options.hosts))
         # Calls that take no time are made in order, so that fault points have fixed numbers.
@@ -60,30 +65,37 @@ class SimulatedCloud(base.Cloud):
         """Make the next `times` calls of that name, such as 'nova.add_host', raise `error`."""
         self.faults.fail(call_name, times, error)
 
-    def boot(self, project_id, name, hints=None, host=None, flavor=None):
-        """A new Server, on the emptiest host that the scheduler filter lets it onto.
+    @property
+    def answers(self):
+        """None, or what answers for Climate when a server is placed: see ``Scheduler.answers``."""
+        return self._scheduler.answers
+
+    @answers.setter
+    def answers(self, answers):
+        self._scheduler.answers = answers
+
+    def boot(self, project_id, name, hints=None, host=None, flavor=None, metadata=None):
+        """A new Server, on the emptiest host that the scheduler finds for it.
 
         :param hints: scheduler hints, such as {'reservation': 'the id'}.
         :param host: the name of a hypervisor, to be on this one or on none.
-        :param flavor: the id of the flavor; None for one that is of no interest.
-        :raises Conflict: no host may take it. (Their sizes do not count, custom classes do.)
+        :param flavor: the id of the flavor; None for one that is of no interest and needs no room.
+        :param metadata: {key: text}; climate:lease_id says that Climate leases the server.
+        :raises Conflict: no host may take it, or has room.
         :raises NotFound: the project has no such flavor.
         """
-        reservations = rules.hinted((hints or {}).get('reservation'))
         with self._transaction() as connection:
-            inside = _aggregates_of_hosts(connection)
-            rooms, reserved = _flavor(connection, flavor, project_id)
-            may = [row['service_host'] for row in hosts.every(connection)
-                   if row['up'] and row['enabled'] and host in (None, row['name'])
-                   and (rooms is None or row['name'] in rooms)
-                   and rules.passes(reservations, project_id,
-                                    inside.get(row['service_host'], ()), self._rules,
-                                    flavor_reserved=reserved)]
-            if not may:
+            found = _flavor(connection, flavor, project_id)
+            named = None if host is None else frozenset(
+                row['service_host'] for row in hosts.every(connection) if row['name'] == host)
+            chosen = self._scheduler.choose(connection, scheduler.Wanted(
+                project_id, hints or {}, found, leased=_LEASED in (metadata or {}),
+                hosts=named))
+            if chosen is None:
                 raise errors.Conflict(reason='No valid host was found.')
-            taken = collections.Counter(server.host for server in servers.every(connection))
-            return servers.boot(connection, project_id, name,
-                                min(may, key=lambda each: taken[each]), flavor)
+            return self._lifecycle.boot(connection, models.Server(
+                id='', name=name, host=chosen, project_id=project_id, status='BUILD',
+                metadata=metadata or {}, flavor=found), hints or {})
 
     def servers(self, project_id=None):
         """The Servers of a project, or of all, oldest first."""
@@ -94,12 +106,19 @@ class SimulatedCloud(base.Cloud):
     def delete_server(self, server_id):
         """Delete a server at once, as its owner might."""
         with self._transaction() as connection:
-            servers.delete(connection, server_id, self._clock())
+            row = servers.find(connection, server_id)
+            self._lifecycle.delete(connection, server_id, row and row['project_id'], seconds=0)
+
+    def mark_server(self, server_id, status):
+        """Set the status of a server, such as SHUTOFF, as if it had come to that by itself."""
+        with self._transaction() as connection:
+            servers.put(connection, server_id, status=status)
 
     def images(self):
-        """The images made of servers, oldest first, as dicts: id, name, server_id, project_id.
+        """The images made of servers, oldest first, as dicts.
 
-        An image that Climate made as itself is of the project 'service'.
+        They have id, name, server_id, project_id, status, key, and kind: snapshot, or shelved for
+        what a server sleeps in. One that Climate made as itself is of the project 'service'.
         """
         with self._transaction() as connection:
             return [dict(row) for row in
@@ -111,11 +130,16 @@ class SimulatedCloud(base.Cloud):
             flavors.make(connection, flavor_id, name, vcpus, ram, disk, **more)
 
     def leftovers(self):
-        """What reservations of instances have in the cloud, as one dict that can be compared."""
+        """What reservations of servers leave in the cloud, as one dict that can be compared."""
         with self._transaction() as connection:
             found = {name: [tuple(row) for row in connection.execute(
                 f'SELECT * FROM {name} ORDER BY 1')]
                 for name in ('flavors', 'flavor_access', 'server_groups', 'resource_classes')}
+            found['images'] = [tuple(row) for row in connection.execute(
+                'SELECT name, kind, status, project_id FROM images ORDER BY 1, 2, 3, 4')]
+            found['server_metadata'] = sorted(
+                (server.name, *item) for server in servers.every(connection)
+                for item in server.metadata.items())
             found['inventories'] = [tuple(row) for row in connection.execute(
                 "SELECT name, inventory FROM providers WHERE inventory != '{}' ORDER BY 1")]
             return found
@@ -148,16 +172,17 @@ class SimulatedCloud(base.Cloud):
 
     def _services(self, trust_id):
         identity = calls.Calls(self._store, self.faults, self._options.delay_seconds,
-                               self._clock, trust_id)
+                               self._lifecycle.settle, trust_id)
         return base.Services(
-            nova=nova.Nova(identity, self._pool, self._options.delete_seconds, self._clock),
+            nova=nova.Nova(identity, self._pool, self._lifecycle),
             flavors=flavors.Flavors(identity), placement=placement.Placement(identity),
-            keystone=keystone.Keystone(identity))
+            keystone=keystone.Keystone(identity),
+            servers=changes.Servers(identity, self._lifecycle), images=images.Images(identity))
 
     @contextlib.contextmanager
     def _transaction(self):
         with self._store.transaction() as connection:
-            servers.forget(connection, self._clock())
+            self._lifecycle.settle(connection)
             yield connection
 
 
@@ -167,21 +192,10 @@ def _found(connection, count):
 
 
 def _flavor(connection, flavor_id, project_id):
-    """(names of the hypervisors with room for it or None, whether it is of a reservation)."""
+    """The Flavor, or None where none is named."""
     if flavor_id is None:
-        return None, False
+        return None
     found = flavors.usable(connection, flavor_id, project_id)
     if found is None:
         raise errors.NotFound(what=f'Flavor {flavor_id}')
-    return (flavors.hosts_with_room(connection, found),
-            rules.FLAVOR_KEY in found.extra_specs)
-
-
-def _aggregates_of_hosts(connection):
-    """{service host: its aggregates, as the rules want them}; hosts in none are not in it."""
-    found = {}
-    for each in aggregates.every(connection):
-        for service_host in each.hosts:
-            found.setdefault(service_host, []).append(
-                rules.Aggregate(each.name, each.zone, each.metadata))
     return found

@@ -3,18 +3,18 @@
 import time
 
 from climate import errors
-from climate.cloud.simulated import servers
 
 
 class Calls:
     """Makes calls under one identity.
 
     :ivar trust_id: the trust of the user who calls; None for Climate itself, an administrator.
+    :param settle: callable(connection) that lets happen what is due at this moment.
     """
 
-    def __init__(self, store, points, delay_seconds, clock, trust_id=None):
+    def __init__(self, store, points, delay_seconds, settle, trust_id=None):
         self.trust_id = trust_id
-        self._clock = clock
+        self._settle = settle
         self._store = store
         self._points = points
         self._delay_seconds = delay_seconds
@@ -33,7 +33,7 @@ class Calls:
                 time.sleep(self._delay_seconds)
             self._points.refuse(name)
             with self._store.transaction() as connection:
-                servers.forget(connection, self._clock())
+                self._settle(connection)
                 project_id = self._project(connection)
                 if admin and project_id is not None:
                     raise errors.CloudError(service=name.partition('.')[0].capitalize(), reason=(

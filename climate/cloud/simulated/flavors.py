@@ -3,7 +3,6 @@
 import json
 import uuid
 
-from climate import errors
 from climate.cloud import base
 from climate.cloud import models
 from climate.cloud.simulated import servers
@@ -99,30 +98,3 @@ def usable(connection, flavor_id, project_id):
     sizes = {name: row[name] for name in ('id', 'name', 'vcpus', 'ram', 'disk', 'ephemeral',
                                           'swap')}
     return models.Flavor(**sizes, extra_specs=json.loads(row['extra_specs']))
-
-
-def hosts_with_room(connection, flavor):
-    """The names of the hypervisors that have what the flavor needs of custom classes.
-
-    None where it needs nothing of the kind, so that any will do.
-
-    :raises Conflict: it needs a class that nobody has any more.
-    """
-    classes = [key.removeprefix('resources:') for key in flavor.extra_specs
-               if key.startswith('resources:CUSTOM_')]
-    if not classes:
-        return None
-    taken = {}
-    for server in servers.of_flavor(connection, flavor.id):
-        taken[server.host] = taken.get(server.host, 0) + 1
-    rooms = set()
-    for row in connection.execute(
-            'SELECT parent, inventory, service_host FROM providers '
-            'JOIN hosts ON hosts.name = parent'):
-        inventory = json.loads(row['inventory'])
-        if all(inventory.get(each, {}).get('total', 0) > taken.get(row['service_host'], 0)
-               for each in classes):
-            rooms.add(row['parent'])
-    if not rooms:
-        raise errors.Conflict(reason='No valid host was found.')
-    return rooms

@@ -81,3 +81,18 @@ def record(connection, row):
         hypervisor_type=row['hypervisor_type'], hypervisor_version=row['hypervisor_version'],
         cpu_info=row['cpu_info'], availability_zone=zone_of(connection, row['service_host']),
         up=bool(row['up']), enabled=bool(row['enabled']))
+
+
+def inventory(row):
+    """The inventory of a hypervisor, {resource class: what Placement says of it}."""
+    return {
+        'VCPU': units(row['vcpus'], ratio=4.0),
+        'MEMORY_MB': units(row['memory_mb'], reserved=512),
+        'DISK_GB': units(row['disk_gb']),
+    }
+
+
+def units(total, ratio=1.0, reserved=0):
+    """The inventory of one resource class."""
+    return {'total': total, 'reserved': reserved, 'allocation_ratio': ratio, 'min_unit': 1,
+            'max_unit': total, 'step_size': 1}

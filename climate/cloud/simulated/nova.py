@@ -13,16 +13,14 @@ class Nova(base.Nova):
 
     :param calls: the Calls of that identity.
     :param pool: makes calls at the same time; None makes them one after the other.
-    :param delete_seconds: how long a deleted server stays.
-    :param clock: returns this moment, in seconds since the epoch.
+    :param lifecycle: the Lifecycle of the servers.
     """
 
-    def __init__(self, calls, pool, delete_seconds, clock):
+    def __init__(self, calls, pool, lifecycle):
         self.trust_id = calls.trust_id
         self._calls = calls
         self._pool = pool
-        self._delete_seconds = delete_seconds
-        self._clock = clock
+        self._lifecycle = lifecycle
 
     def hypervisor(self, name):
         return self._call('hypervisor', lambda connection: hosts.record(
@@ -36,13 +34,9 @@ class Nova(base.Nova):
         return self._call('servers_on', lambda connection: servers.on(connection, service_hosts))
 
     def delete_server(self, server_id):
-        gone_at = self._clock() + self._delete_seconds
-
-        def work(connection, project_id):
-            if servers.find(connection, server_id, project_id) is not None:
-                servers.delete(connection, server_id, gone_at)
-
-        self._calls.make('nova.delete_server', work, admin=False)
+        self._calls.make(
+            'nova.delete_server', lambda connection, project_id: self._lifecycle.delete(
+                connection, server_id, project_id), admin=False)
 
     def aggregate(self, name):
         return self._call('aggregate', lambda connection: aggregates.find(connection, name))
@@ -82,9 +76,14 @@ class Nova(base.Nova):
                    lambda connection: aggregates.delete(connection, aggregate.id))
 
     def create_image(self, server_id, name):
-        return self._calls.make(
-            'nova.create_image', lambda connection, project_id: servers.snapshot(
-                connection, server_id, name, project_id), admin=False)
+        def work(connection, project_id):
+            try:
+                return self._lifecycle.snapshot(connection, server_id, project_id, name)
+            except errors.ServerNotFound as error:
+                raise errors.CloudError(service='Nova', reason=(
+                    f'Instance {server_id} could not be found.')) from error
+
+        return self._calls.make('nova.create_image', work, admin=False)
 
     def _call(self, name, work):
         """Make a call that only an administrator may make."""

@@ -53,7 +53,7 @@ class Placement(base.Placement):
             json.loads(hosts.one(connection, hypervisor_name)['traits'])))
 
     def inventory(self, hypervisor_name):
-        return self._call('inventory', lambda connection: _inventory(
+        return self._call('inventory', lambda connection: hosts.inventory(
             hosts.one(connection, hypervisor_name)))
 
     def _call(self, name, work):
@@ -69,7 +69,7 @@ def _set_slots(connection, child_name, resource_class, count):
         return
     inventory = json.loads(row['inventory'])
     if count:
-        inventory[resource_class] = _class(count)
+        inventory[resource_class] = hosts.units(count)
     elif inventory.pop(resource_class, None) is not None:
         used = connection.execute(
             "SELECT 1 FROM servers JOIN flavors ON flavors.id = flavor_id "
@@ -80,16 +80,3 @@ def _set_slots(connection, child_name, resource_class, count):
             raise errors.StillBusy(service='Placement', reason='Inventory is in use.')
     connection.execute('UPDATE providers SET inventory = ? WHERE name = ?',
                        (json.dumps(inventory), child_name))
-
-
-def _inventory(host):
-    return {
-        'VCPU': _class(host['vcpus'], ratio=4.0),
-        'MEMORY_MB': _class(host['memory_mb'], reserved=512),
-        'DISK_GB': _class(host['disk_gb']),
-    }
-
-
-def _class(total, ratio=1.0, reserved=0):
-    return {'total': total, 'reserved': reserved, 'allocation_ratio': ratio, 'min_unit': 1,
-            'max_unit': total, 'step_size': 1}

@@ -45,6 +45,21 @@ _SCHEMA = (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, server_id TEXT NOT NULL,
         project_id TEXT NOT NULL)""",
 )
+# What the second version has beside the first; a state file of the first one gets it too.
+_SECOND = (
+    "ALTER TABLE servers ADD COLUMN hints TEXT NOT NULL DEFAULT '{}'",
+    "ALTER TABLE servers ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}'",
+    'ALTER TABLE servers ADD COLUMN flavor TEXT',
+    'ALTER TABLE servers ADD COLUMN task TEXT',
+    'ALTER TABLE servers ADD COLUMN task_due REAL',
+    'ALTER TABLE servers ADD COLUMN task_about TEXT',
+    'CREATE INDEX servers_due ON servers (task_due) WHERE task_due IS NOT NULL',
+    "ALTER TABLE images ADD COLUMN kind TEXT NOT NULL DEFAULT 'snapshot'",
+    "ALTER TABLE images ADD COLUMN status TEXT NOT NULL DEFAULT 'active'",
+    'ALTER TABLE images ADD COLUMN key TEXT',
+    """CREATE TABLE failures (
+        server_id TEXT NOT NULL, change TEXT NOT NULL, at REAL NOT NULL)""",
+)
 
 
 class Store:
@@ -62,9 +77,13 @@ class Store:
         with self.transaction() as connection:
             for statement in _SCHEMA:
                 connection.execute(statement)
-            if connection.execute('PRAGMA user_version').fetchone()[0] == 0:
-                found(connection)
-                connection.execute('PRAGMA user_version = 1')
+            version = connection.execute('PRAGMA user_version').fetchone()[0]
+            if version < 2:
+                for statement in _SECOND:
+                    connection.execute(statement)
+                if version == 0:
+                    found(connection)
+                connection.execute('PRAGMA user_version = 2')
 
     @contextlib.contextmanager
     def transaction(self):

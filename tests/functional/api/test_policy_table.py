@@ -20,6 +20,8 @@ LEASE = {'1.0': {'name': 'x', 'start_date': 'now', 'end_date': '2030-05-01 13:00
 NAME = {'name': 'another'}
 DUMMY = {'reservations': [{'resource_type': 'virtual:dummy'}]}
 HOSTS = '/reservations/{id}/hosts'
+BIND = '/reservations/{id}'
+SERVER_HOSTS = '/servers/{id}/hosts'
 # Route, body, and the status for: nobody, a reader of the project, a member of another project,
 # a member of the project, an admin of a third project, another service of the cloud.
 TABLE = (
@@ -30,6 +32,11 @@ TABLE = (
     ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204, 404)),
     ('GET', HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
                           '1.1': (401, 403, 403, 403, 200, 200)}),
+    # A reservation that leases no single thing; a server that nobody leases.
+    ('PUT', BIND, {'resource_id': 'x'}, {'1.0': (401, 404, 404, 404, 404, 404),
+                                         '1.1': (401, 403, 404, 409, 409, 404)}),
+    ('GET', SERVER_HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
+                                 '1.1': (401, 403, 403, 403, 404, 404)}),
     ('GET', '/os-hosts', None, (401, 403, 403, 403, 200, 403)),
     ('POST', '/os-hosts', {'name': 'compute-2'}, (401, 403, 403, 403, 201, 403)),
     ('GET', '/os-hosts/{id}', None, (401, 403, 403, 403, 200, 403)),
@@ -54,9 +61,10 @@ def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, me
     for caller in CALLERS:
         lease = api.post('/v1/leases', LEASE['1.0'] | DUMMY).json['lease']
         known = {'/leases/{id}': lease['id'], '/os-hosts/properties/{id}': 'gpu',
-                 HOSTS: lease['reservations'][0]['id']}
+                 HOSTS: lease['reservations'][0]['id'],
+                 BIND: lease['reservations'][0]['id']}
         place = path.replace('{id}', known.get(path, str(host.id)))
-        query = '?project_id=demo' if path == HOSTS else ''
+        query = '?project_id=demo' if path in (HOSTS, SERVER_HOSTS) else ''
         answers.append(api.call(method, f'/v1{place}{query}', body, token=caller,
                                 version=version))
     assert tuple(answer.status_int for answer in answers) == wanted
@@ -92,7 +100,7 @@ def routes(controller, path=''):
             if not hasattr(below, 'get_all'):
                 yield from routes(below, f'{path}/{name}')
                 continue
-            of_parent = {'host_id', 'reservation_id'} & set(
+            of_parent = {'host_id', 'reservation_id', 'server_id'} & set(
                 inspect.signature(below.get_all).parameters)
             yield from routes(below, f'{path}/{{id}}/{name}' if of_parent else f'{path}/{name}')
 

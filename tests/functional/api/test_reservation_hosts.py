@@ -33,7 +33,7 @@ def test_a_lease_that_runs_shows_its_hosts(ask, manager, enrolled):
     answer = ask(reservation_of(lease))
     assert (answer.status_int, answer.json) == (200, {'reservation': {
         'id': reservation_of(lease), 'lease_id': lease.id, 'project_id': 'demo',
-        'active': True, 'usable': True, 'reason': None,
+        'active': True, 'usable': True, 'reason': None, 'ordinary': False,
         'hosts': [host.name for host in had],
         'service_hosts': [host.facts['service_name'] for host in had]}})
 

@@ -164,7 +164,8 @@ def test_a_deleted_server_stays_for_a_while(simulate, clock):
     nova.delete_server(server.id)
     clock.now += 4
     nova.delete_server(server.id)
-    assert nova.servers_on(['compute-1']) == [server]
+    assert [(each.id, each.task) for each in nova.servers_on(['compute-1'])] == [
+        (server.id, 'deleting')]
     clock.now += 1
     assert nova.servers_on(['compute-1']) == cloud.servers() == []
     nova.delete_server(server.id)

@@ -11,7 +11,8 @@ from climate.domain import usability
 RUNNING = usability.Holding(
     id='r1', lease_id='l1', project_id='demo', start=builders.NOON,
     end=builders.NOON + builders.hours(1), state=lifecycle.ACTIVE, task=None,
-    reservation_state=lifecycle.RESERVATION_ACTIVE, deleted_at=None)
+    reservation_state=lifecycle.RESERVATION_ACTIVE, resource_type='physical:host',
+    deleted_at=None)
 SOON = builders.NOON + builders.minutes(1)
 
 
@@ -25,6 +26,15 @@ def judged(project_id='demo', now=SOON, **changed):
 def test_a_reservation_is_usable_while_its_lease_runs(changed):
     found = judged(**changed)
     assert (found.active, found.usable, found.reason) == (True, True, None)
+
+
+@pytest.mark.parametrize('state', ['pending', 'error'])
+def test_what_is_woken_by_the_start_may_be_placed_while_it_is_tried(state):
+    holding = dataclasses.replace(RUNNING, state=lifecycle.PENDING, task='start',
+                                  reservation_state=state)
+    assert usability.judge(holding, 'demo', SOON, wakes=True).usable
+    asleep = dataclasses.replace(holding, task=None)
+    assert not usability.judge(asleep, 'demo', SOON, wakes=True).usable
 
 
 @pytest.mark.parametrize(('changed', 'reason'), [

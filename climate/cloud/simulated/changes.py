@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users and Climate do to single servers of the simulated cloud."""
+from climate import errors
+from climate.cloud import base
+from climate.cloud.simulated import hosts
+from climate.cloud.simulated import servers
+
+
+class Servers(base.Servers):
+    """Servers under one identity.
+
+    :param calls: the Calls of that identity.
+    :param lifecycle: the Lifecycle of the servers.
+    """
+
+    def __init__(self, calls, lifecycle):
+        self.trust_id = calls.trust_id
+        self._calls = calls
+        self._lifecycle = lifecycle
+
+    def server(self, server_id):
+        def work(connection, project_id):
+            row = servers.find(connection, server_id, project_id)
+            return None if row is None else servers.record(row, servers.shown_flavor(row))
+        return self._calls.make('nova.server', work, admin=False)
+
+    def marked(self, key, text):
+        return self._calls.make('nova.marked', lambda connection, project_id: servers.marked(
+            connection, key, text))
+
+    def ids(self):
+        return self._calls.make('nova.server_ids', lambda connection, project_id: frozenset(
+            server.id for server in servers.every(connection)))
+
+    def mark(self, server_id, metadata):
+        def work(connection, project_id):
+            row = servers.find(connection, server_id, project_id)
+            if row is None:
+                raise errors.ServerNotFound(server_id=server_id)
+            servers.mark(connection, row, metadata)
+        self._calls.make('nova.mark', work, admin=False)
+
+    def shelve(self, server_id):
+        self._begin('shelve', server_id, admin=False)
+
+    def offload(self, server_id):
+        self._begin('offload', server_id)
+
+    def unshelve(self, server_id, service_host=None):
+        def work(connection, project_id):
+            if service_host is not None:
+                self._refuse_host(connection, server_id, service_host)
+            self._lifecycle.begin(connection, 'unshelve', server_id, project_id,
+                                  service_host=service_host)
+        self._calls.make('nova.unshelve', work, admin=service_host is not None)
+
+    def suspend(self, server_id):
+        self._begin('suspend', server_id, admin=False)
+
+    def migrate(self, server_id):
+        def work(connection, project_id):
+            row = servers.find(connection, server_id)
+            status = None if row is None else row['status']
+            change = {'SHUTOFF': 'migrate stopped', 'VERIFY_RESIZE': 'confirm'}.get(
+                status, 'migrate')
+            self._lifecycle.begin(connection, change, server_id, project_id)
+        self._calls.make('nova.migrate', work)
+
+    def failures(self, server_id, change, since):
+        return self._calls.make(
+            'nova.failures', lambda connection, project_id: connection.execute(
+                'SELECT count(*) FROM failures WHERE server_id = ? AND change = ? AND at >= ?',
+                (server_id, change, since.timestamp())).fetchone()[0])
+
+    def create_image(self, server_id, name, key):
+        return self._calls.make(
+            'nova.create_image', lambda connection, project_id: self._lifecycle.snapshot(
+                connection, server_id, project_id, name, key), admin=False)
+
+    def _begin(self, change, server_id, admin=True):
+        self._calls.make(f'nova.{change}', lambda connection, project_id: self._lifecycle.begin(
+            connection, change, server_id, project_id), admin=admin)
+
+    @staticmethod
+    def _refuse_host(connection, server_id, service_host):
+        if not hosts.is_known(connection, service_host):
+            raise errors.CloudError(
+                service='Nova', reason=f'Compute host {service_host} could not be found.')
+        row = servers.find(connection, server_id)
+        if row is not None and row['status'] != 'SHELVED_OFFLOADED':
+            raise errors.StillBusy(service='Nova', reason=(
+                f'Only a server that is offloaded is woken on a host; {server_id} is '
+                f'{row["status"]}.'))

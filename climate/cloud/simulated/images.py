@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The images of servers in the simulated cloud."""
+import uuid
+
+from climate.cloud import base
+from climate.cloud import models
+
+SNAPSHOT = 'snapshot'
+#: What a shelved server sleeps in.
+SHELVED = 'shelved'
+#: Images that an administrator made are of this project.
+SERVICE_PROJECT = 'service'
+UPLOADING = 'image_uploading'
+
+
+class Images(base.Images):
+    """Glance under one identity.
+
+    :param calls: the Calls of that identity.
+    """
+
+    def __init__(self, calls):
+        self.trust_id = calls.trust_id
+        self._calls = calls
+
+    def made(self, key):
+        return self._calls.make('glance.images', lambda connection, project_id: [
+            models.Image(id=row['id'], name=row['name'], status=row['status'],
+                         owner=row['project_id'])
+            for row in connection.execute(
+                'SELECT * FROM images WHERE key = ? ORDER BY rowid', (key,))])
+
+    def give(self, image_id, project_id):
+        self._calls.make('glance.give', lambda connection, _: connection.execute(
+            'UPDATE images SET project_id = ? WHERE id = ?', (project_id, image_id)))
+
+    def delete(self, image_id):
+        self._calls.make('glance.delete_image', lambda connection, project_id: delete(
+            connection, image_id, project_id), admin=False)
+
+
+def make(connection, row, kind, project_id, name, key=None):
+    """Begin an image of the server of that row; returns its id.
+
+    :param kind: SNAPSHOT or SHELVED.
+    :param project_id: of the user who asks; None for an administrator, whose own it becomes.
+    """
+    image_id = str(uuid.uuid4())
+    connection.execute(
+        'INSERT INTO images (id, name, server_id, project_id, kind, status, key) '
+        "VALUES (?, ?, ?, ?, ?, 'queued', ?)",
+        (image_id, name, row['id'], project_id or SERVICE_PROJECT, kind, key))
+    return image_id
+
+
+def finish(connection, server_id):
+    """Make active what was begun of a server."""
+    connection.execute("UPDATE images SET status = 'active' WHERE server_id = ?", (server_id,))
+
+
+def drop_unfinished(connection, server_id):
+    """Forget the images of a server that are not active yet."""
+    connection.execute("DELETE FROM images WHERE server_id = ? AND status != 'active'",
+                       (server_id,))
+
+
+def drop_shelved(connection, server_id, project_id):
+    """Delete what a server slept in.
+
+    Nova does so as whoever wakes or deletes the server. What an administrator of another project
+    made stays behind when that is the owner: a leak of Nova's.
+
+    :param project_id: of the user who wakes or deletes it; None for an administrator.
+    """
+    connection.execute(
+        'DELETE FROM images WHERE server_id = ? AND kind = ? AND coalesce(?, project_id) = '
+        'project_id', (server_id, SHELVED, project_id))
+
+
+def delete(connection, image_id, project_id):
+    """Delete an image, unless it is another project's. An upload that is going on is broken off."""
+    row = connection.execute('SELECT * FROM images WHERE id = ?', (image_id,)).fetchone()
+    if row is None or project_id not in (None, row['project_id']):
+        return
+    connection.execute('DELETE FROM images WHERE id = ?', (image_id,))
+    if row['status'] != 'active':
+        connection.execute(
+            'UPDATE servers SET task = NULL, task_due = NULL WHERE id = ? AND task = ?',
+            (row['server_id'], UPLOADING))

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of servers: changes that are begun, take their time and come to an end."""
+import dataclasses
+import json
+
+from climate import errors
+from climate.cloud.simulated import images
+from climate.cloud.simulated import scheduler
+from climate.cloud.simulated import servers
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change of a server.
+
+    :ivar task: Nova's word for it while it goes on.
+    :ivar begins_in: the statuses in which Nova lets it begin.
+    :ivar becomes: the status after it; None where there is more to it than that.
+    """
+
+    task: str
+    begins_in: tuple
+    becomes: str | None = None
+
+
+_AWAKE = ('ACTIVE', 'SHUTOFF', 'SUSPENDED', 'PAUSED')
+_CHANGES = {
+    'build': Change('spawning', ('BUILD',), 'ACTIVE'),
+    'shelve': Change('shelving', _AWAKE),
+    'offload': Change('shelving_offloading', ('SHELVED',)),
+    'unshelve': Change('unshelving', ('SHELVED', 'SHELVED_OFFLOADED')),
+    'suspend': Change('suspending', ('ACTIVE',), 'SUSPENDED'),
+    'migrate': Change('migrating', ('ACTIVE', 'PAUSED')),
+    'migrate stopped': Change('resize_migrating', ('SHUTOFF',)),
+    'confirm': Change('confirming', ('VERIFY_RESIZE',), 'SHUTOFF'),
+    'snapshot': Change(images.UPLOADING, _AWAKE),
+}
+_BECOMES = {change.task: change.becomes for change in _CHANGES.values()}
+
+
+class Lifecycle:
+    """Changes servers.
+
+    :param options: the group [simulated] of the configuration.
+    :param choose: callable(connection, scheduler.Wanted), as ``Scheduler.choose``.
+    :param clock: returns this moment, in seconds since the epoch.
+    """
+
+    def __init__(self, options, choose, clock):
+        self._options = options
+        self._choose = choose
+        self._clock = clock
+        self._ends = {'shelving': _offload, 'shelving_offloading': _offload,
+                      'unshelving': self._unshelve, 'migrating': self._migrate,
+                      'resize_migrating': self._migrate, images.UPLOADING: _upload}
+
+    def boot(self, connection, server, hints):
+        """Begin to build a Server, on its host; returns it as it is then, without its flavor."""
+        server_id = servers.make(connection, server, hints)
+        self.begin(connection, 'build', server_id, None)
+        return servers.record(servers.find(connection, server_id))
+
+    def begin(self, connection, change, server_id, project_id, **about):
+        """Begin a change, which ends at once or after [simulated] server_seconds.
+
+        :param change: build, shelve, offload, unshelve, suspend, migrate, migrate stopped, confirm.
+        :param project_id: of the user who wants it; None for an administrator.
+        :param about: what the end of the change must know.
+        :raises ServerNotFound: there is none, or it is another project's.
+        :raises StillBusy: not in this state.
+        """
+        row = self._begin(connection, change, server_id, project_id,
+                          self._options.server_seconds, **about)
+        if change == 'shelve':
+            images.make(connection, row, images.SHELVED, project_id, f'{row["name"]}-shelved')
+        self.settle(connection)
+
+    def snapshot(self, connection, server_id, project_id, name, key=None):
+        """Begin an image of a server; returns its id. It takes [simulated] image_seconds.
+
+        :raises ServerNotFound, StillBusy: as `begin`.
+        """
+        row = self._begin(connection, 'snapshot', server_id, project_id,
+                          self._options.image_seconds)
+        image_id = images.make(connection, row, images.SNAPSHOT, project_id, name, key)
+        self.settle(connection)
+        return image_id
+
+    def delete(self, connection, server_id, project_id, seconds=None):
+        """Begin to delete a server; it is on its host for some more seconds.
+
+        :param seconds: None: [simulated] delete_seconds.
+        """
+        row = servers.find(connection, server_id, project_id)
+        if row is None:
+            return
+        if seconds is None:
+            seconds = 0 if row['host'] is None else self._options.delete_seconds
+        gone_at = self._clock() + seconds
+        servers.put(connection, server_id, task='deleting', task_due=None,
+                    gone_at=gone_at if row['gone_at'] is None else min(gone_at, row['gone_at']))
+        images.drop_unfinished(connection, server_id)
+        images.drop_shelved(connection, server_id, project_id)
+
+    def settle(self, connection):
+        """Let happen what is due at this moment."""
+        now = self._clock()
+        for row in connection.execute(
+                'SELECT * FROM servers WHERE task_due <= ? ORDER BY task_due, rowid',
+                (now,)).fetchall():
+            about = json.loads(row['task_about'])
+            servers.put(connection, row['id'], task=None, task_due=None, task_about=None)
+            becomes = _BECOMES[row['task']]
+            if becomes is not None:
+                servers.put(connection, row['id'], status=becomes)
+            else:
+                self._ends[row['task']](connection, row, about)
+        connection.execute('DELETE FROM servers WHERE gone_at <= ?', (now,))
+
+    def _begin(self, connection, change, server_id, project_id, seconds, **about):
+        row = servers.find(connection, server_id, project_id)
+        if row is None:
+            raise errors.ServerNotFound(server_id=server_id)
+        rule = _CHANGES[change]
+        if row['task'] is not None or row['status'] not in rule.begins_in:
+            doing = f' ({row["task"]})' if row['task'] else ''
+            raise errors.StillBusy(service='Nova', reason=(
+                f"Cannot '{change}' instance {server_id} while it is {row['status']}{doing}."))
+        servers.put(connection, server_id, task=rule.task, task_due=self._clock() + seconds,
+                    task_about=json.dumps({'project_id': project_id, **about}))
+        return row
+
+    def _unshelve(self, connection, row, about):
+        host = row['host'] or self._place(connection, row, about.get('service_host'))
+        if host is None:
+            _fail(connection, row, 'unshelve')
+            return
+        servers.put(connection, row['id'], status='ACTIVE', host=host)
+        images.drop_shelved(connection, row['id'], about['project_id'])
+
+    def _migrate(self, connection, row, about):
+        host = self._place(connection, row)
+        if host is None:
+            _fail(connection, row, 'migrate')
+            return
+        # Nova asks whether a server that was moved while it was stopped is to stay there.
+        servers.put(connection, row['id'], host=host, status=(
+            'VERIFY_RESIZE' if row['status'] == 'SHUTOFF' else row['status']))
+
+    def _place(self, connection, row, service_host=None):
+        """The service host for a server that exists; another one than it is on, or None."""
+        if service_host is not None:
+            chosen = {service_host}
+        else:
+            chosen = {each['service_host'] for each in connection.execute(
+                'SELECT service_host FROM hosts')} - {row['host']}
+        return self._choose(connection, scheduler.Wanted(
+            project_id=row['project_id'], hints=json.loads(row['hints']),
+            flavor=servers.flavor(row), leased=True, service_host=service_host,
+            hosts=frozenset(chosen)))
+
+
+def _offload(connection, row, about):
+    images.finish(connection, row['id'])
+    servers.put(connection, row['id'], status='SHELVED_OFFLOADED', host=None)
+
+
+def _upload(connection, row, about):
+    images.finish(connection, row['id'])
+
+
+def _fail(connection, row, change):
+    connection.execute('INSERT INTO failures VALUES (?, ?, ?)',
+                       (row['id'], change, row['task_due']))

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the simulated Nova places a server: the filter's rules, then room, then the emptiest."""
+import collections
+import dataclasses
+import json
+
+from climate.cloud import models
+from climate.cloud.simulated import aggregates
+from climate.cloud.simulated import hosts
+from climate.cloud.simulated import servers
+from climate.nova import rules
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """A place for a server.
+
+    :ivar hints: its scheduler hints, which Nova keeps with it.
+    :ivar flavor: None for one that is of no interest.
+    :ivar leased: it is a server that Climate may have leased: see `Scheduler`.
+    :ivar service_host: an administrator wakes it on this host; None: anywhere.
+    :ivar hosts: the service hosts that come into question; None: all.
+    """
+
+    project_id: str
+    hints: dict
+    flavor: models.Flavor | None
+    leased: bool = False
+    service_host: str | None = None
+    hosts: frozenset | None = None
+
+
+class Scheduler:
+    """Chooses hosts.
+
+    A leased server is in no aggregate of its reservation, so the aggregates alone do not tell
+    where it may be placed; the real filter asks Climate. So does this one where it has `answers`.
+    Without, this rule stands in for Climate: the hint of a leased server that names no aggregate
+    counts for nothing, as if the server were an ordinary one; and where an administrator wakes an
+    ordinary server on a host, the host may be in the freepool, for Climate holds room there. Leased
+    is what the metadata of a boot say is, and whatever exists already when it is placed anew.
+
+    :ivar answers: None, or callable(reservation id, project id) that returns the Answer of Climate
+        or None where it knows no such reservation. It must not call the cloud.
+    :param options: rules.Options.
+    """
+
+    def __init__(self, options):
+        self.answers = None
+        self._options = options
+
+    def choose(self, connection, wanted):
+        """The service host for a server; None where no valid host was found."""
+        inside = _aggregates_of_hosts(connection)
+        able = [row for row in hosts.every(connection)
+                if row['up'] and row['enabled']
+                and (wanted.hosts is None or row['service_host'] in wanted.hosts)]
+        able = _with_room(connection, able, wanted.flavor)
+        may = self._admitted([(row['service_host'], inside.get(row['service_host'], ()))
+                              for row in able], wanted, aggregates.every(connection))
+        taken = collections.Counter(server.host for server in servers.every(connection))
+        return min(may, key=lambda each: taken[each], default=None)
+
+    def _admitted(self, places, wanted, known):
+        """The service hosts onto which the rules of the filter let the server."""
+        reservations = rules.hinted(wanted.hints.get('reservation'))
+        by_flavor = (reservations is None and wanted.flavor is not None
+                     and rules.FLAVOR_KEY in wanted.flavor.extra_specs)
+        answers = None
+        if reservations and self.answers is not None:
+            answers = {each: answer for each in reservations
+                       if (answer := self.answers(each, wanted.project_id)) is not None}
+        elif wanted.leased and not {each.name for each in known} & set(reservations or ()):
+            reservations = None
+        if wanted.service_host is not None and reservations is None:
+            places = [(host, [each for each in inside if each.name != self._options.freepool])
+                      for host, inside in places]
+        wish = rules.Wish([] if by_flavor else reservations, wanted.project_id, by_flavor)
+        refusals = rules.Judge(wish, self._options, answers).refusals(places)
+        return [host for (host, _), refusal in zip(places, refusals, strict=True)
+                if refusal is None]
+
+
+def _with_room(connection, rows, flavor):
+    """Those of the hypervisors that have room and the traits for one more server of a flavor."""
+    if flavor is None:
+        return rows
+    taken = {}
+    for row in connection.execute('SELECT * FROM servers WHERE host IS NOT NULL'):
+        held = servers.flavor(row)
+        if held is not None:
+            taken.setdefault(row['host'], collections.Counter()).update(_units(held))
+    wanted = _units(flavor)
+    traits = {key.removeprefix('trait:') for key, text in flavor.extra_specs.items()
+              if key.startswith('trait:') and text == 'required'}
+    return [row for row in rows
+            if traits <= set(json.loads(row['traits']))
+            and _fits(_capacity(connection, row), wanted,
+                      taken.get(row['service_host'], collections.Counter()))]
+
+
+def _fits(capacity, wanted, taken):
+    return all(taken[each] + count <= capacity.get(each, 0) for each, count in wanted.items())
+
+
+def _units(flavor):
+    """{resource class: what a server of the flavor takes}."""
+    units = collections.Counter(
+        VCPU=flavor.vcpus, MEMORY_MB=flavor.ram, DISK_GB=flavor.disk + flavor.ephemeral)
+    for key, text in flavor.extra_specs.items():
+        if key.startswith('resources:') and text.isdecimal():
+            units[key.removeprefix('resources:')] = int(text)
+    return units
+
+
+def _capacity(connection, row):
+    """{resource class: units} of a hypervisor, with what its child providers have."""
+    inventories = [hosts.inventory(row)] + [
+        json.loads(child['inventory']) for child in connection.execute(
+            'SELECT inventory FROM providers WHERE parent = ?', (row['name'],))]
+    return {each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
+            for inventory in inventories for each, has in inventory.items()}
+
+
+def _aggregates_of_hosts(connection):
+    """{service host: its aggregates, as the rules want them}; hosts in none are not in it."""
+    found = {}
+    for each in aggregates.every(connection):
+        for service_host in each.hosts:
+            found.setdefault(service_host, []).append(
+                rules.Aggregate(each.name, each.zone, each.metadata))
+    return found

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which one thing of the cloud a reservation leases, where that is known only after it was made.
+
+A server that is booted with a lease is not there yet when its lease is made. Whoever boots it says
+later which one it is; where nobody does, the server itself says so in its metadata.
+"""
+import dataclasses
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import engine
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.domain import lifecycle
+from climate.manager import core
+from climate.manager import lease_cloud
+
+LOG = log.getLogger(__name__)
+
+
+class Binding:
+    """Binds reservations to what they lease."""
+
+    def __init__(self, parts):
+        self._core = parts
+
+    def bind(self, context, reservation_id, thing_id):
+        """The Lease of the reservation, which leases that one thing from now on. Repeatable.
+
+        :raises ReservationNotFound: no reservation has that id, or it is over.
+        :raises Conflict: it leases another thing, or nothing of the kind.
+        :raises ServerLeased: another reservation leases that thing.
+        :raises BadRequest: the thing is not there, of another project, or does not fit.
+        """
+        lease, reservation = self._awaiting(reservation_id)
+        if reservation.leased_id == thing_id:
+            return lease
+        plugin = self._core.registry.plugin(reservation.resource_type)
+        if not plugin.awaits_thing(reservation):
+            raise errors.Conflict(reason=(
+                f'Reservation {reservation_id} does not wait for anything'
+                + (f': it leases {reservation.leased_id}.' if reservation.leased_id else '.')))
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
+        plugin.check_thing(cloud, lease, reservation, thing_id)
+        lease = self._write(lease, {reservation_id: thing_id}, context.user_id or 'climate')
+        self._core.wake()
+        return lease
+
+    def ensure(self, lease, now):
+        """The lease with its reservations bound, as many as can be; and ids of those in vain.
+
+        :returns: (Lease, frozenset of the reservations that waited as long as they may).
+        :raises StillBusy: some wait, and may go on.
+        """
+        lease = self._claim_arrivals(lease)
+        waiting = [each for each in _open(lease) if self._awaits(each)]
+        in_vain = {each.id for each in waiting if now >= lease.created_at + datetime.timedelta(
+            seconds=self._core.registry.plugin(each.resource_type).patience_seconds)}
+        if len(in_vain) < len(waiting):
+            raise errors.StillBusy(service='Nova', reason=(
+                f'{len(waiting) - len(in_vain)} of what lease {lease.id} is for is not there '
+                'yet.'))
+        return lease, frozenset(in_vain)
+
+    def _claim_arrivals(self, lease):
+        """The lease with its waiting reservations bound to what has arrived for them."""
+        waiting = [each for each in _open(lease) if self._awaits(each)]
+        found = {}
+        for resource_type in {each.resource_type for each in waiting}:
+            plugin = self._core.registry.plugin(resource_type)
+            cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
+            arrived = plugin.arrivals(cloud, lease)
+            with self._core.database.reader() as connection:
+                taken = reservations.leasing(connection, arrived)
+            mine = [each.id for each in waiting if each.resource_type == resource_type]
+            found |= zip(mine, [each for each in arrived if each not in taken], strict=False)
+        return self._write(lease, found, 'climate') if found else lease
+
+    def _awaits(self, reservation):
+        return self._core.registry.plugin(reservation.resource_type).awaits_thing(reservation)
+
+    def _awaiting(self, reservation_id):
+        with self._core.database.reader() as connection:
+            lease = leases.get(connection, reservations.lease_of(connection, reservation_id))
+        for reservation in _open(lease):
+            if reservation.id == reservation_id and lease.deleted_at is None:
+                return lease, reservation
+        raise errors.ReservationNotFound(reservation_id=reservation_id)
+
+    @core.again_after_a_race
+    def _write(self, lease, things, who):
+        """The lease after {reservation id: id of the thing} was written down."""
+        now = self._core.clock()
+        try:
+            with self._core.database.writer() as connection:
+                current = leases.lock(connection, lease.id)
+                for reservation in _open(current):
+                    thing_id = things.get(reservation.id)
+                    if thing_id is None or reservation.leased_id == thing_id:
+                        continue
+                    if reservation.leased_id is not None:
+                        raise errors.Conflict(reason=(
+                            f'Reservation {reservation.id} leases {reservation.leased_id}.'))
+                    reservations.change(
+                        connection, [reservation.id], now, leased_id=thing_id,
+                        binding={**reservation.binding, 'resource_id': thing_id})
+                    journal.note(connection, lease.id, now, who, 'bind',
+                                 f'{reservation.id} leases {thing_id}')
+                    LOG.info('Lease %s, reservation %s: leases %s', lease.id, reservation.id,
+                             thing_id)
+                after = leases.get(connection, lease.id)
+        except engine.Duplicate:
+            refuse_leased(self._core, things.values())
+            raise errors.LostRace() from None
+        # The claim of whoever carries out an event of the lease stays as it was.
+        return dataclasses.replace(lease, reservations=after.reservations)
+
+
+def refuse_leased(parts, thing_ids, but=frozenset()):
+    """Nothing, unless one of the things is leased already.
+
+    :param but: ids of reservations that may have them.
+    :raises ServerLeased: it names the reservation.
+    """
+    with parts.database.reader() as connection:
+        taken = reservations.leasing(connection, thing_ids)
+    for thing_id, (reservation_id, _) in sorted(taken.items()):
+        if reservation_id not in but:
+            raise errors.ServerLeased(server_id=thing_id, reservation_id=reservation_id)
+
+
+def _open(lease):
+    return [each for each in lease.reservations
+            if each.state != lifecycle.RESERVATION_DELETED]

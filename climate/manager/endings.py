@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a lease comes to its end in the database: buried once all is given back, or before time."""
+from climate.db import events
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.manager import notify
+
+
+def bury(connection, lease, now):
+    """Record that a lease has nothing in the cloud any more and is deleted.
+
+    The caller has cut its allocations and closed its events, in this transaction.
+    """
+    reservations.change(connection, [each.id for each in lease.reservations], now,
+                        state=lifecycle.RESERVATION_DELETED)
+    leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None,
+                  task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
+    if lease.trust_id is not None and lease.event(agenda.DROP_TRUST) is None:
+        events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
+    notify.publish(connection, lease, now, 'delete')
+
+
+def end_early(connection, lease_id, now):
+    """Let a lease end at this moment, because none of its reservations is left."""
+    lease = leases.get(connection, lease_id)
+    event = lease.event(agenda.END)
+    if event.status != lifecycle.EVENT_UNDONE or event.at <= now:
+        return
+    events.move(connection, event, now, now)
+    if lease.start < now:
+        leases.change(connection, lease, now, end=now)
+    journal.note(connection, lease_id, now, 'climate', 'end early',
+                 'None of its reservations is left.')
