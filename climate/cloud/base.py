@@ -77,10 +77,6 @@ class Nova(abc.ABC):
     def delete_aggregate(self, aggregate):
         """Delete an empty aggregate; one that is not there is done."""
 
-    @abc.abstractmethod
-    def create_image(self, server_id, name):
-        """Begin to make an image of a server; returns the id of the image."""
-
 
 class Flavors(abc.ABC):
     """The flavors and the server groups, which Nova keeps too."""
@@ -138,7 +134,7 @@ class Servers(abc.ABC):
 
     @abc.abstractmethod
     def server(self, server_id):
-        """The Server with its flavor, or None; as a user, one's own project's only."""
+        """The Server with its flavor, or None; as a user, one that this user may see."""
 
     @abc.abstractmethod
     def marked(self, project_id, key, text):
@@ -323,8 +319,8 @@ class Services:
     flavors: Flavors
     placement: Placement
     keystone: Keystone
-    servers: Servers = None
-    images: Images = None
+    servers: Servers
+    images: Images
 
 
 class Cloud(abc.ABC):

@@ -103,10 +103,6 @@ class Nova(base.Nova):
         with contextlib.suppress(nova_errors.NotFound):
             self._client.aggregates.delete(aggregate.id)
 
-    @faults.translated
-    def create_image(self, server_id, name):
-        return str(self._client.servers.create_image(server_id, name))
-
     def _servers_on_one(self, service_host):
         found = self._client.servers.list(
             search_opts={'all_tenants': 1, 'host': service_host}, limit=-1)

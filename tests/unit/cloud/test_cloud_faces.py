@@ -13,7 +13,9 @@ from climate.cloud import openstack
 from climate.cloud import placement
 from climate.cloud import servers
 from climate.cloud import simulated
+from climate.cloud.simulated import changes
 from climate.cloud.simulated import flavors as simulated_flavors
+from climate.cloud.simulated import images as simulated_images
 from climate.cloud.simulated import keystone as simulated_keystone
 from climate.cloud.simulated import nova as simulated_nova
 from climate.cloud.simulated import placement as simulated_placement
@@ -24,8 +26,8 @@ FACES = [
     (base.Flavors, flavors.Flavors, simulated_flavors.Flavors),
     (base.Placement, placement.Placement, simulated_placement.Placement),
     (base.Keystone, keystone.Keystone, simulated_keystone.Keystone),
-    (base.Servers, servers.Servers),
-    (base.Images, images.Images),
+    (base.Servers, servers.Servers, changes.Servers),
+    (base.Images, images.Images, simulated_images.Images),
 ]
 
 
