@@ -56,5 +56,6 @@ class OpenStackCloud(base.Cloud):
         return base.Services(
             nova=nova.Nova(self._conf, session_for('nova'), self._pool, trust_id),
             flavors=flavors.Flavors(self._conf, session_for('nova'), trust_id),
-            placement=placement.Placement(self._conf, session_for('placement'), trust_id),
+            placement=placement.Placement(self._conf, session_for('placement'), self._pool,
+                                          trust_id),
             keystone=keystone.Keystone(self._conf, session_for('keystone'), trust_id))

@@ -5,7 +5,6 @@ import datetime
 import os
 import socket
 import threading
-import time
 
 from oslo_log import log
 import oslo_messaging as messaging
@@ -19,6 +18,7 @@ from climate.manager import core
 from climate.manager import endpoint
 from climate.manager import metrics
 from climate.manager import notify
+from climate.manager import refresh
 from climate.manager import trusts
 from climate.plugins import registry
 from climate.rpc import transport
@@ -70,14 +70,11 @@ class Manager:
         """Answer calls and carry out events from here on."""
         self._since = self.core.clock()
         self._seen()
-        self._reaper = trusts.Reaper(self.core)
-        self._sender = notify.Sender(self.core, self.owner,
-                                     messaging.get_notification_transport(self._conf))
         metrics.serve(self.core, self.clockwork)
-        for work in (self._run_events, self._keep_claims, self._run_errands):
-            thread = threading.Thread(target=work, name=work.__name__, daemon=True)
-            thread.start()
-            self._threads.append(thread)
+        for work in (self._run_events, self._keep_claims):
+            self._run(work)
+        for errand, pause in self._errands():
+            self._run(self._repeat, errand, pause)
         if self._serve_rpc:
             self._server = messaging.get_rpc_server(
                 transport.connect(self._conf), transport.target(self._conf, server=self.owner),
@@ -104,6 +101,23 @@ class Manager:
             managers.gone(connection, self.owner)
         self.core.database.dispose()
         LOG.info('Manager %s: stopped', self.owner)
+
+    def _run(self, work, *arguments):
+        thread = threading.Thread(target=work, args=arguments, name=work.__name__, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _errands(self):
+        """Pairs (what is done again and again, seconds between two times); 0 seconds: never."""
+        conf = self._conf.manager
+        sender = notify.Sender(self.core, self.owner,
+                               messaging.get_notification_transport(self._conf))
+        errands = [
+            (sender.flush, 1),
+            (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
+            (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
+        ]
+        return [(errand, pause) for errand, pause in errands if pause]
 
     def _run_events(self):
         while not self._stopping.is_set():
@@ -134,14 +148,12 @@ class Manager:
             self._guarded(lambda: self.clockwork.prolong(self.core.clock()))
             self._guarded(self._seen)
 
-    def _run_errands(self):
-        reap_every = self._conf.manager.trust_reaper_seconds
-        next_reap = time.monotonic()
-        while not self._stopping.wait(1):
-            self._guarded(lambda: self._sender.flush(self.core.clock()))
-            if reap_every and time.monotonic() >= next_reap:
-                next_reap = time.monotonic() + reap_every
-                self._guarded(lambda: self._reaper.reap(self.core.clock()))
+    def _repeat(self, errand, pause):
+        # Each in a thread of its own: one that waits for the cloud holds up no other.
+        wait = 1
+        while not self._stopping.wait(wait):
+            self._guarded(lambda: errand(self.core.clock()))
+            wait = pause
 
     def _seen(self):
         now = self.core.clock()
