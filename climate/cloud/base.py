@@ -153,6 +153,8 @@ class Servers(abc.ABC):
         """Set the keys of `metadata`, and remove those whose value is None; others stay.
 
         :raises ServerNotFound: there is no such server.
+        :raises StillBusy: not in this state: Nova allows it while a server is ACTIVE, PAUSED,
+            SUSPENDED or SHUTOFF, whatever is done to it just then.
         """
 
     @abc.abstractmethod

@@ -3,6 +3,7 @@
 from climate import errors
 from climate.cloud import base
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import servers
 
 
@@ -37,6 +38,10 @@ class Servers(base.Servers):
             row = servers.find(connection, server_id, project_id)
             if row is None:
                 raise errors.ServerNotFound(server_id=server_id)
+            if row['status'] not in lifecycle.AWAKE:
+                raise errors.StillBusy(service='Nova', reason=(
+                    f"Cannot 'update_instance_metadata' instance {server_id} while it is "
+                    f'{row["status"]}.'))
             servers.mark(connection, row, metadata)
         self._calls.make('nova.mark', work, admin=False)
 

@@ -107,6 +107,13 @@ def test_metadata_are_set_and_removed_and_found(scene):
     assert scene.service.servers.ids() == {server.id, other.id}
 
 
+@pytest.mark.parametrize('status', ['BUILD', 'SHELVED_OFFLOADED', 'VERIFY_RESIZE', 'ERROR'])
+def test_metadata_are_not_changed_in_any_status(scene, status):
+    server = scene.boot(status)
+    with pytest.raises(errors.StillBusy, match=status):
+        scene.user.servers.mark(server.id, {'a': '1'})
+
+
 @pytest.mark.parametrize('call', [
     lambda servers: servers.marked('a', 'b'), lambda servers: servers.ids(),
     lambda servers: servers.migrate('x'), lambda servers: servers.offload('x'),
