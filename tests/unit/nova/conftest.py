@@ -2,11 +2,13 @@
 """Climate as a scheduler sees it: a Keystone and a REST service that answer what a test says."""
 import re
 
+import booting
 from keystoneauth1 import fixture
+import nova_standin
 import pytest
 
 KEYSTONE = 'http://keystone.example/v3'
-CLIMATE = 'http://climate.example:1234/v1'
+CLIMATE = booting.URL
 
 
 class FakeClimate:
@@ -72,3 +74,34 @@ def write(tmp_path):
             f'{name} = {value}\n' for name, value in options.items()))
         return path
     return written
+
+
+@pytest.fixture
+def nova():
+    return booting.Nova([])
+
+
+@pytest.fixture
+def service(climate, requests_mock, nova):
+    """Climate, with Keystone's catalogue beside it."""
+    return booting.Climate(requests_mock, nova.log)
+
+
+@pytest.fixture
+def make(login, write, service, nova):
+    """Make a User of a cloud with these options; without any, they are those of the login."""
+    made = []
+
+    def user(**options):
+        context = nova_standin.api(write(login | options))
+        factory, _conf = context.__enter__()
+        made.append(context)
+        return booting.User(factory({})(nova))
+    yield user
+    for context in reversed(made):
+        context.__exit__(None, None, None)
+
+
+@pytest.fixture
+def user(make):
+    return make()
