@@ -11,10 +11,20 @@ KEYSTONE = 'http://keystone.example/v3'
 CLIMATE = booting.URL
 
 
+def shown(reservation_id, hosts=(), owner='me', asks='me', reason=None, **more):
+    active = reason is None
+    if owner != asks:
+        reason = reason or 'It belongs to another project.'
+    return {'json': {'reservation': {
+        'id': reservation_id, 'lease_id': 'l1', 'project_id': owner, 'active': active,
+        'usable': active and owner == asks, 'reason': reason,
+        'hosts': list(hosts), 'service_hosts': list(hosts), 'ordinary': False, **more}}}
+
+
 class FakeClimate:
     """Answers about reservations.
 
-    :ivar asked: the requests about reservations that came, in order.
+    :ivar asked: the requests that came, in order.
     """
 
     def __init__(self, mocker):
@@ -35,14 +45,17 @@ class FakeClimate:
         """Have these responses given about a reservation, the last one for ever."""
         self._mocker.get(f'{CLIMATE}/reservations/{reservation_id}/hosts', list(responses))
 
-    def shows(self, reservation_id, hosts=(), owner='me', asks='me', reason=None):
+    def shows(self, reservation_id, hosts=(), owner='me', asks='me', reason=None, **more):
         """Have a reservation shown, idle where there is a reason."""
-        usable = reason is None and owner == asks
-        found = {'id': reservation_id, 'lease_id': 'l1', 'project_id': owner,
-                 'active': reason is None, 'usable': usable,
-                 'reason': reason or (None if usable else 'It belongs to another project.'),
-                 'hosts': list(hosts), 'service_hosts': list(hosts)}
-        self.answers(reservation_id, {'json': {'reservation': found}})
+        self.answers(reservation_id, shown(reservation_id, hosts, owner, asks, reason, **more))
+
+    def leases(self, server_id, *answer, **more):
+        """Have the reservation of a leased server shown; as in `shows`."""
+        self._mocker.get(f'{CLIMATE}/servers/{server_id}/hosts', **shown(*answer, **more))
+
+    def leases_not(self, server_id):
+        self._mocker.get(f'{CLIMATE}/servers/{server_id}/hosts', status_code=404, json={
+            'error_code': 404, 'error_name': 'server_not_found', 'error_message': 'no'})
 
     def knows_not(self, reservation_id):
         self.answers(reservation_id, {'status_code': 404, 'json': {
@@ -105,3 +118,10 @@ def make(login, write, service, nova):
 @pytest.fixture
 def user(make):
     return make()
+
+
+@pytest.fixture
+def asking(climate, login, write):
+    """The scheduler filter, asking Climate."""
+    with nova_standin.scheduler(write(login)) as (filter_class, _conf):
+        yield filter_class()
