@@ -101,10 +101,20 @@ class ClimateFilter(filters.BaseHostFilter):
                 if answers:
                     yield answers, False
             for first in range(0, len(named) or 1, _BATCH):
-                for each in named[first:first + _BATCH]:
-                    answers[each], kept = self._climate.ask(each, wish.project_id)
-                    some_kept = some_kept or kept
+                some_kept |= self._ask(named[first:first + _BATCH], wish, answers)
                 yield answers, some_kept
+            if any(answer.ordinary for answer in answers.values()):
+                # As if it had no hint: then its flavor counts.
+                some_kept |= self._ask(wish.of_flavor, wish, answers)
+                yield answers, some_kept
+
+    def _ask(self, reservations, wish, answers):
+        """Put what Climate says of them into `answers`; whether one of them was kept."""
+        some_kept = False
+        for each in reservations:
+            answers[each], kept = self._climate.ask(each, wish.project_id)
+            some_kept |= kept
+        return some_kept
 
     def _answers_of_now(self, wish, answers):
         with _refusing():
@@ -156,13 +166,14 @@ def _judged(hosts, judge):
 
 
 def _wish(spec_obj):
-    reservations = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
-    by_flavor = False
-    if reservations is None:
-        reservations = _of_flavor(spec_obj.flavor)
-        by_flavor = reservations is not None
-    return rules.Wish(reservations, spec_obj.project_id, by_flavor,
-                      _set(spec_obj, 'instance_uuid'))
+    hinted = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
+    of_flavor = _of_flavor(spec_obj.flavor)
+    server_id = _set(spec_obj, 'instance_uuid')
+    if hinted is None:
+        return rules.Wish(of_flavor, spec_obj.project_id, of_flavor is not None,
+                          server_id=server_id)
+    return rules.Wish(hinted, spec_obj.project_id, of_flavor=tuple(of_flavor or ()),
+                      server_id=server_id)
 
 
 def _of_flavor(flavor):

@@ -45,12 +45,14 @@ class Wish:
 
     :ivar reservations: ids of reservations that it names; None for an ordinary request.
     :ivar by_flavor: its flavor names the reservation, not a hint.
+    :ivar of_flavor: ids of reservations that its flavor names beside the hint.
     :ivar server_id: the server that is placed; None where it is not known.
     """
 
     reservations: list | None
     project_id: str | None
     by_flavor: bool = False
+    of_flavor: tuple = ()
     server_id: str | None = None
 
 

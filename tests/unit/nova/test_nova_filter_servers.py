@@ -52,6 +52,22 @@ def test_ordinary_hosts_are_there_beside_those_of_other_reservations(asking, cli
     assert placing.passed(asking, wanted) == ['mine', 'plain']
 
 
+def flavored(hints):
+    return placing.request(hints, flavor=nova_standin.Flavor({placing.FLAVOR_KEY: 'r2'}))
+
+
+def test_an_ordinary_server_goes_where_its_flavor_says(asking, climate):
+    climate.shows('r1', ordinary=True)
+    climate.shows('r2', ['free'])
+    assert placing.passed(asking, flavored(WITH_R1), ALL[:2]) == ['free']
+
+
+def test_a_server_that_sleeps_does_not_wake_by_its_flavor(asking, climate):
+    climate.shows('r1', reason='Lease l1 has not started.')
+    climate.shows('r2', ['free'])
+    assert placing.passed(asking, flavored(WITH_R1)) == []
+
+
 def test_an_older_climate_says_nothing_of_ordinary_servers(asking, climate):
     climate.answers('r1', {'json': {'reservation': {
         'id': 'r1', 'active': False, 'usable': False, 'reason': 'idle', 'service_hosts': []}}})
