@@ -77,10 +77,6 @@ class Nova(abc.ABC):
     def delete_aggregate(self, aggregate):
         """Delete an empty aggregate; one that is not there is done."""
 
-    @abc.abstractmethod
-    def create_image(self, server_id, name):
-        """Begin to make an image of a server; returns the id of the image."""
-
 
 class Flavors(abc.ABC):
     """The flavors and the server groups, which Nova keeps too."""
@@ -138,11 +134,11 @@ class Servers(abc.ABC):
 
     @abc.abstractmethod
     def server(self, server_id):
-        """The Server with its flavor, or None; as a user, one's own project's only."""
+        """The Server with its flavor, or None; as a user, one that this user may see."""
 
     @abc.abstractmethod
-    def marked(self, key, text):
-        """The Servers of all projects whose metadata says so, oldest first; as the service only."""
+    def marked(self, project_id, key, text):
+        """The Servers of a project whose metadata says so, oldest first; as the service only."""
 
     @abc.abstractmethod
     def ids(self):
@@ -152,9 +148,11 @@ class Servers(abc.ABC):
     def mark(self, server_id, metadata):
         """Set the keys of `metadata`, and remove those whose value is None; others stay.
 
+        Nova allows it while a server is ACTIVE, PAUSED, SUSPENDED or SHUTOFF, whatever is done to
+        it just then.
+
         :raises ServerNotFound: there is no such server.
-        :raises StillBusy: not in this state: Nova allows it while a server is ACTIVE, PAUSED,
-            SUSPENDED or SHUTOFF, whatever is done to it just then.
+        :raises StillBusy: not in this state; where all is as it should be already, in none.
         """
 
     @abc.abstractmethod
@@ -210,6 +208,8 @@ class Servers(abc.ABC):
     def create_image(self, server_id, name, key):
         """Begin to make an image of a server; it keeps `key`, by which ``Images.made`` finds it.
 
+        A name that is too long for an image is cut.
+
         :raises StillBusy: not in this state, or another image is being made.
         """
 
@@ -225,7 +225,7 @@ class Images(abc.ABC):
 
     @abc.abstractmethod
     def give(self, image_id, project_id):
-        """Make a project the owner of an image; as the service only."""
+        """Make a project the owner of an image, which is private then; as the service only."""
 
     @abc.abstractmethod
     def delete(self, image_id):
@@ -289,6 +289,14 @@ class Placement(abc.ABC):
         :raises HostNotFound: the hypervisor has no provider.
         """
 
+    @abc.abstractmethod
+    def survey(self, hypervisor_names):
+        """The traits and inventories of many hypervisors, several asked for at once.
+
+        :returns: {name: (traits, inventory)}, each as the methods above return it; hypervisors
+            without a provider are not in it.
+        """
+
 
 class Keystone(abc.ABC):
     """The trusts that users give to Climate."""
@@ -321,8 +329,8 @@ class Services:
     flavors: Flavors
     placement: Placement
     keystone: Keystone
-    servers: Servers = None
-    images: Images = None
+    servers: Servers
+    images: Images
 
 
 class Cloud(abc.ABC):
