@@ -108,19 +108,20 @@ def _plugins(cloud):
                    f'{settings.CHECKOUT}\n{cloud.plugins}\n{settings.TOOL / "inside"}\n')
 
 
-def check_filter(cloud):
-    """Whether the scheduler's Python can import Climate's filter.
+def check_filters(cloud):
+    """Make sure that Nova's Python can import Climate's two filters.
 
     :raises CloudError: it cannot; the message has the reason.
     """
-    if not cloud.climate_filter:
+    if not cloud.climate_filters:
         return
     done = subprocess.run(
-        [cloud.python, '-c', 'from climate.nova import filter; filter.ClimateFilter'],
+        [cloud.python, '-c', 'from climate.nova import filter, middleware; '
+         'filter.ClimateFilter, middleware.filter_factory'],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         env=commands.environment(cloud), cwd=cloud.run)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ['no reason given'])[-1]
         raise settings.CloudError(
-            f'Nova cannot load climate.nova.filter.ClimateFilter: {reason}. '
-            f'Mend it, or leave it out with CLOUD_FILTER=0.')
+            f'Nova cannot load the filters of climate.nova: {reason}. '
+            f'Mend them, or leave them out with CLOUD_FILTER=0.')
