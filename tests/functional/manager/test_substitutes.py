@@ -90,7 +90,7 @@ def test_instances_apart_do_not_join_one_another(manager, enrol):
 
 
 def test_instances_together_all_move_to_one_host(manager, enrol):
-    first, second, third = enrol(3)
+    _first, second, third = enrol(3)
     manager.create(builders.a_lease(_sized(6), end=NOON + hours(2)))
     lease = manager.create(builders.a_lease(_sized(4, True), **LATER))
     assert _spread(lease) == {second.id: 4}
@@ -101,7 +101,7 @@ def test_instances_together_all_move_to_one_host(manager, enrol):
 
 @pytest.mark.parametrize('affinity', [True, False, None])
 def test_where_nothing_is_free_the_start_fails_and_names_the_host(manager, enrol, affinity):
-    first, second = enrol(2)
+    first, _second = enrol(2)
     lease = manager.create(builders.a_lease(_sized(2, affinity), **LATER))
     others = manager.create(builders.a_lease(_sized(6), end=NOON + hours(9)))
     manager.create(builders.a_lease(_sized(8 if affinity is not False else 7),
@@ -172,7 +172,7 @@ def test_instances_whose_host_stays_held_get_room_elsewhere(manager, enrol):
 
 
 def test_instances_whose_only_host_stays_held_wait_and_say_who_has_it(manager, enrol):
-    [host] = enrol(1)
+    [_host] = enrol(1)
     whole = acts.active(manager, builders.hosts(1))
     lease = manager.create(builders.a_lease(_sized(2), **LATER))
     manager.cloud.fail('nova.delete_aggregate', 3, acts.NO)
@@ -184,7 +184,7 @@ def test_instances_whose_only_host_stays_held_wait_and_say_who_has_it(manager, e
 
 
 def test_a_substitute_meets_the_criteria_too(manager, enrol):
-    first, second = enrol(2)
+    first, _second = enrol(2)
     lease = manager.create(builders.a_lease(_sized(
         1, resource_properties='["==", "$hypervisor_hostname", "small-0"]'), **LATER))
     acts.disable(manager, first)

@@ -90,15 +90,15 @@ def _serves(plan, owners):
         for place, (count, least, _) in enumerate(plan))
 
 
-def test_b_the_first_does_not_take_what_only_the_second_can_use():
+def test_the_first_does_not_take_what_only_the_second_can_use():
     assert numbers([whole([1, 2], 1), whole([1], 1)]) == [[2], [1]]
 
 
-def test_b_the_first_does_not_grow_at_the_cost_of_the_second():
+def test_the_first_does_not_grow_at_the_cost_of_the_second():
     assert numbers([whole([1, 2, 3], 1, 3), whole([1, 2, 3], 2, 3)]) == [[1], [2, 3]]
 
 
-def test_b_small_ones_do_not_take_the_room_of_a_large_one():
+def test_small_ones_do_not_take_the_room_of_a_large_one():
     asks = [parts([host(1, 6), host(2, 8)], 3, 2, fit.Spread.APART),
             parts([host(1, 6), host(2, 8)], 8, 1)]
     with pytest.raises(errors.NotEnough):
