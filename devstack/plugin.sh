@@ -52,7 +52,7 @@ function configure_climate {
     iniset "$CLIMATE_CONF" api port "$port"
 
     configure_keystone_authtoken_middleware "$CLIMATE_CONF" climate
-    # [nova] and [placement] fall back to this login.
+    # [nova], [placement] and [glance] fall back to this login.
     configure_climate_login keystone
     iniset "$CLIMATE_CONF" nova aggregate_freepool "$CLIMATE_FREEPOOL"
     iniset "$CLIMATE_CONF" nova aggregate_owner_key "$CLIMATE_OWNER_KEY"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for the part of Nova in which the scheduler filter runs."""
+"""A stand-in for the parts of Nova in which the scheduler filter and the WSGI filter run."""
 import contextlib
 import dataclasses
 import importlib
@@ -47,12 +47,21 @@ class Host:
     aggregates: list
 
 
-@contextlib.contextmanager
 def scheduler(*files):
     """The class ClimateFilter in a Nova that reads these files, and Nova's conf."""
+    return _inside('climate.nova.filter', 'ClimateFilter', files)
+
+
+def api(*files):
+    """The paste factory of the WSGI filter in a Nova that reads these files, and Nova's conf."""
+    return _inside('climate.nova.middleware', 'filter_factory', files)
+
+
+@contextlib.contextmanager
+def _inside(name, wanted, files):
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[str(path) for path in files])
-    modules = {name: types.ModuleType(name) for name in _MODULES}
+    modules = {each: types.ModuleType(each) for each in _MODULES}
     modules['nova'].conf = modules['nova.conf']
     modules['nova.conf'].CONF = conf
     modules['nova.scheduler'].filters = modules['nova.scheduler.filters']
@@ -60,15 +69,14 @@ def scheduler(*files):
     modules['nova.scheduler.filters'].BaseHostFilter = type('BaseHostFilter', (), {})
     modules['nova.scheduler.utils'].request_is_rebuild = (
         lambda request: request.hints.get('_nova_check_type') == ['rebuild'])
-    before = {name: sys.modules.get(name) for name in _MODULES}
+    before = {each: sys.modules.get(each) for each in _MODULES}
     sys.modules.update(modules)
-    sys.modules.pop('climate.nova.filter', None)
+    sys.modules.pop(name, None)
     try:
-        module = importlib.import_module('climate.nova.filter')
-        yield module.ClimateFilter, conf
+        yield getattr(importlib.import_module(name), wanted), conf
     finally:
-        sys.modules.pop('climate.nova.filter', None)
-        for name, module in before.items():
-            sys.modules.pop(name, None)
+        sys.modules.pop(name, None)
+        for each, module in before.items():
+            sys.modules.pop(each, None)
             if module is not None:
-                sys.modules[name] = module
+                sys.modules[each] = module

@@ -77,10 +77,6 @@ class Nova(abc.ABC):
     def delete_aggregate(self, aggregate):
         """Delete an empty aggregate; one that is not there is done."""
 
-    @abc.abstractmethod
-    def create_image(self, server_id, name):
-        """Begin to make an image of a server; returns the id of the image."""
-
 
 class Flavors(abc.ABC):
     """The flavors and the server groups, which Nova keeps too."""
@@ -138,11 +134,11 @@ class Servers(abc.ABC):
 
     @abc.abstractmethod
     def server(self, server_id):
-        """The Server with its flavor, or None; as a user, one's own project's only."""
+        """The Server with its flavor, or None; as a user, one that this user may see."""
 
     @abc.abstractmethod
-    def marked(self, key, text):
-        """The Servers of all projects whose metadata says so, oldest first; as the service only."""
+    def marked(self, project_id, key, text):
+        """The Servers of a project whose metadata says so, oldest first; as the service only."""
 
     @abc.abstractmethod
     def ids(self):
@@ -152,7 +148,9 @@ class Servers(abc.ABC):
     def mark(self, server_id, metadata):
         """Set the keys of `metadata`, and remove those whose value is None; others stay.
 
-        :raises ServerNotFound: there is no such server.
+        Nova lets nobody do so while a server is being built or is shelved, resized or in ERROR.
+
+        :raises StillBusy: not in this state; where all is as it should be already, in none.
         """
 
     @abc.abstractmethod
@@ -208,6 +206,8 @@ class Servers(abc.ABC):
     def create_image(self, server_id, name, key):
         """Begin to make an image of a server; it keeps `key`, by which ``Images.made`` finds it.
 
+        A name that is too long for an image is cut.
+
         :raises StillBusy: not in this state, or another image is being made.
         """
 
@@ -223,7 +223,7 @@ class Images(abc.ABC):
 
     @abc.abstractmethod
     def give(self, image_id, project_id):
-        """Make a project the owner of an image; as the service only."""
+        """Make a project the owner of an image, which is private then; as the service only."""
 
     @abc.abstractmethod
     def delete(self, image_id):
@@ -319,8 +319,8 @@ class Services:
     flavors: Flavors
     placement: Placement
     keystone: Keystone
-    servers: Servers = None
-    images: Images = None
+    servers: Servers
+    images: Images
 
 
 class Cloud(abc.ABC):

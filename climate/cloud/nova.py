@@ -103,10 +103,6 @@ class Nova(base.Nova):
         with contextlib.suppress(nova_errors.NotFound):
             self._client.aggregates.delete(aggregate.id)
 
-    @faults.translated
-    def create_image(self, server_id, name):
-        return str(self._client.servers.create_image(server_id, name))
-
     def _servers_on_one(self, service_host):
         found = self._client.servers.list(
             search_opts={'all_tenants': 1, 'host': service_host}, limit=-1)
@@ -216,9 +212,21 @@ def _hypervisor(found, zones):
 
 def server(found):
     """A server of Nova's answers, a dict, as a Server."""
+    flavor = found.get('flavor') or {}
     return models.Server(
-        id=found['id'], name=found['name'], host=found.get('OS-EXT-SRV-ATTR:host'),
-        project_id=found['tenant_id'], status=found['status'])
+        # Of a server in a cell that is down Nova tells little.
+        id=found['id'], name=found.get('name') or '', host=found.get('OS-EXT-SRV-ATTR:host'),
+        project_id=found['tenant_id'], status=found['status'],
+        task=found.get('OS-EXT-STS:task_state'), metadata=dict(found.get('metadata') or {}),
+        flavor=_own_flavor(flavor) if 'original_name' in flavor else None)
+
+
+def _own_flavor(found):
+    """The flavor that Nova keeps with a server, and shows without its id."""
+    return models.Flavor(
+        id='', name=found['original_name'], vcpus=found['vcpus'], ram=found['ram'],
+        disk=found['disk'], ephemeral=found['ephemeral'], swap=found['swap'],
+        extra_specs=dict(found.get('extra_specs') or {}))
 
 
 def _aggregate(resource):

@@ -8,9 +8,11 @@ from climate import errors
 from climate.cloud import base
 from climate.cloud import faults
 from climate.cloud import flavors
+from climate.cloud import images
 from climate.cloud import keystone
 from climate.cloud import nova
 from climate.cloud import placement
+from climate.cloud import servers
 from climate.cloud import session
 
 _USERS = 256
@@ -57,4 +59,6 @@ class OpenStackCloud(base.Cloud):
             nova=nova.Nova(self._conf, session_for('nova'), self._pool, trust_id),
             flavors=flavors.Flavors(self._conf, session_for('nova'), trust_id),
             placement=placement.Placement(self._conf, session_for('placement'), trust_id),
-            keystone=keystone.Keystone(self._conf, session_for('keystone'), trust_id))
+            keystone=keystone.Keystone(self._conf, session_for('keystone'), trust_id),
+            servers=servers.Servers(self._conf, session_for('nova'), trust_id),
+            images=images.Images(self._conf, session_for('glance'), trust_id))

@@ -8,13 +8,14 @@ from climate import version
 from climate.conf import api
 from climate.conf import base
 from climate.conf import cloud
+from climate.conf import glance
 from climate.conf import keystone
 from climate.conf import manager
 from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 
-MODULES = (base, api, manager, cloud, keystone, nova, placement, simulated)
+MODULES = (base, api, manager, cloud, keystone, nova, placement, glance, simulated)
 
 
 def register(conf):

@@ -7,8 +7,8 @@ from oslo_config import cfg
 GROUP = cfg.OptGroup('cloud', title='Which cloud Climate works with')
 OPTS = [
     cfg.StrOpt('driver', default='openstack', choices=['openstack', 'simulated'],
-               help='openstack: the real one, reached with [keystone], [nova] and [placement]. '
-                    'simulated: one that is built in, for trials and tests, set up in '
+               help='openstack: the real one, reached with [keystone], [nova], [placement] and '
+                    '[glance]. simulated: one that is built in, for trials and tests, set up in '
                     '[simulated]; nothing real is reserved.'),
 ]
 

@@ -82,9 +82,18 @@ class HostPlugin(base.ResourcePlugin):
             return
         servers = cloud.as_service().nova.servers_on(
             [resource.facts['service_name'] for resource in resources])
+        busy = []
         for server in servers:
-            cloud.as_user().nova.create_image(
-                server.id, self.conf.nova.image_prefix + server.name)
+            try:
+                self._ensure_image(cloud, f'{reservation.id}:{server.id}', server)
+            except errors.ServerNotFound as error:
+                LOG.info('Reservation %s: no image of a server that was deleted meanwhile: %s',
+                         reservation.id, error.message)
+            except errors.StillBusy as error:
+                busy.append(error)
+        # Only now: one that cannot be imaged must not keep the others from it.
+        for error in busy:
+            raise error
 
     def end(self, cloud, lease, reservation, resources):
         nova = cloud.as_service().nova
@@ -102,6 +111,11 @@ class HostPlugin(base.ResourcePlugin):
         fields = {**reservation.request, 'aggregate_id': None, **reservation.binding}
         fields.pop('extra_specs', None)
         return fields
+
+    def _ensure_image(self, cloud, key, server):
+        if not cloud.as_service().images.made(key):
+            cloud.as_user().servers.create_image(
+                server.id, self.conf.nova.image_prefix + server.name, key)
 
     @staticmethod
     def _take_back(nova, aggregate, hosts, freepool):

@@ -3,6 +3,7 @@
 from climate import errors
 from climate.cloud import base
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import servers
 
 
@@ -24,9 +25,9 @@ class Servers(base.Servers):
             return None if row is None else servers.record(row, servers.shown_flavor(row))
         return self._calls.make('nova.server', work, admin=False)
 
-    def marked(self, key, text):
-        return self._calls.make('nova.marked', lambda connection, project_id: servers.marked(
-            connection, key, text))
+    def marked(self, project_id, key, text):
+        return self._calls.make('nova.marked', lambda connection, _: servers.marked(
+            connection, project_id, key, text))
 
     def ids(self):
         return self._calls.make('nova.server_ids', lambda connection, project_id: frozenset(
@@ -37,7 +38,7 @@ class Servers(base.Servers):
             row = servers.find(connection, server_id, project_id)
             if row is None:
                 raise errors.ServerNotFound(server_id=server_id)
-            servers.mark(connection, row, metadata)
+            self._mark(connection, row, metadata)
         self._calls.make('nova.mark', work, admin=False)
 
     def shelve(self, server_id):
@@ -76,6 +77,15 @@ class Servers(base.Servers):
         return self._calls.make(
             'nova.create_image', lambda connection, project_id: self._lifecycle.snapshot(
                 connection, server_id, project_id, name, key), admin=False)
+
+    @staticmethod
+    def _mark(connection, row, metadata):
+        if not servers.is_marked(row, metadata):
+            if row['status'] not in lifecycle.AWAKE:
+                raise errors.StillBusy(service='Nova', reason=(
+                    f"Cannot 'update metadata' instance {row['id']} while it is "
+                    f'{row["status"]}.'))
+            servers.mark(connection, row, metadata)
 
     def _begin(self, change, server_id, admin=True):
         self._calls.make(f'nova.{change}', lambda connection, project_id: self._lifecycle.begin(

@@ -23,17 +23,18 @@ class Change:
     becomes: str | None = None
 
 
-_AWAKE = ('ACTIVE', 'SHUTOFF', 'SUSPENDED', 'PAUSED')
+#: In these, and in no others, Nova lets somebody shelve, image or mark a server.
+AWAKE = ('ACTIVE', 'SHUTOFF', 'SUSPENDED', 'PAUSED')
 _CHANGES = {
     'build': Change('spawning', ('BUILD',), 'ACTIVE'),
-    'shelve': Change('shelving', _AWAKE),
+    'shelve': Change('shelving', AWAKE),
     'offload': Change('shelving_offloading', ('SHELVED',)),
     'unshelve': Change('unshelving', ('SHELVED', 'SHELVED_OFFLOADED')),
     'suspend': Change('suspending', ('ACTIVE',), 'SUSPENDED'),
     'migrate': Change('migrating', ('ACTIVE', 'PAUSED')),
     'migrate stopped': Change('resize_migrating', ('SHUTOFF',)),
     'confirm': Change('confirming', ('VERIFY_RESIZE',), 'SHUTOFF'),
-    'snapshot': Change(images.UPLOADING, _AWAKE),
+    'snapshot': Change(images.UPLOADING, AWAKE),
 }
 _BECOMES = {change.task: change.becomes for change in _CHANGES.values()}
 

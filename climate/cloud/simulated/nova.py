@@ -75,16 +75,6 @@ class Nova(base.Nova):
         self._call('delete_aggregate',
                    lambda connection: aggregates.delete(connection, aggregate.id))
 
-    def create_image(self, server_id, name):
-        def work(connection, project_id):
-            try:
-                return self._lifecycle.snapshot(connection, server_id, project_id, name)
-            except errors.ServerNotFound as error:
-                raise errors.CloudError(service='Nova', reason=(
-                    f'Instance {server_id} could not be found.')) from error
-
-        return self._calls.make('nova.create_image', work, admin=False)
-
     def _call(self, name, work):
         """Make a call that only an administrator may make."""
         return self._calls.make(f'nova.{name}', lambda connection, project_id: work(connection))

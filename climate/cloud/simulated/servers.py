@@ -26,9 +26,10 @@ def of_flavor(connection, flavor_id):
         'SELECT * FROM servers WHERE flavor_id = ? ORDER BY rowid', (flavor_id,))]
 
 
-def marked(connection, key, text):
-    """The Servers whose metadata says so, oldest first."""
-    return [server for server in every(connection) if server.metadata.get(key) == text]
+def marked(connection, project_id, key, text):
+    """The Servers of a project whose metadata says so, oldest first."""
+    return [server for server in every(connection)
+            if server.project_id == project_id and server.metadata.get(key) == text]
 
 
 def find(connection, server_id, project_id=None):
@@ -56,6 +57,12 @@ def put(connection, server_id, **columns):
     names = ', '.join(f'{name} = ?' for name in columns)
     connection.execute(f'UPDATE servers SET {names} WHERE id = ?',
                        (*columns.values(), server_id))
+
+
+def is_marked(row, metadata):
+    """True where `mark` would change nothing."""
+    known = json.loads(row['metadata'])
+    return all(known.get(key) == text for key, text in metadata.items())
 
 
 def mark(connection, row, metadata):

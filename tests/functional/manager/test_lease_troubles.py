@@ -199,6 +199,22 @@ def test_a_lease_whose_owner_is_gone_still_ends_cleanly(manager):
     assert acts.is_clean(manager, 1)
 
 
+def test_each_server_is_imaged_once_though_some_fail_at_first(manager):
+    manager.enrol(1)
+    lease = acts.active(manager, builders.hosts(1, before_end='snapshot'), end=NOON + hours(3))
+    hints = {'reservation': lease.reservations[0].id}
+    booted = [manager.cloud.boot('demo', name, hints) for name in ('one', 'two', 'three')]
+    manager.cloud.mark_server(booted[0].id, 'ERROR')
+    manager.cloud.fail('nova.create_image', 1, errors.CloudError(service='Nova', reason='no'))
+    manager.run_until(NOON + hours(2) + _seconds(60))
+    assert sorted(each['name'] for each in manager.cloud.images()) == [
+        'reserved_three', 'reserved_two']
+    manager.cloud.mark_server(booted[0].id, 'ACTIVE')
+    manager.run_until(NOON + hours(2) + _seconds(120))
+    assert sorted(each['name'] for each in manager.cloud.images()) == [
+        'reserved_one', 'reserved_three', 'reserved_two']
+
+
 @pytest.mark.parametrize('required', [True, False])
 def test_a_caller_who_cannot_delegate(manager, conf, required):
     conf.set_override('trust_required', required, group='keystone')

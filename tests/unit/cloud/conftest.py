@@ -29,6 +29,7 @@ class CannedCloud:
     NOVA = 'http://nova/v2.1'
     PLACEMENT = 'http://placement'
     KEYSTONE = 'http://keystone/v3'
+    GLANCE = 'http://glance/v2'
 
     def __init__(self, http, build):
         self.http = http
@@ -55,7 +56,8 @@ class CannedCloud:
         token = fixture.V3Token(user_id='climate-id')
         token.set_project_scope()
         for service, url in (('compute', CannedCloud.NOVA), ('identity', CannedCloud.KEYSTONE),
-                             ('placement', CannedCloud.PLACEMENT)):
+                             ('placement', CannedCloud.PLACEMENT),
+                             ('image', 'http://glance')):
             token.add_service(service).add_standard_endpoints(
                 internal=url, public=f'{url}/public', region='RegionOne')
         return token
@@ -65,6 +67,9 @@ class CannedCloud:
         self.http.get('http://keystone/', json=keystone, status_code=300)
         self.http.get(f'{self.KEYSTONE}', json={'version': keystone.versions[0]})
         self.http.get(f'{self.KEYSTONE}/', json={'version': keystone.versions[0]})
+        glance = fixture.DiscoveryList(v2=False, v3=False)
+        glance.add_microversion(href=f'{self.GLANCE}/', id='v2.17')
+        self.http.get('http://glance', json=glance, status_code=300)
 
 
 @pytest.fixture

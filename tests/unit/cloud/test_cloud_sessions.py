@@ -54,11 +54,11 @@ def test_a_refused_login_of_climate_names_its_section(canned):
 
 
 def test_a_user_is_logged_in_by_the_trust_alone_and_once(canned):
-    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202,
-                     json={'image_id': 'i1'})
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202)
     cloud = canned.cloud()
-    assert cloud.as_user('t1').nova.create_image('s1', 'snapshot') == 'i1'
-    assert cloud.as_user('t1').nova.create_image('s1', 'snapshot') == 'i1'
+    cloud.as_user('t1').servers.shelve('s1')
+    cloud.as_user('t1').servers.shelve('s1')
+    assert len(canned.asked('POST', '/servers/s1/action')) == 2
     [login] = canned.logins
     assert login['scope'] == {'OS-TRUST:trust': {'id': 't1'}}
 
@@ -75,7 +75,7 @@ def test_a_trust_that_dies_later_is_seen_at_the_next_call(canned):
     _refuse_login(canned, 404)
     canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=401)
     with pytest.raises(errors.TrustDead):
-        services.nova.create_image('s1', 'snapshot')
+        services.servers.shelve('s1')
 
 
 def test_without_a_trust_there_is_no_user(canned):
@@ -103,7 +103,7 @@ def test_a_write_is_tried_once(canned):
 
 
 def test_an_answer_that_says_no_is_a_cloud_error_with_the_reason(canned):
-    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=409,
-                     json={'conflictingRequest': {'code': 409, 'message': 'It sleeps.'}})
-    with pytest.raises(errors.CloudError, match='Nova: It sleeps'):
-        canned.cloud().as_service().nova.create_image('s1', 'snapshot')
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=400,
+                     json={'badRequest': {'code': 400, 'message': 'It is odd.'}})
+    with pytest.raises(errors.CloudError, match='Nova: It is odd'):
+        canned.cloud().as_service().servers.shelve('s1')

@@ -181,12 +181,13 @@ def test_servers_of_all_projects_on_hosts_are_listed(cloud, nova):
 def test_a_user_owns_the_images_made_for_him_and_commands_his_own_servers_only(cloud, trust):
     mine = cloud.boot('p', 'mine')
     other = cloud.boot('q', 'other')
-    as_user = cloud.as_user(trust.id).nova
-    as_user.create_image(mine.id, 'snapshot')
-    cloud.as_service().nova.create_image(other.id, 'by-the-service')
+    services = cloud.as_user(trust.id)
+    as_user = services.nova
+    services.servers.create_image(mine.id, 'snapshot', 'k')
+    cloud.as_service().servers.create_image(other.id, 'by-the-service', 'k')
     assert [each['project_id'] for each in cloud.images()] == ['p', 'service']
-    with pytest.raises(errors.CloudError, match='could not be found'):
-        as_user.create_image(other.id, 'snapshot')
+    with pytest.raises(errors.ServerNotFound):
+        services.servers.create_image(other.id, 'snapshot', 'k')
     as_user.delete_server(other.id)
     as_user.delete_server(mine.id)
     assert cloud.servers() == [other]
@@ -199,7 +200,7 @@ def test_the_trusts_of_a_deleted_user_are_dead(cloud, trust):
     services = cloud.as_user(trust.id)
     cloud.delete_trustor('u')
     with pytest.raises(errors.TrustDead):
-        services.nova.create_image(server.id, 'snapshot')
+        services.servers.create_image(server.id, 'snapshot', 'k')
     with pytest.raises(errors.TrustDead):
         cloud.as_user(trust.id)
 

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers and images of the simulated cloud behave as those of Nova and Glance do."""
 import datetime
-import inspect
 import sqlite3
 
 import pytest
 
 from climate import context
 from climate import errors
-from climate.cloud import base
-from climate.cloud.simulated import changes
-from climate.cloud.simulated import images
 from climate.nova import rules
 
 LONG_AGO = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -74,13 +70,6 @@ def scene(scene_of):
     return scene_of()
 
 
-@pytest.mark.parametrize('face, kind', [(base.Servers, changes.Servers),
-                                        (base.Images, images.Images)])
-def test_a_method_is_called_as_its_face_says(face, kind):
-    for name in face.__abstractmethods__:
-        assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(face, name))
-
-
 def test_a_server_is_shown_with_its_flavor_and_metadata(scene):
     server = scene.boot(flavor='2', metadata={'a': '1'})
     found = scene.user.servers.server(server.id)
@@ -103,12 +92,20 @@ def test_metadata_are_set_and_removed_and_found(scene):
     scene.user.servers.mark(server.id, {'lease': 'l', 'gone': 'y'})
     scene.service.servers.mark(server.id, {'gone': None, 'unknown': None})
     assert scene.look(server).metadata == {'kept': 'x', 'lease': 'l'}
-    assert [each.id for each in scene.service.servers.marked('lease', 'l')] == [server.id]
+    assert [each.id for each in scene.service.servers.marked('p', 'lease', 'l')] == [server.id]
     assert scene.service.servers.ids() == {server.id, other.id}
 
 
+def test_the_metadata_of_a_server_that_sleeps_cannot_be_changed(scene):
+    server = scene.boot('SHELVED_OFFLOADED', metadata={'a': '1'})
+    scene.user.servers.mark(server.id, {'a': '1', 'b': None})
+    with pytest.raises(errors.StillBusy, match='SHELVED_OFFLOADED'):
+        scene.user.servers.mark(server.id, {'a': None})
+    assert scene.look(server).metadata == {'a': '1'}
+
+
 @pytest.mark.parametrize('call', [
-    lambda servers: servers.marked('a', 'b'), lambda servers: servers.ids(),
+    lambda servers: servers.marked('p', 'a', 'b'), lambda servers: servers.ids(),
     lambda servers: servers.migrate('x'), lambda servers: servers.offload('x'),
     lambda servers: servers.unshelve('x', 'compute-1'),
     lambda servers: servers.failures('x', 'unshelve', LONG_AGO)])

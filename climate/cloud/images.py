@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Glance: the images of servers."""
+from keystoneauth1 import exceptions as keystone_errors
+from keystoneauth1 import loading
+
+from climate.cloud import base
+from climate.cloud import faults
+from climate.cloud import models
+from climate.cloud import servers
+
+_PATCH = 'application/openstack-images-v2.1-json-patch'
+
+
+class Images(base.Images):
+    """Glance under one identity."""
+
+    def __init__(self, conf, session, trust_id=None):
+        self.trust_id = trust_id
+        options = conf.glance
+        version = None if options.min_version or options.max_version else options.version or '2'
+        self._adapter = loading.load_adapter_from_conf_options(
+            conf, 'glance', session=session, version=version,
+            region_name=options.region_name or conf.region_name)
+
+    @faults.read
+    def made(self, key):
+        # An administrator is shown those of all projects.
+        found = []
+        page = self._page(key)
+        while page:
+            found += [_image(each) for each in page]
+            page = self._page(key, marker=page[-1]['id'])
+        return found
+
+    @faults.translated
+    def give(self, image_id, project_id):
+        # Nova shares what one project makes of another's server; the new owner need not.
+        wanted = {'/owner': project_id, '/visibility': 'private'}
+        self._adapter.patch(
+            f'/images/{image_id}', headers={'Content-Type': _PATCH},
+            json=[{'op': 'replace', 'path': path, 'value': value}
+                  for path, value in wanted.items()])
+
+    @faults.translated
+    def delete(self, image_id):
+        try:
+            self._adapter.delete(f'/images/{image_id}')
+        except keystone_errors.NotFound as error:
+            if faults.is_login(error):
+                raise
+
+    def _page(self, key, **marker):
+        answer = self._adapter.get('/images', params={servers.IMAGE_KEY: key, **marker})
+        return answer.json()['images']
+
+
+def _image(found):
+    return models.Image(id=found['id'], name=found['name'] or '', status=found['status'],
+                        owner=found['owner'])

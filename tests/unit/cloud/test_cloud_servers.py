@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapter of single servers, against canned answers."""
+import datetime
+
+import pytest
+
+from climate import errors
+from climate.cloud import models
+
+FLAVOR = {'original_name': 'm1.nano', 'vcpus': 1, 'ram': 128, 'disk': 2, 'ephemeral': 3,
+          'swap': 4, 'extra_specs': {'a:b': 'c'}}
+NOON = datetime.datetime(2030, 1, 1, 12, 0, 0, 900000, tzinfo=datetime.UTC)
+
+
+def _server(server_id='s1', status='ACTIVE', **more):
+    return {'id': server_id, 'name': 'vm', 'tenant_id': 'demo', 'status': status,
+            'OS-EXT-SRV-ATTR:host': 'compute-1', 'OS-EXT-STS:task_state': None,
+            'metadata': {}, 'flavor': FLAVOR, **more}
+
+
+def _refusal(status, reason='no'):
+    return {'status_code': status, 'json': {'error': {'code': status, 'message': reason}}}
+
+
+@pytest.fixture
+def servers(canned):
+    return canned.cloud().as_service().servers
+
+
+@pytest.fixture
+def shown(canned):
+    """callable(**fields): how Nova shows server s1; without fields it is not there."""
+    def answer(**fields):
+        canned.http.get(f'{canned.NOVA}/servers/s1', **(
+            {'json': {'server': _server(**fields)}} if fields else _refusal(404)))
+    return answer
+
+
+@pytest.fixture
+def actions(canned):
+    """callable(): the bodies of the actions that were asked of server s1."""
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202)
+    return lambda: [each.json() for each in canned.asked('POST', '/servers/s1/action')]
+
+
+def test_a_server_comes_with_its_task_its_metadata_and_its_own_flavor(servers, shown):
+    shown(**{'OS-EXT-STS:task_state': 'shelving', 'metadata': {'k': 'v'}})
+    assert servers.server('s1') == models.Server(
+        id='s1', name='vm', host='compute-1', project_id='demo', status='ACTIVE',
+        task='shelving', metadata={'k': 'v'}, flavor=models.Flavor(
+            id='', name='m1.nano', vcpus=1, ram=128, disk=2, ephemeral=3, swap=4,
+            extra_specs={'a:b': 'c'}))
+
+
+@pytest.mark.parametrize('fields', [{}, {'status': 'DELETED'}, {'status': 'SOFT_DELETED'}])
+def test_a_server_that_is_gone_is_none(servers, shown, fields):
+    shown(**fields)
+    assert servers.server('s1') is None
+
+
+def test_a_server_whose_cell_is_down_is_there_though_little_is_told(servers, canned):
+    canned.http.get(f'{canned.NOVA}/servers/s1', json={'server': {
+        'id': 's1', 'tenant_id': 'demo', 'status': 'UNKNOWN'}})
+    found = servers.server('s1')
+    assert (found.status, found.name, found.flavor) == ('UNKNOWN', '', None)
+
+
+def test_servers_are_found_by_their_metadata_oldest_first(servers, canned):
+    canned.http.get(f'{canned.NOVA}/servers/detail', [
+        {'json': {'servers': [_server('s1', metadata={'k': 'v'}), _server('s2'),
+                              _server('s3', metadata={'k': 'vv'}),
+                              _server('s4', metadata={'k': 'v', 'other': 'x'})]}},
+        {'json': {'servers': []}}])
+    assert [each.id for each in servers.marked('demo', 'k', 'v')] == ['s1', 's4']
+    asked = canned.asked('GET', '/servers/detail')[0].qs
+    assert (asked['project_id'], asked['all_tenants']) == (['demo'], ['1'])
+    assert (asked['sort_key'], asked['sort_dir']) == (['created_at'], ['asc'])
+
+
+def test_the_ids_of_all_projects_are_read_page_by_page(servers, canned):
+    canned.http.get(f'{canned.NOVA}/servers', [
+        {'json': {'servers': [{'id': 's1'}, {'id': 's2'}]}}, {'json': {'servers': [{'id': 's3'}]}},
+        {'json': {'servers': []}}])
+    assert servers.ids() == frozenset({'s1', 's2', 's3'})
+    assert {each.qs['all_tenants'][0] for each in canned.asked('GET', '/servers')} == {'1'}
+
+
+def test_only_the_metadata_that_differ_are_written(servers, shown, canned):
+    shown(metadata={'same': '1', 'old': '1', 'dropped': 'x', 'kept': 'y'})
+    canned.http.post(f'{canned.NOVA}/servers/s1/metadata', json={'metadata': {}})
+    canned.http.delete(f'{canned.NOVA}/servers/s1/metadata/dropped', status_code=204)
+    servers.mark('s1', {'same': '1', 'old': '2', 'dropped': None, 'never-there': None})
+    [asked] = canned.asked('POST', '/servers/s1/metadata')
+    assert asked.json() == {'metadata': {'old': '2'}}
+    assert len(canned.asked('DELETE', '/metadata/dropped')) == 1
+
+
+def test_metadata_of_a_server_that_sleeps_wait_unless_all_is_as_it_should_be(
+        servers, shown, canned):
+    shown(status='SHELVED_OFFLOADED', metadata={'k': 'v'})
+    canned.http.post(f'{canned.NOVA}/servers/s1/metadata', **_refusal(409, 'it sleeps'))
+    servers.mark('s1', {'k': 'v'})
+    with pytest.raises(errors.StillBusy, match='it sleeps'):
+        servers.mark('s1', {'k': 'w'})
+
+
+CHANGES = {
+    'mark': ({'k': 'v'},), 'shelve': (), 'offload': (), 'unshelve': (), 'suspend': (),
+    'migrate': (), 'create_image': ('name', 'key'),
+}
+
+
+@pytest.mark.parametrize('change', CHANGES)
+def test_a_change_of_what_is_not_there_is_told(servers, shown, canned, change):
+    shown()
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', **_refusal(404))
+    with pytest.raises(errors.ServerNotFound):
+        getattr(servers, change)('s1', *CHANGES[change])
+
+
+@pytest.mark.parametrize('change', CHANGES)
+def test_a_change_that_the_state_forbids_is_to_be_tried_again(servers, shown, canned, change):
+    shown(status='ACTIVE')
+    for path in ('action', 'metadata'):
+        canned.http.post(f'{canned.NOVA}/servers/s1/{path}', **_refusal(409, 'not now'))
+    with pytest.raises(errors.StillBusy, match='not now'):
+        getattr(servers, change)('s1', *CHANGES[change])
+
+
+def test_a_change_that_is_forbidden_because_the_server_was_deleted_is_not_tried_again(
+        servers, shown, canned):
+    shown(status='SOFT_DELETED')
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', **_refusal(409))
+    with pytest.raises(errors.ServerNotFound):
+        servers.shelve('s1')
+
+
+def test_servers_are_put_to_sleep(servers, actions):
+    servers.shelve('s1')
+    servers.offload('s1')
+    servers.suspend('s1')
+    assert actions() == [{'shelve': None}, {'shelveOffload': None}, {'suspend': None}]
+
+
+def test_a_server_wakes_anywhere_or_on_a_host_whatever_zone_it_was_pinned_to(
+        servers, actions, canned):
+    servers.unshelve('s1')
+    servers.unshelve('s1', 'compute-2')
+    assert actions() == [{'unshelve': None},
+                         {'unshelve': {'availability_zone': None, 'host': 'compute-2'}}]
+    versions = [each.headers['OpenStack-API-Version']
+                for each in canned.asked('POST', '/action')]
+    assert versions == ['compute 2.90', 'compute 2.91']
+
+
+@pytest.mark.parametrize('status, action', [
+    ('ACTIVE', {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}),
+    ('PAUSED', {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}),
+    ('SHUTOFF', {'migrate': {}}), ('VERIFY_RESIZE', {'confirmResize': None})])
+def test_a_server_is_moved_as_its_state_allows(servers, shown, actions, status, action):
+    shown(status=status)
+    servers.migrate('s1')
+    assert actions() == [action]
+
+
+def test_a_server_that_is_suspended_cannot_be_moved_now(servers, shown, actions):
+    shown(status='SUSPENDED')
+    with pytest.raises(errors.StillBusy, match='SUSPENDED'):
+        servers.migrate('s1')
+    assert not actions()
+
+
+def test_wakings_that_failed_since_a_moment_are_counted(servers, canned):
+    canned.http.get(f'{canned.NOVA}/servers/s1/os-instance-actions', json={'instanceActions': [
+        {'action': action, 'message': message, 'start_time': f'2030-01-01T{time}.000000'}
+        for action, message, time in (
+            ('unshelve', 'Error', '12:00:05'), ('unshelve', 'Error', '12:00:00'),
+            ('unshelve', None, '12:00:04'), ('shelve', 'Error', '12:00:03'),
+            ('unshelve', 'Error', '11:59:59'))]})
+    assert servers.failures('s1', 'unshelve', NOON) == 2
+
+
+def test_moves_that_failed_since_a_moment_are_counted(servers, canned):
+    canned.http.get(f'{canned.NOVA}/os-migrations', json={'migrations': [
+        {'id': 1, 'status': status, 'migration_type': kind,
+         'created_at': f'2030-01-01T{time}.000000'}
+        for status, kind, time in (
+            ('error', 'live-migration', '12:00:05'), ('failed', 'migration', '12:00:01'),
+            ('completed', 'migration', '12:00:05'), ('error', 'resize', '12:00:05'),
+            ('error', 'migration', '11:59:59'))]})
+    assert servers.failures('s1', 'migrate', NOON) == 2
+    assert canned.asked('GET', '/os-migrations')[0].qs['instance_uuid'] == ['s1']
+
+
+def test_nothing_fails_of_a_server_that_is_gone(servers, canned):
+    canned.http.get(f'{canned.NOVA}/servers/s1/os-instance-actions', **_refusal(404))
+    with pytest.raises(errors.ServerNotFound):
+        servers.failures('s1', 'unshelve', NOON)
+
+
+def test_an_image_keeps_its_key_and_as_much_of_its_name_as_fits(servers, canned):
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202, json={'image_id': 'i1'})
+    servers.create_image('s1', 'n' * 300, 'r1')
+    [asked] = canned.asked('POST', '/action')
+    assert asked.json() == {'createImage': {'name': 'n' * 255, 'metadata': {'climate_key': 'r1'}}}
