@@ -148,8 +148,10 @@ class Servers(abc.ABC):
     def mark(self, server_id, metadata):
         """Set the keys of `metadata`, and remove those whose value is None; others stay.
 
-        Nova lets nobody do so while a server is being built or is shelved, resized or in ERROR.
+        Nova allows it while a server is ACTIVE, PAUSED, SUSPENDED or SHUTOFF, whatever is done to
+        it just then.
 
+        :raises ServerNotFound: there is no such server.
         :raises StillBusy: not in this state; where all is as it should be already, in none.
         """
 
@@ -285,6 +287,14 @@ class Placement(abc.ABC):
         :returns: {resource class: {'total', 'reserved', 'allocation_ratio', 'min_unit',
             'max_unit', 'step_size'}}.
         :raises HostNotFound: the hypervisor has no provider.
+        """
+
+    @abc.abstractmethod
+    def survey(self, hypervisor_names):
+        """The traits and inventories of many hypervisors, several asked for at once.
+
+        :returns: {name: (traits, inventory)}, each as the methods above return it; hypervisors
+            without a provider are not in it.
         """
 
 

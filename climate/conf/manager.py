@@ -47,6 +47,10 @@ OPTS = [
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
                help='How often trusts that no lease has are looked for, in seconds. One that is '
                     'seen twice is dropped. 0: never.'),
+    cfg.IntOpt('refresh_seconds', default=300, min=0,
+               help='How often capacity, traits, zone and so on of all enrolled hosts are read '
+                    'anew from the cloud, in seconds, by one of the managers. 0: never; what '
+                    'was read at the enrolment counts.'),
     cfg.PortOpt('metrics_port', default=0,
                 help='Port on which the manager serves /metrics for Prometheus. 0: none.'),
     cfg.HostAddressOpt('metrics_host', default='127.0.0.1',

@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import re
 
+from climate import errors
 from climate.domain import fit
 from climate.domain import records
 from climate.domain import requirement
@@ -47,6 +48,20 @@ class Pool(abc.ABC):
 
         :raises HostNotFound: the cloud has none of that very name.
         """
+
+    def survey(self, cloud, resources):
+        """What the cloud says now of resources that are enrolled: {name: Found}. Reads only.
+
+        Those that the cloud does not know (any more) are not in it. A fact that only a lease
+        makes what it is, stays as it is in `resources`.
+        """
+        found = {}
+        for resource in resources:
+            try:
+                found[resource.name] = self.discover(cloud, resource.name)
+            except (errors.HostNotFound, errors.HostAmbiguous):
+                continue
+        return found
 
     def admit(self, cloud, found):
         """Take the resource out of ordinary use. Repeatable.
@@ -140,6 +155,11 @@ class ResourcePlugin(abc.ABC):
         known = cls.schema['properties']
         return {key: _lenient(value, known[key]) for key, value in request.items()
                 if key in known}
+
+    @classmethod
+    def asked(cls, request):
+        """Of a resolved request what a client may send, to be changed and checked anew."""
+        return request
 
     def resolve(self, cloud, request, occasion):
         """The request with all that must be read from the cloud, to be stored. Reads only.
