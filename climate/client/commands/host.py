@@ -10,9 +10,9 @@ from climate.client.commands import base
 from climate.client.commands import columns
 
 _LIST = ('id', 'hypervisor_hostname', 'vcpus', 'memory_mb', 'local_gb')
-_LONG = (*_LIST, 'hypervisor_type', 'availability_zone', 'reservable', 'status')
-_FIRST = ('id', 'hypervisor_hostname', 'service_name', 'reservable', 'status',
-          'availability_zone', 'vcpus', 'memory_mb', 'local_gb')
+_LONG = (*_LIST, 'hypervisor_type', 'availability_zone', 'reservable')
+_FIRST = ('id', 'hypervisor_hostname', 'service_name', 'reservable', 'availability_zone', 'vcpus',
+          'memory_mb', 'local_gb')
 _TIMES = ('created_at', 'updated_at')
 
 
@@ -42,7 +42,7 @@ class ListHosts(base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         names = _LONG if parsed_args.long else _LIST
         found = self.client.hosts.list(limit=parsed_args.limit)
-        return names, [tuple(host.get(name) for name in names) for host in found]
+        return names, [tuple(_cell(name, host.get(name)) for name in names) for host in found]
 
 
 class ShowHost(base.ShowOne):
@@ -113,4 +113,12 @@ def _add_properties(parser: argparse.ArgumentParser) -> None:
 def _shown(host: Mapping[str, typing.Any]) -> tuple[list[str], list[typing.Any]]:
     names = [*(name for name in _FIRST if name in host),
              *sorted(name for name in host if name not in _FIRST)]
-    return names, [columns.Time(host[name]) if name in _TIMES else host[name] for name in names]
+    return names, [_cell(name, host[name]) for name in names]
+
+
+def _cell(name: str, value: typing.Any) -> typing.Any:
+    if name in _TIMES:
+        return columns.Time(value)
+    if isinstance(value, list):
+        return columns.Lines(value)
+    return '' if value is None else value
