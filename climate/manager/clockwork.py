@@ -166,7 +166,8 @@ class Clockwork:
 
     def _pause_after(self, event, outcome):
         """How long until the event is tried again; None when it is over with it."""
-        if outcome.result == actions.BUSY and event.waits < self._waits_limit:
+        if outcome.result == actions.BUSY and (
+                outcome.patient or event.waits < self._waits_limit):
             return self._busy_pause
         if outcome.result in (actions.BUSY, actions.FAILED):
             return self._pause.after(event.attempts + 1)
