@@ -58,7 +58,7 @@ class ShowHost(base.ShowOne):
 
 
 class SetHost(base.ShowOne):
-    """Set or remove properties of a host."""
+    """Set or remove properties of a host, or take it out of use."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
@@ -66,14 +66,23 @@ class SetHost(base.ShowOne):
         _add_properties(parser)
         parser.add_argument('--unset', metavar='PROPERTY', action='append', default=[],
                             help='Remove a property from the host. Repeatable.')
+        use = parser.add_mutually_exclusive_group()
+        use.add_argument('--disable', dest='reservable', action='store_const', const=False,
+                         help='Promise it to no new lease; leases that have not started get '
+                              'another host then.')
+        use.add_argument('--enable', dest='reservable', action='store_const', const=True,
+                         help='The host can be leased again.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        if not parsed_args.properties and not parsed_args.unset:
-            raise errors.BadValue('Nothing to change: give --property gpu=True or --unset gpu.')
+        if (parsed_args.reservable is None and not parsed_args.properties
+                and not parsed_args.unset):
+            raise errors.BadValue('Nothing to change: give --property gpu=True, --unset gpu, '
+                                  '--disable or --enable.')
         host_id = self.client.hosts.find(parsed_args.host)['id']
         return _shown(self.client.hosts.update(
-            host_id, dict(parsed_args.properties), unset=parsed_args.unset))
+            host_id, dict(parsed_args.properties), unset=parsed_args.unset,
+            reservable=parsed_args.reservable))
 
 
 class DeleteHosts(base.Silent):

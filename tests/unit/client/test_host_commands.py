@@ -51,6 +51,12 @@ def test_properties_are_set_and_unset(run, hosts):
     assert hosts.last_request.json() == {'gpu': 'False', 'rack': None}
 
 
+@pytest.mark.parametrize('word, reservable', [('--disable', False), ('--enable', True)])
+def test_a_host_is_taken_out_of_use_and_back(run, hosts, word, reservable):
+    assert run('host', 'set', 'cmp-3', word).code == 0
+    assert hosts.last_request.json() == {'reservable': reservable}
+
+
 def test_setting_nothing_is_refused(run, hosts):
     outcome = run('host', 'set', 'cmp-3')
     assert (outcome.code, hosts.call_count) == (1, 0)
