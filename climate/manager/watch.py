@@ -17,6 +17,7 @@ from climate.manager import core
 LOG = log.getLogger(__name__)
 
 _DELETED = r'^instance\.delete\.end$'
+_TEARDOWN = ('end', 'delete')
 # All managers together take each notification once, and none from other listeners.
 _LISTENERS = 'climate'
 
@@ -52,6 +53,9 @@ class Watch:
     def _order_check(self, lease_id, now):
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
+            if lease.task in _TEARDOWN:
+                # Climate itself deletes what it leases.
+                return
             ordered = lease.event(agenda.CHECK)
             if ordered is None:
                 events.add(connection, [events.new(lease_id, agenda.CHECK, now, now)])

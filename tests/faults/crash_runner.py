@@ -73,6 +73,7 @@ def _options(folder, crash_at):
         ('manager', 'retry_seconds'): 0.05,
         ('manager', 'trust_reaper_seconds'): 0,
         ('manager', 'refresh_seconds'): 0,
+        ('virtual:instance', 'audit_seconds'): 0,
     }
 
 

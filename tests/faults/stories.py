@@ -244,7 +244,8 @@ class ServerGone(_OfServer):
     def act(self, manager):
         for server in manager.cloud.servers():
             manager.cloud.delete_server(server.id)
-        watch.Watch(manager.core).look(manager.core.clock())
+        if _lease(manager).event('check_lease') is None:
+            watch.Watch(manager.core).look(manager.core.clock())
 
 
 class Enrol(Story):
