@@ -148,9 +148,11 @@ class Servers(abc.ABC):
     def mark(self, server_id, metadata):
         """Set the keys of `metadata`, and remove those whose value is None; others stay.
 
+        Nova allows it while a server is ACTIVE, PAUSED, SUSPENDED or SHUTOFF, whatever is done to
+        it just then.
+
         :raises ServerNotFound: there is no such server.
-        :raises StillBusy: not in this state: Nova allows it while a server is ACTIVE, PAUSED,
-            SUSPENDED or SHUTOFF, whatever is done to it just then.
+        :raises StillBusy: not in this state; where all is as it should be already, in none.
         """
 
     @abc.abstractmethod

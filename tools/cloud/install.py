@@ -3,12 +3,12 @@
 import hashlib
 import importlib.util
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 
 from tools.cloud import commands
+from tools.cloud import packages
 from tools.cloud import settings
 
 PINS = settings.TOOL / 'pins.txt'
@@ -18,7 +18,6 @@ PROGRAMS = {
     'memcached': '/usr/bin/memcached',
     'nginx-light': '/usr/sbin/nginx',
 }
-POLICY = pathlib.Path('/usr/sbin/policy-rc.d')
 MECHANISM_ENTRY_POINT = """\
 [neutron.ml2.mechanism_drivers]
 bind_everywhere = mechanism_driver:BindEverywhere
@@ -37,24 +36,7 @@ def _debian_packages(cloud):
                if not os.path.exists(program)]
     if importlib.util.find_spec('ensurepip') is None:
         missing.append('python3-venv')
-    if not missing:
-        return
-    if os.geteuid() != 0:
-        raise settings.CloudError(
-            f'Debian packages are missing. As root: apt-get install {" ".join(missing)}')
-    commands.say(f'apt-get install {" ".join(missing)}')
-    env = dict(os.environ, DEBIAN_FRONTEND='noninteractive')
-    keep_quiet = not POLICY.exists()
-    if keep_quiet:  # or Debian starts its own database, broker and web server at once
-        POLICY.write_text('#!/bin/sh\nexit 101\n')
-        POLICY.chmod(0o755)
-    try:
-        commands.run(cloud, ['apt-get', 'update'], 'apt.log', env)
-        commands.run(cloud, ['apt-get', 'install', '-y', '--no-install-recommends', *missing],
-                     'apt.log', env)
-    finally:
-        if keep_quiet:
-            POLICY.unlink()
+    packages.install(cloud, missing)
 
 
 def fingerprint():
