@@ -92,8 +92,8 @@ class Event:
 
     `due_at` is when it is tried next: `at` at first, later after a failure or while it waits.
     A claim (`claim_owner`, `claimed_until`) ends by itself; `claim_no` counts the claims, and
-    every write of a claim's owner names its number. `begun_at` is when it was first tried. `attempts` counts the failures, `waits` how
-    often something in the cloud was not ready yet.
+    every write of a claim's owner names its number. `begun_at` is when it was first tried,
+    `attempts` counts the failures, `waits` how often something in the cloud was not ready yet.
     """
 
     id: str
