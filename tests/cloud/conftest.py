@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections to the real cloud of `make cloud`; its tests run with `pytest tests/cloud` only."""
 import contextlib
+import json
 import os
 import pathlib
 
 from keystoneauth1 import exceptions
+import leased as servers
 import openstack
 import pytest
 import scene as scenes
@@ -142,3 +144,32 @@ def open_host(scene, cloud):
     hosts.delete(hosts.find(name)['id'])
     scene.afterwards(lambda: hosts.create(name, {'rack': 'right'}))
     return name
+
+
+@pytest.fixture
+def create(scene, cloud):
+    """callable(lease_params, *words): what the command line shows of a new server."""
+    def run(params, *words, person='demo'):
+        output, _ = scenes.run(
+            cloud, *servers.command(scene.name(), params, *words), '-f', 'json', OS_CLOUD=person)
+        shown = json.loads(output)
+        scene.remember_server(shown['id'])
+        return shown
+    return run
+
+
+@pytest.fixture
+def boot(scene, create):
+    """callable(**lease_params): a Leased server of project demo."""
+    return lambda **params: servers.Leased(scene, create(params))
+
+
+@pytest.fixture
+def forget_images(scene):
+    """callable(leased): delete the images of a leased server when the test is over."""
+    def later(leased):
+        def forget():
+            for image in leased.images():
+                scene.people['admin'].image.delete_image(image)
+        scene.afterwards(forget)
+    return later

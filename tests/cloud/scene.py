@@ -15,7 +15,8 @@ from climate import client
 from climate.client import errors
 from tools.cloud import processes
 
-BIN = pathlib.Path(sys.executable).parent
+PYTHON = sys.executable
+BIN = pathlib.Path(PYTHON).parent
 OVER = ('ACTIVE', 'ERROR')
 UTC = datetime.UTC
 
@@ -44,6 +45,12 @@ def seconds_since(text):
     return (datetime.datetime.now(UTC) - datetime.datetime.fromisoformat(text)).total_seconds()
 
 
+def days_between(start, end):
+    """How many days lie between two moments of the wire."""
+    start, end = (datetime.datetime.fromisoformat(text) for text in (start, end))
+    return (end - start) / datetime.timedelta(days=1)
+
+
 def run(settings, *words, code=0, seconds=120, **variables):
     """The output of a command; it must end with that code, within so many seconds.
 
@@ -63,7 +70,7 @@ def run(settings, *words, code=0, seconds=120, **variables):
 
 def tool(settings, *words):
     """Run a verb of tools.cloud for the cloud under test."""
-    return run(settings, sys.executable, '-m', 'tools.cloud', *words)
+    return run(settings, PYTHON, '-m', 'tools.cloud', *words)
 
 
 @contextlib.contextmanager
@@ -116,6 +123,10 @@ class Scene:
         """Delete this lease when the test is over."""
         self._leases.append(lease_id)
 
+    def remember_server(self, server_id):
+        """Delete this server when the test is over."""
+        self._servers.append(server_id)
+
     def lease(self, person='demo', hosts=(1, 1), where=(), duration='10m', active=True, **more):
         """A new lease of hosts; running, unless `active` is false.
 
@@ -139,15 +150,18 @@ class Scene:
             return found if found['status'] == status else None
         return until(look, f'lease {lease_id} to be {status}', seconds)
 
-    def boot(self, person='demo', reservation=None, wait=True):
-        """A new server; as `booted` unless it is not waited for."""
+    def boot(self, person='demo', reservation=None, wait=True, flavor='m1.nano'):
+        """A new server; as `booted` unless it is not waited for.
+
+        :param flavor: the name or the id.
+        """
         found = self.people[person]
         hints = {'scheduler_hints': {'reservation': reservation}} if reservation else {}
         made = found.compute.create_server(
             name=self.name(), image_id=found.image.find_image('tiny').id,
-            flavor_id=found.compute.find_flavor('m1.nano').id,
+            flavor_id=found.compute.find_flavor(flavor).id,
             networks=[{'uuid': found.network.find_network('private').id}], **hints)
-        self._servers.append(made.id)
+        self.remember_server(made.id)
         return self.booted(made.id) if wait else made
 
     def booted(self, server_id):
@@ -208,6 +222,11 @@ class Scene:
             for each in children}
         return {
             'aggregates': aggregates, 'inventories': inventories, 'trusts': self.trusts(),
+            'classes': {each['name'] for each in admin.session.get(
+                '/resource_classes', microversion='1.2',
+                endpoint_filter={'service_type': 'placement'}).json()['resource_classes']},
+            'flavors': {each.id for each in admin.compute.flavors(is_public=None)},
+            'groups': {each.id for each in admin.compute.server_groups(all_projects=True)},
             'servers': {each.id for each in admin.compute.servers(all_projects=True)},
             'images': {each.id for each in admin.image.images()},
             'hosts': {each['hypervisor_hostname'] for each in self.climate('admin').hosts.list()},
