@@ -27,7 +27,7 @@ _MOST_WAKES = 2
 def end(conf, cloud, lease, reservation, resources):
     """Do what was asked for at the end, and remove the marks of the server if it lives on.
 
-    A server that never was handed over stays as it is.
+    A server that never was handed over stays as it is, or as it was before it was woken.
 
     :raises StillBusy: to be called again in a moment.
     :raises CloudError: Nova refuses; a person may have to look at the server.
@@ -43,6 +43,8 @@ def end(conf, cloud, lease, reservation, resources):
                          [resource.facts['service_name'] for resource in resources])
         if ending.found.was_handed_over:
             ending.carry_out(reservation.request['on_end'], images)
+        elif reservation.request['sleeps']:
+            ending.put_back_to_sleep()
         ending.found.unmark()
     except errors.ServerNotFound:
         LOG.info('Reservation %s: its server is gone, %d images of it were made',
@@ -70,6 +72,11 @@ class _Ending:
         elif not self._is_nowhere():
             {'suspend': self._suspend, 'shelve': self._shelve,
              'migrate': self._leave_pool}[on_end]()
+
+    def put_back_to_sleep(self):
+        """Return when a server that was only just being woken takes no room in the pool."""
+        if not self._is_nowhere() and self._is_in_pool():
+            self.found.put_to_sleep()
 
     def _snapshot(self, images):
         if any(image.status == _ACTIVE for image in images):
@@ -124,12 +131,15 @@ class _Ending:
     def _leave_pool(self):
         """Move the server off the hosts of the pool; what cannot be moved is put to sleep."""
         self._confirm()
-        if self.found.host not in server_start.pool_hosts(self._conf, self._cloud):
+        if not self._is_in_pool():
             return
         if self.found.status in server_start.MOVABLE and not self.found.failures('migrate'):
             with self._or_shelved('moved'):
                 self.found.move()
         self._shelve()
+
+    def _is_in_pool(self):
+        return self.found.host in server_start.pool_hosts(self._conf, self._cloud)
 
     def _is_nowhere(self):
         """True where it is on no host and nothing is done to it: it runs not, and takes no room.

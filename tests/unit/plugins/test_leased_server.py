@@ -310,6 +310,16 @@ def test_one_that_never_was_handed_over_stays_as_it_is(scene, on_end, prepared):
     assert [name for name, _, _ in scene.images()] == (['vm-shelved'] if prepared else [])
 
 
+def test_one_that_was_only_just_woken_sleeps_again(scene):
+    server = scene.lease(scene.boot(), later=True)
+    scene.run('prepare')
+    with pytest.raises(errors.StillBusy):
+        scene.call('start')
+    assert scene.look(server).host == 'compute-1'
+    scene.run('end')
+    assert scene.place(server) == ASLEEP
+
+
 @pytest.mark.parametrize('method', ['prepare', 'start'])
 def test_a_server_that_is_gone_before_the_end_is_told_of(scene, method):
     server = scene.lease(scene.boot(), later=True)
