@@ -58,7 +58,8 @@ class OpenStackCloud(base.Cloud):
         return base.Services(
             nova=nova.Nova(self._conf, session_for('nova'), self._pool, trust_id),
             flavors=flavors.Flavors(self._conf, session_for('nova'), trust_id),
-            placement=placement.Placement(self._conf, session_for('placement'), trust_id),
+            placement=placement.Placement(self._conf, session_for('placement'), self._pool,
+                                          trust_id),
             keystone=keystone.Keystone(self._conf, session_for('keystone'), trust_id),
             servers=servers.Servers(self._conf, session_for('nova'), trust_id),
             images=images.Images(self._conf, session_for('glance'), trust_id))

@@ -8,6 +8,7 @@ from keystoneauth1 import loading
 from climate import errors
 from climate.cloud import base
 from climate.cloud import faults
+from climate.cloud import parallel
 
 _VERSION = '1.29'
 _EMPTY_ATTEMPTS = 5
@@ -20,8 +21,9 @@ _CHANGED_MEANWHILE = 'placement.concurrent_update'
 class Placement(base.Placement):
     """Placement under one identity."""
 
-    def __init__(self, conf, session, trust_id=None):
+    def __init__(self, conf, session, pool, trust_id=None):
         self.trust_id = trust_id
+        self._pool = pool
         self._adapter = loading.load_adapter_from_conf_options(
             conf, 'placement', session=session, default_microversion=_VERSION,
             region_name=conf.placement.region_name or conf.region_name)
@@ -115,6 +117,30 @@ class Placement(base.Placement):
                     raise errors.StillBusy(service=self.service, reason=str(error)) from error
                 if attempt == _WRITE_ATTEMPTS:
                     raise
+
+    @faults.read
+    def classes(self):
+        answer = self._adapter.get('/resource_classes')
+        return frozenset(each['name'] for each in answer.json()['resource_classes'])
+
+    @faults.read
+    def children(self, prefix):
+        answer = self._adapter.get('/resource_providers')
+        found = [(each['name'], each['uuid']) for each in answer.json()['resource_providers']
+                 if each['name'].startswith(prefix)]
+        inventories = parallel.each(self._pool, self._inventory_of, [key for _, key in found])
+        return {name: inventory for (name, _), inventory in zip(found, inventories, strict=True)
+                if inventory is not None}
+
+    def _inventory_of(self, provider):
+        """None for a provider that has just gone."""
+        try:
+            answer = self._adapter.get(f'/resource_providers/{provider}/inventories')
+        except keystone_errors.NotFound as error:
+            if faults.is_login(error):
+                raise
+            return None
+        return answer.json()['inventories']
 
     @faults.read
     def traits(self, hypervisor_name):

@@ -133,6 +133,32 @@ def with_trusts(connection, trust_ids):
         sa.select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(list(trust_ids)))).scalars())
 
 
+def open_ones(connection):
+    """The leases that are not over, whole, by id."""
+    return _whole(connection, connection.execute(
+        _select().where(LEASES.c.deleted_at.is_(None),
+                        LEASES.c.state.not_in(lifecycle.OVER))
+        .order_by(LEASES.c.id)).all())
+
+
+def of_reservations(connection, reservation_ids):
+    """The leases of these reservations, whole, by id, deleted ones too."""
+    if not reservation_ids:
+        return []
+    theirs = sa.select(tables.RESERVATIONS.c.lease_id).where(
+        tables.RESERVATIONS.c.id.in_(sorted(reservation_ids)))
+    return _whole(connection, connection.execute(
+        _select().where(LEASES.c.id.in_(theirs)).order_by(LEASES.c.id)).all())
+
+
+def with_ids(connection, lease_ids):
+    """The leases of these ids that there are, whole, by id, deleted ones too."""
+    if not lease_ids:
+        return []
+    return _whole(connection, connection.execute(
+        _select().where(LEASES.c.id.in_(sorted(lease_ids))).order_by(LEASES.c.id)).all())
+
+
 def counts(connection):
     """{state: how many leases that are not deleted}."""
     rows = connection.execute(

@@ -26,6 +26,13 @@ def forget(connection, before):
     connection.execute(sa.delete(MANAGERS).where(MANAGERS.c.last_seen < before))
 
 
+def eldest(connection, since_last_seen):
+    """The id of the manager that lives longest, of those seen since that moment, or None."""
+    return connection.execute(
+        sa.select(MANAGERS.c.id).where(MANAGERS.c.last_seen >= since_last_seen)
+        .order_by(MANAGERS.c.since, MANAGERS.c.id).limit(1)).scalar_one_or_none()
+
+
 def all_of_them(connection):
     """Rows with id, host, since, last_seen, running, the latest seen first."""
     return connection.execute(sa.select(MANAGERS).order_by(MANAGERS.c.last_seen.desc())).all()
