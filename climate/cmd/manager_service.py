@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The body of climate-manager, imported when the concurrency backend has been chosen."""
+from oslo_config import cfg
 from oslo_log import log
 from oslo_service import service as oslo_service
 
 from climate import conf as configuration
 from climate import errors
+from climate.cmd import audit
 from climate.manager import service
 from climate.plugins import registry
 
@@ -28,10 +30,15 @@ class ManagerService(oslo_service.Service):
 
 
 def run(argv):
-    """Run one manager until it is told to stop."""
-    conf = configuration.load(argv, 'climate-manager')
+    """Run one manager until it is told to stop, or the command that is named.
+
+    :returns: the exit status: 0, or 2 where an audit found drift.
+    """
+    conf = _configured(argv)
     log.setup(conf, 'climate')
     try:
+        if conf.command.name == 'audit':
+            return audit.run(conf)
         # Here, because a child that cannot start is forked again without end.
         service.check(conf)
     except (errors.ClimateError, registry.Unusable) as error:
@@ -39,3 +46,14 @@ def run(argv):
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()
     return 0
+
+
+def _configured(argv):
+    cfg.CONF.register_cli_opt(cfg.SubCommandOpt(
+        'command', title='Commands', help='Without one, the daemon runs.',
+        handler=audit.add_command))
+    try:
+        return configuration.load(argv, 'climate-manager')
+    except SystemExit as error:
+        # argparse ends with 2 for a mistake in the command line, which here means drift.
+        raise SystemExit(1 if error.code == 2 else error.code) from error

@@ -47,6 +47,16 @@ OPTS = [
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
                help='How often trusts that no lease has are looked for, in seconds. One that is '
                     'seen twice is dropped. 0: never.'),
+    cfg.IntOpt('audit_interval_seconds', default=3600, min=0,
+               help='How often one of the managers compares the accounts with the cloud, in '
+                    'seconds, and logs what is not the same. 0: never.'),
+    cfg.IntOpt('audit_grace_seconds', default=120, min=0,
+               help='What an audit finds must be there in two looks, so many seconds apart: it '
+                    'may be something that is only half done. Longer than rpc_response_timeout. '
+                    '0: one look is enough.'),
+    cfg.BoolOpt('audit_fix', default=False,
+                help='Whether these audits repair what can be repaired without touching a '
+                     'server, as "climate-manager audit --fix" does.'),
     cfg.PortOpt('metrics_port', default=0,
                 help='Port on which the manager serves /metrics for Prometheus. 0: none.'),
     cfg.HostAddressOpt('metrics_host', default='127.0.0.1',

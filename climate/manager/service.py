@@ -19,6 +19,7 @@ from climate.manager import core
 from climate.manager import endpoint
 from climate.manager import metrics
 from climate.manager import notify
+from climate.manager import patrol
 from climate.manager import trusts
 from climate.manager import watch
 from climate.plugins import registry
@@ -77,7 +78,8 @@ class Manager:
                                      messaging.get_notification_transport(self._conf))
         self._watch = watch.Watch(self.core)
         self._listener = watch.listen(self._conf, self._watch, self.core.clock)
-        metrics.serve(self.core, self.clockwork)
+        self._patrol = patrol.Patrol(self.core, self.owner)
+        metrics.serve(self.core, self.clockwork, self._patrol)
         for work in (self._run_events, self._keep_claims, self._run_errands):
             thread = threading.Thread(target=work, name=work.__name__, daemon=True)
             thread.start()
@@ -154,7 +156,8 @@ class Manager:
         looks = [plugin.audit_seconds for plugin in self.core.registry.plugins.values()
                  if plugin.leases_things and plugin.audit_seconds]
         optional = [(self._reaper.reap, self._conf.manager.trust_reaper_seconds),
-                    (self._watch.look, min(looks, default=0))]
+                    (self._watch.look, min(looks, default=0)),
+                    (self._patrol.step, self._patrol.pause_seconds)]
         return [(self._sender.flush, 0), *(each for each in optional if each[1])]
 
     def _seen(self):

@@ -9,6 +9,7 @@ from climate.domain import extra_specs
 from climate.plugins import base
 from climate.plugins import pools
 from climate.plugins import room
+from climate.plugins import room_audit
 
 _MB = 1024
 _SIZES = ('vcpus', 'ram', 'disk', 'ephemeral', 'swap')
@@ -66,12 +67,24 @@ class FlavorPlugin(base.ResourcePlugin):
         return [room.need(request, _units(flavor), extra_specs.from_extra_specs(traits))]
 
     def start(self, cloud, lease, reservation, resources):
-        flavor = json.loads(reservation.request['resource_properties'])
         return room.start(self.conf, cloud, lease, reservation, resources,
-                          {name: flavor[name] for name in _SIZES}, flavor['extra_specs'])
+                          *_sizes_and_specs(reservation))
 
     def end(self, cloud, lease, reservation, resources):
         room.end(cloud, lease, reservation)
+
+    def traces(self, picture):
+        return room_audit.traces(self.conf, picture, self.resource_type)
+
+    def lacks(self, picture, lease, reservation, resources):
+        return room_audit.lacks(self.conf, picture, lease, reservation, resources)
+
+    def complete(self, cloud, lease, reservation, resources):
+        return room.complete(self.conf, cloud, lease, reservation, resources,
+                             *_sizes_and_specs(reservation))
+
+    def clear(self, cloud, reservation_id, resources):
+        room.clear(cloud, reservation_id)
 
     @classmethod
     def fields(cls, reservation):
@@ -99,6 +112,11 @@ class FlavorPlugin(base.ResourcePlugin):
                 f'flavor "{flavor_id}" needs nothing of a host, so that there is nothing to '
                 'lease.'))
         return json.dumps(flavor, sort_keys=True)
+
+
+def _sizes_and_specs(reservation):
+    flavor = json.loads(reservation.request['resource_properties'])
+    return {name: flavor[name] for name in _SIZES}, flavor['extra_specs']
 
 
 def _units(flavor):

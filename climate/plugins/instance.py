@@ -5,6 +5,7 @@ from climate.plugins import base
 from climate.plugins import criteria
 from climate.plugins import pools
 from climate.plugins import room
+from climate.plugins import room_audit
 
 
 class InstancePlugin(base.ResourcePlugin):
@@ -46,14 +47,31 @@ class InstancePlugin(base.ResourcePlugin):
         return [room.need(request, units, requirement.parse(request['resource_properties']))]
 
     def start(self, cloud, lease, reservation, resources):
-        request = reservation.request
-        sizes = {'vcpus': request['vcpus'], 'ram': request['memory_mb'],
-                 'disk': request['disk_gb'], 'ephemeral': 0, 'swap': 0}
-        return room.start(self.conf, cloud, lease, reservation, resources, sizes, {})
+        return room.start(self.conf, cloud, lease, reservation, resources,
+                          _sizes(reservation), {})
 
     def end(self, cloud, lease, reservation, resources):
         room.end(cloud, lease, reservation)
 
+    def traces(self, picture):
+        return room_audit.traces(self.conf, picture, self.resource_type)
+
+    def lacks(self, picture, lease, reservation, resources):
+        return room_audit.lacks(self.conf, picture, lease, reservation, resources)
+
+    def complete(self, cloud, lease, reservation, resources):
+        return room.complete(self.conf, cloud, lease, reservation, resources,
+                             _sizes(reservation), {})
+
+    def clear(self, cloud, reservation_id, resources):
+        room.clear(cloud, reservation_id)
+
     @classmethod
     def fields(cls, reservation):
         return room.fields(reservation)
+
+
+def _sizes(reservation):
+    request = reservation.request
+    return {'vcpus': request['vcpus'], 'ram': request['memory_mb'], 'disk': request['disk_gb'],
+            'ephemeral': 0, 'swap': 0}
