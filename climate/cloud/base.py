@@ -310,6 +310,14 @@ class Placement(abc.ABC):
         :raises HostNotFound: the hypervisor has no provider.
         """
 
+    @abc.abstractmethod
+    def survey(self, hypervisor_names):
+        """The traits and inventories of many hypervisors, several asked for at once.
+
+        :returns: {name: (traits, inventory)}, each as the methods above return it; hypervisors
+            without a provider are not in it.
+        """
+
 
 class Keystone(abc.ABC):
     """The trusts that users give to Climate."""

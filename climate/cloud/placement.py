@@ -150,9 +150,29 @@ class Placement(base.Placement):
     def inventory(self, hypervisor_name):
         return self._of_provider(hypervisor_name, 'inventories')
 
+    @faults.read
+    def survey(self, hypervisor_names):
+        answer = self._adapter.get('/resource_providers')
+        known = {each['name']: each['uuid'] for each in answer.json()['resource_providers']}
+        names = [name for name in hypervisor_names if name in known]
+        found = parallel.each(self._pool, lambda name: self._looked_at(known[name]), names)
+        return {name: said for name, said in zip(names, found, strict=True) if said is not None}
+
+    def _looked_at(self, provider):
+        """(traits, inventory), or None for a provider that has just gone."""
+        try:
+            return (frozenset(self._read(provider, 'traits')),
+                    self._read(provider, 'inventories'))
+        except keystone_errors.NotFound as error:
+            if faults.is_login(error):
+                raise
+            return None
+
     def _of_provider(self, name, what):
-        answer = self._adapter.get(f'/resource_providers/{self._provider(name)}/{what}')
-        return answer.json()[what]
+        return self._read(self._provider(name), what)
+
+    def _read(self, provider, what):
+        return self._adapter.get(f'/resource_providers/{provider}/{what}').json()[what]
 
     def _provider(self, hypervisor_name):
         found = self._find(hypervisor_name)

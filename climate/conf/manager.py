@@ -47,6 +47,10 @@ OPTS = [
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
                help='How often trusts that no lease has are looked for, in seconds. One that is '
                     'seen twice is dropped. 0: never.'),
+    cfg.IntOpt('refresh_seconds', default=300, min=0,
+               help='How often capacity, traits, zone and so on of all enrolled hosts are read '
+                    'anew from the cloud, in seconds, by one of the managers. 0: never; what '
+                    'was read at the enrolment counts.'),
     cfg.IntOpt('audit_interval_seconds', default=3600, min=0,
                help='How often one of the managers compares the accounts with the cloud, in '
                     'seconds, and logs what is not the same. 0: never.'),

@@ -2,6 +2,7 @@
 """How much of one resource is in use over time."""
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import datetime
 from typing import TypeVar
 
@@ -49,6 +50,19 @@ def copies_beside(capacity: Units, held: list[Booking], amount: Units) -> int:
     if not copies:
         raise ValueError('An amount needs at least one unit of some class.')
     return max(0, min(copies))
+
+
+def overdrawn(capacity: Units, bookings: Sequence[Booking]) -> list[int]:
+    """The places in `bookings` of those that take part where more is booked than there is.
+
+    :param capacity: {class name: units}; an absent class has none.
+    """
+    found = []
+    for place, (span, units) in enumerate(bookings):
+        in_use = peak(bookings, span)
+        if any(count and in_use[name] > capacity.get(name, 0) for name, count in units.items()):
+            found.append(place)
+    return found
 
 
 def _peak(held: list[Booking]) -> dict[str, int]:

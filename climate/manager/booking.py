@@ -17,6 +17,7 @@ from climate.db import resources
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import records
+from climate.manager import criteria
 from climate.manager import shortage
 
 LOG = log.getLogger(__name__)
@@ -132,7 +133,7 @@ class Booking:
                 free = {key: each for key, each in free.items() if each.held_by in {None, *soon}}
             booked = self._booked(connection, free, span, own)
         free = {key: resource for key, resource in free.items() if key not in avoid}
-        matching = shortage.matching(self._core, connection, wish.need, free)
+        matching = criteria.matching(self._core, connection, wish.need, free)
         mine = {}
         for given in chosen:
             amount = fit.WHOLE if given.whole else given.amount

@@ -22,10 +22,10 @@ from climate.domain import records
 from climate.manager import binding
 from climate.manager import booking
 from climate.manager import core
+from climate.manager import criteria
 from climate.manager import endings
 from climate.manager import moments
 from climate.manager import notify
-from climate.manager import shortage
 from climate.manager import trusts
 from climate.plugins import base
 
@@ -211,7 +211,7 @@ class Leases:
         """
         with self._core.database.reader() as connection:
             for wish in wishes:
-                shortage.check_names(self._core, connection, wish.need)
+                criteria.check_names(self._core, connection, wish.need)
 
     def _write(self, connection, lease, chosen, request, now):
         leases.add(connection, lease)

@@ -5,7 +5,6 @@ import datetime
 import os
 import socket
 import threading
-import time
 
 from oslo_log import log
 import oslo_messaging as messaging
@@ -20,6 +19,7 @@ from climate.manager import endpoint
 from climate.manager import metrics
 from climate.manager import notify
 from climate.manager import patrol
+from climate.manager import refresh
 from climate.manager import trusts
 from climate.manager import watch
 from climate.plugins import registry
@@ -64,6 +64,8 @@ class Manager:
                               wake=self._woken.set)
         self.endpoint = endpoint.Endpoint(self.core)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
+        self._watch = watch.Watch(self.core)
+        self._patrol = patrol.Patrol(self.core, self.owner)
         self._listener = None
         self._pool = futures.ThreadPoolExecutor(conf.manager.workers,
                                                 thread_name_prefix='event')
@@ -73,17 +75,12 @@ class Manager:
         """Answer calls and carry out events from here on."""
         self._since = self.core.clock()
         self._seen()
-        self._reaper = trusts.Reaper(self.core)
-        self._sender = notify.Sender(self.core, self.owner,
-                                     messaging.get_notification_transport(self._conf))
-        self._watch = watch.Watch(self.core)
         self._listener = watch.listen(self._conf, self._watch, self.core.clock)
-        self._patrol = patrol.Patrol(self.core, self.owner)
         metrics.serve(self.core, self.clockwork, self._patrol)
-        for work in (self._run_events, self._keep_claims, self._run_errands):
-            thread = threading.Thread(target=work, name=work.__name__, daemon=True)
-            thread.start()
-            self._threads.append(thread)
+        for work in (self._run_events, self._keep_claims):
+            self._run(work)
+        for errand, pause in self._errands():
+            self._run(self._repeat, errand, pause)
         if self._serve_rpc:
             self._server = messaging.get_rpc_server(
                 transport.connect(self._conf), transport.target(self._conf, server=self.owner),
@@ -114,6 +111,27 @@ class Manager:
         self.core.database.dispose()
         LOG.info('Manager %s: stopped', self.owner)
 
+    def _run(self, work, *arguments):
+        thread = threading.Thread(target=work, args=arguments, name=work.__name__, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _errands(self):
+        """Pairs (what is done again and again, seconds between two times); 0 seconds: never."""
+        conf = self._conf.manager
+        sender = notify.Sender(self.core, self.owner,
+                               messaging.get_notification_transport(self._conf))
+        looks = [plugin.audit_seconds for plugin in self.core.registry.plugins.values()
+                 if plugin.audit_seconds]
+        errands = [
+            (sender.flush, 1),
+            (self._watch.look, min(looks, default=0)),
+            (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
+            (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
+            (self._patrol.step, self._patrol.pause_seconds),
+        ]
+        return [(errand, pause) for errand, pause in errands if pause]
+
     def _run_events(self):
         while not self._stopping.is_set():
             self._woken.clear()
@@ -143,22 +161,12 @@ class Manager:
             self._guarded(lambda: self.clockwork.prolong(self.core.clock()))
             self._guarded(self._seen)
 
-    def _run_errands(self):
-        next_times = {}
-        while not self._stopping.wait(1):
-            for errand, seconds in self._errands():
-                if time.monotonic() >= next_times.get(errand, 0):
-                    next_times[errand] = time.monotonic() + seconds
-                    self._guarded(lambda errand=errand: errand(self.core.clock()))
-
-    def _errands(self):
-        """[(callable(now), seconds between two calls of it)]."""
-        looks = [plugin.audit_seconds for plugin in self.core.registry.plugins.values()
-                 if plugin.leases_things and plugin.audit_seconds]
-        optional = [(self._reaper.reap, self._conf.manager.trust_reaper_seconds),
-                    (self._watch.look, min(looks, default=0)),
-                    (self._patrol.step, self._patrol.pause_seconds)]
-        return [(self._sender.flush, 0), *(each for each in optional if each[1])]
+    def _repeat(self, errand, pause):
+        # Each in a thread of its own: one that waits for the cloud holds up no other.
+        wait = 1
+        while not self._stopping.wait(wait):
+            self._guarded(lambda: errand(self.core.clock()))
+            wait = pause
 
     def _seen(self):
         now = self.core.clock()

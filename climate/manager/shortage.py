@@ -1,65 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which resources meet the criteria, and why there are not enough of them."""
+"""Why there are not enough resources, in counts and in words."""
 import datetime
 
 from climate import errors
 from climate.db import allocations
-from climate.db import resources
 from climate.domain import calendar
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import requirement
+from climate.manager import criteria
 
 # How far ahead the nearest later time is looked for.
 _HORIZON = datetime.timedelta(days=365)
 _RESOLUTION = datetime.timedelta(microseconds=1)
-
-
-def check_names(core, connection, need):
-    """Refuse criteria that name what no resource of the pool has, or another region.
-
-    :raises UnknownProperty: with the names that are near.
-    :raises BadField: the criterion $region asks for another region than ours.
-    """
-    pool = core.registry.pool(need.pool)
-    public, private = resources.names(connection, need.pool)
-    public |= {*pool.capacity_names, *pool.fact_names, pool.name_fact, 'region'}
-    public |= {name for name in requirement.names(need.requirement)
-               if name.startswith(pool.fact_prefixes)}
-    requirement.check_names(need.requirement, public, hidden=private)
-    for part in requirement.criteria(need.requirement):
-        if requirement.names(part) == {'region'} and not requirement.matches(
-                part, {'region': core.conf.region_name}):
-            raise errors.BadField(field='region', reason=(
-                f'this Climate serves the region {core.conf.region_name} only.'))
-
-
-def matching(core, connection, need, candidates):
-    """The ids of those resources, {id: Resource}, that meet all criteria, in order."""
-    wanted = requirement.names(need.requirement)
-    if not wanted:
-        return sorted(candidates)
-    values = values_of(core, connection, need.pool, candidates, wanted)
-    return [key for key in sorted(candidates)
-            if requirement.matches(need.requirement, values[key])]
-
-
-def values_of(core, connection, pool_name, candidates, wanted):
-    """{id: {name: value}}, what criteria compare with."""
-    pool = core.registry.pool(pool_name)
-    said = resources.values_of(connection, pool_name, wanted,
-                               candidates if len(candidates) <= 500 else None)
-    return {key: _values(pool, core.conf.region_name, resource, said.get(key, {}))
-            for key, resource in candidates.items()}
-
-
-def _values(pool, region, resource, said):
-    values = {'region': region, **said, pool.name_fact: resource.name}
-    for name, unit in pool.capacity_names.items():
-        values[name] = resource.capacity.get(unit, 0)
-    if 'traits' in values:
-        values['traits'] = frozenset(values['traits'].split())
-    return values
 
 
 def explained(core, connection, wish, error, span, now, own, cleaning):
@@ -68,18 +21,18 @@ def explained(core, connection, wish, error, span, now, own, cleaning):
     everything = allocations.reservable_resources(connection, need.pool)
     parts = requirement.criteria(need.requirement)
     wanted = requirement.names(need.requirement)
-    values = values_of(core, connection, need.pool, everything, wanted)
-    criteria = [{'criterion': str(part),
-                 'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
-                for part in parts]
-    fitting = matching(core, connection, need, everything)
+    values = criteria.values_of(core, connection, need.pool, everything, wanted)
+    counts = [{'criterion': str(part),
+               'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
+              for part in parts]
+    fitting = criteria.matching(core, connection, need, everything)
     grace = now + datetime.timedelta(seconds=core.conf.manager.release_grace_seconds)
     held = [key for key in fitting if everything[key].held_by not in {None, *own}]
     nearest = _nearest(connection, need, fitting, span, own, cleaning,
                        dict.fromkeys(held, grace + _RESOLUTION))
     details = {
         'what': error.kwargs.get('what', need.pool), 'wanted': need.demand.at_least,
-        'free': error.kwargs.get('free', 0), 'total': len(everything), 'criteria': criteria,
+        'free': error.kwargs.get('free', 0), 'total': len(everything), 'criteria': counts,
         'matching': len(fitting), 'nearest': nearest.isoformat() if nearest else None,
     }
     return errors.NotEnough(_sentence(need, details, nearest), **details)

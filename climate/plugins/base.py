@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import re
 
+from climate import errors
 from climate.domain import fit
 from climate.domain import records
 from climate.domain import requirement
@@ -48,6 +49,20 @@ class Pool(abc.ABC):
 
         :raises HostNotFound: the cloud has none of that very name.
         """
+
+    def survey(self, cloud, resources):
+        """What the cloud says now of resources that are enrolled: {name: Found}. Reads only.
+
+        Those that the cloud does not know (any more) are not in it. A fact that only a lease
+        makes what it is, stays as it is in `resources`.
+        """
+        found = {}
+        for resource in resources:
+            try:
+                found[resource.name] = self.discover(cloud, resource.name)
+            except (errors.HostNotFound, errors.HostAmbiguous):
+                continue
+        return found
 
     def admit(self, cloud, found):
         """Take the resource out of ordinary use. Repeatable.

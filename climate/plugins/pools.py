@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pools that several plugins draw from."""
+import collections
+import dataclasses
+
 from climate import errors
 from climate.domain import audit
 from climate.plugins import base
@@ -18,24 +21,28 @@ class HostPool(base.Pool):
 
     def discover(self, cloud, name):
         services = cloud.as_service()
-        hypervisor = services.nova.hypervisor(name)
-        traits = sorted(services.placement.traits(name))
-        inventory = services.placement.inventory(name)
-        facts = {
-            'availability_zone': hypervisor.availability_zone,
-            'cpu_info': hypervisor.cpu_info,
-            'hypervisor_type': hypervisor.hypervisor_type,
-            'hypervisor_version': str(hypervisor.hypervisor_version),
-            'service_name': hypervisor.service_host,
-            'traits': ' '.join(traits),
-            **{f'max_unit:{each}': str(has['max_unit']) for each, has in inventory.items()},
-        }
-        capacity = {'vcpus': hypervisor.vcpus, 'memory_mb': hypervisor.memory_mb,
-                    'disk_gb': hypervisor.disk_gb,
-                    **{each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
-                       for each, has in inventory.items()}}
-        return base.Found(name=hypervisor.name, capacity=capacity,
-                          facts={key: text for key, text in facts.items() if text is not None})
+        return _found(services.nova.hypervisor(name), services.placement.traits(name),
+                      services.placement.inventory(name))
+
+    def survey(self, cloud, resources):
+        services = cloud.as_service()
+        wanted = {resource.name: resource for resource in resources}
+        hypervisors = [each for each in services.nova.hypervisors() if each.name in wanted]
+        counts = collections.Counter(each.name for each in hypervisors)
+        # Of two of one name, in different cells, nobody can say which one was enrolled.
+        single = {each.name: each for each in hypervisors if counts[each.name] == 1}
+        return {name: _found(self._zoned_as_before(single[name], wanted[name]), *said)
+                for name, said in services.placement.survey(list(single)).items()}
+
+    def _zoned_as_before(self, hypervisor, resource):
+        """The Hypervisor with its own zone, also while a lease has given it another."""
+        prefix = self.conf.nova.availability_zone_prefix
+        zone = hypervisor.availability_zone
+        leased = resource.held_by is not None or (prefix and zone and zone.startswith(prefix))
+        if zone is not None and not leased:
+            return hypervisor
+        return dataclasses.replace(hypervisor,
+                                   availability_zone=resource.facts.get('availability_zone'))
 
     def admit(self, cloud, found):
         services = cloud.as_service()
@@ -117,6 +124,24 @@ class HostPool(base.Pool):
         if servers:
             raise errors.HostInUse(host=name, reason=(
                 f'servers run on it ({len(servers)}). Migrate or delete them first.'))
+
+
+def _found(hypervisor, traits, inventory):
+    facts = {
+        'availability_zone': hypervisor.availability_zone,
+        'cpu_info': hypervisor.cpu_info,
+        'hypervisor_type': hypervisor.hypervisor_type,
+        'hypervisor_version': str(hypervisor.hypervisor_version),
+        'service_name': hypervisor.service_host,
+        'traits': ' '.join(sorted(traits)),
+        **{f'max_unit:{each}': str(has['max_unit']) for each, has in inventory.items()},
+    }
+    capacity = {'vcpus': hypervisor.vcpus, 'memory_mb': hypervisor.memory_mb,
+                'disk_gb': hypervisor.disk_gb,
+                **{each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
+                   for each, has in inventory.items()}}
+    return base.Found(name=hypervisor.name, capacity=capacity,
+                      facts={key: text for key, text in facts.items() if text is not None})
 
 
 def child_name(conf, name):

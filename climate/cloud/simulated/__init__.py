@@ -156,6 +156,16 @@ class SimulatedCloud(base.Cloud):
         with self._transaction() as connection:
             hosts.mark(connection, name, up, enabled)
 
+    def change_host(self, name, **values):
+        """Change vcpus, memory_mb, disk_gb or traits of a hypervisor."""
+        with self._transaction() as connection:
+            hosts.change(connection, name, **values)
+
+    def remove_host(self, name):
+        """Take a hypervisor out of the cloud."""
+        with self._transaction() as connection:
+            hosts.remove(connection, name)
+
     def host_names(self):
         """The names of the hypervisors, in the order in which they were made."""
         with self._transaction() as connection:

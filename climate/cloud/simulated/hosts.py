@@ -42,6 +42,21 @@ def mark(connection, name, up, enabled):
         raise errors.HostNotFound(host=name)
 
 
+def change(connection, name, vcpus=None, memory_mb=None, disk_gb=None, traits=None):
+    """Change what a hypervisor has; None leaves it."""
+    one(connection, name)
+    connection.execute(
+        'UPDATE hosts SET vcpus = coalesce(?, vcpus), memory_mb = coalesce(?, memory_mb), '
+        'disk_gb = coalesce(?, disk_gb), traits = coalesce(?, traits) WHERE name = ?',
+        (vcpus, memory_mb, disk_gb,
+         None if traits is None else json.dumps(sorted(traits)), name))
+
+
+def remove(connection, name):
+    """Take a hypervisor away."""
+    connection.execute('DELETE FROM hosts WHERE name = ?', (one(connection, name)['name'],))
+
+
 def one(connection, name):
     """The row of the one hypervisor of that name.
 

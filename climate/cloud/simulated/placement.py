@@ -66,6 +66,12 @@ class Placement(base.Placement):
         return self._call('inventory', lambda connection: hosts.inventory(
             hosts.one(connection, hypervisor_name)))
 
+    def survey(self, hypervisor_names):
+        names = set(hypervisor_names)
+        return self._call('survey', lambda connection: {
+            row['name']: (frozenset(json.loads(row['traits'])), hosts.inventory(row))
+            for row in hosts.every(connection) if row['name'] in names})
+
     def _call(self, name, work):
         return self._calls.make(f'placement.{name}', lambda connection, project_id: work(
             connection))

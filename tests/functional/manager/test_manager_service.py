@@ -18,7 +18,7 @@ from climate.rpc import client
 @pytest.fixture
 def running(conf, database):
     """A manager that works by itself."""
-    for name, value in (('poll_seconds', 0.05), ('busy_seconds', 0.05)):
+    for name, value in (('poll_seconds', 0.05), ('busy_seconds', 0.05), ('refresh_seconds', 1)):
         conf.set_override(name, value, group='manager')
     url = database.engine.url.render_as_string(hide_password=False)
     conf.set_override('connection', url, group='database')
@@ -53,6 +53,14 @@ def test_leases_start_and_end_by_themselves_at_the_same_time(running):
     _until(lambda: states() == {lifecycle.TERMINATED})
     _until(lambda: running.core.cloud.as_service().keystone.trusts() == [])
     assert len(running.core.cloud.as_service().nova.aggregate('freepool').hosts) == 3
+
+
+def test_a_host_that_changes_in_the_cloud_is_noticed(running):
+    calls = client.ManagerClient(endpoint.InProcess(running.endpoint))
+    host = calls.create_resource(builders.an_admin(), 'host', 'compute-1', {})
+    running.core.cloud.change_host('compute-1', vcpus=7)
+    _until(lambda: calls.get_resource(builders.an_admin(), 'host',
+                                      host.id).capacity['vcpus'] == 7)
 
 
 def test_a_manager_answers_over_the_bus(conf, database):

@@ -81,6 +81,31 @@ def test_traits_and_inventory_of_a_hypervisor(placement, canned, providers):
     assert placement.inventory('compute-1') == {'VCPU': vcpu}
 
 
+def test_many_hypervisors_are_looked_at_with_one_search(placement, canned):
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers', json={'resource_providers': [
+        {'name': name, 'uuid': uuid} for name, uuid in (
+            ('compute-1', 'one'), ('climate_compute-1', 'child'), ('compute-2', 'two'),
+            ('compute-3', 'gone'))]})
+    for uuid in ('one', 'two'):
+        canned.http.get(f'{canned.PLACEMENT}/resource_providers/{uuid}/traits',
+                        json={'traits': [uuid.upper()]})
+        canned.http.get(f'{canned.PLACEMENT}/resource_providers/{uuid}/inventories',
+                        json={'inventories': {}})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers/gone/traits', status_code=404)
+    assert placement.survey(['compute-1', 'compute-2', 'compute-3', 'compute-9']) == {
+        'compute-1': (frozenset({'ONE'}), {}), 'compute-2': (frozenset({'TWO'}), {})}
+    assert len(canned.asked('GET', '/resource_providers')) == 1
+    assert not canned.asked('GET', '/child/traits')
+
+
+def test_a_survey_in_which_one_answer_fails_is_none(placement, canned):
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers', json={'resource_providers': [
+        {'name': 'compute-1', 'uuid': 'one'}]})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers/one/traits', status_code=500)
+    with pytest.raises(errors.CloudError):
+        placement.survey(['compute-1'])
+
+
 @pytest.fixture
 def inventories(canned):
     """callable(inventories…): what the child has at each look at it."""

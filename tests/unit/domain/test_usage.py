@@ -56,6 +56,20 @@ def test_so_many_copies_fit_and_not_one_more(plan, window, vcpus, memory_mb, one
     assert usage.copies_free(capacity, as_bookings(plan), amount, span(*window)) == expected
 
 
+@hypothesis.settings(deadline=None)
+@hypothesis.given(bookings_of_hours, st.integers(0, 6), st.integers(0, 6))
+def test_overdrawn_are_those_that_use_a_class_in_an_hour_that_has_too_little(
+        plan, vcpus, memory_mb):
+    capacity = {'vcpus': vcpus, 'memory_mb': memory_mb}
+
+    def suffers(hours, amount):
+        return any(most_in_any_hour(plan, (hour, hour + 1), name) > capacity[name]
+                   for name in CLASSES if amount.get(name) for hour in range(*hours))
+
+    assert usage.overdrawn(capacity, as_bookings(plan)) == [
+        place for place, booking in enumerate(plan) if suffers(*booking)]
+
+
 def test_what_ends_at_noon_is_free_for_what_starts_at_noon():
     bookings = [(span(12, 14), {'vcpus': 4}), (span(8, 12), {'vcpus': 4})]
     assert usage.peak(bookings, span(8, 14)) == {'vcpus': 4}

@@ -9,7 +9,7 @@ import pytest
 from climate.cloud import simulated
 from climate.domain import fit
 from climate.domain import records
-from climate.manager import actions
+from climate.manager import lease_cloud
 from climate.plugins import base
 from climate.plugins import registry
 
@@ -41,7 +41,7 @@ class Scene:
             resource_ids=tuple(each.id for each in self.resources))
 
     def call(self, method):
-        return getattr(self.plugin, method)(actions.LeaseCloud(self.cloud, self.lease),
+        return getattr(self.plugin, method)(lease_cloud.LeaseCloud(self.cloud, self.lease),
                                             self.lease, self.reservation, self.resources)
 
     def picture(self):
