@@ -160,8 +160,10 @@ class Servers(abc.ABC):
     def mark(self, server_id, metadata):
         """Set the keys of `metadata`, and remove those whose value is None; others stay.
 
-        Nova lets nobody do so while a server is being built or is shelved, resized or in ERROR.
+        Nova allows it while a server is ACTIVE, PAUSED, SUSPENDED or SHUTOFF, whatever is done to
+        it just then.
 
+        :raises ServerNotFound: there is no such server.
         :raises StillBusy: not in this state; where all is as it should be already, in none.
         """
 

@@ -141,22 +141,18 @@ def open_ones(connection):
         .order_by(LEASES.c.id)).all())
 
 
-def of_reservations(connection, reservation_ids):
-    """The leases of these reservations, whole, by id, deleted ones too."""
-    if not reservation_ids:
-        return []
-    theirs = sa.select(tables.RESERVATIONS.c.lease_id).where(
-        tables.RESERVATIONS.c.id.in_(sorted(reservation_ids)))
-    return _whole(connection, connection.execute(
-        _select().where(LEASES.c.id.in_(theirs)).order_by(LEASES.c.id)).all())
+def mentioned(connection, ids):
+    """The leases that have one of these ids, or a reservation that has, whole, by id.
 
-
-def with_ids(connection, lease_ids):
-    """The leases of these ids that there are, whole, by id, deleted ones too."""
-    if not lease_ids:
+    Deleted ones too.
+    """
+    if not ids:
         return []
+    named = sorted(ids)
+    theirs = sa.select(tables.RESERVATIONS.c.lease_id).where(tables.RESERVATIONS.c.id.in_(named))
     return _whole(connection, connection.execute(
-        _select().where(LEASES.c.id.in_(sorted(lease_ids))).order_by(LEASES.c.id)).all())
+        _select().where(sa.or_(LEASES.c.id.in_(named), LEASES.c.id.in_(theirs)))
+        .order_by(LEASES.c.id)).all())
 
 
 def counts(connection):

@@ -14,8 +14,8 @@ _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 _MOVES = (agenda.PREPARE, agenda.START, agenda.UPDATE, agenda.END, agenda.DELETE)
 
 #: What kinds of drift there are.
-KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'metadata', 'trust',
-         'not ended', 'foreign host', 'unknown host')
+KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',
+         'foreign host', 'unknown host')
 
 # Repairs, in the order in which they are made, and how a table says what each does.
 CLEAR = 'clear'
@@ -23,8 +23,6 @@ RELEASE = 'release'
 MEND = 'mend'
 COMPLETE = 'complete'
 ENROL = 'enrol'
-LABEL = 'label'
-UNLABEL = 'unlabel'
 DROP_TRUST = 'drop trust'
 REPAIRS = {
     CLEAR: 'removes it',
@@ -32,8 +30,6 @@ REPAIRS = {
     MEND: 'puts it back, if it is empty',
     COMPLETE: 'adds what is missing',
     ENROL: 'enrols it, if it is empty',
-    LABEL: 'writes the metadata',
-    UNLABEL: 'removes the metadata',
     DROP_TRUST: 'drops it',
 }
 BY_HAND = 'nothing: a person must decide'
@@ -41,15 +37,16 @@ BY_HAND = 'nothing: a person must decide'
 
 @dataclasses.dataclass(frozen=True)
 class Trace:
-    """Something that a reservation made in the cloud.
+    """Something in the cloud that a reservation made.
 
+    :ivar made_for: the id of the reservation; of its lease where the thing does not say which.
     :ivar kind: a noun for it, such as 'flavor'.
     :ivar name: how the cloud calls it.
     :ivar signed_by: it has a mark that only this resource type of Climate makes, so that all of its
         reservation is Climate's also where the accounts know no such reservation (any more).
     """
 
-    reservation_id: str
+    made_for: str
     kind: str
     name: str
     signed_by: str | None = None
@@ -64,7 +61,7 @@ class Drift:
     :ivar problem: what is wrong with it, in words.
     :ivar repair: the key in REPAIRS of what a repair does; None where a person must act.
     :ivar target: what the repair is about: the id of a reservation, trust or server; for CLEAR the
-        pair (resource type, reservation id), for MEND and ENROL (pool, name).
+        pair (resource type, `made_for` of the Trace), for MEND and ENROL (pool, name).
     """
 
     kind: str
@@ -102,10 +99,18 @@ class Accounts:
         return [(lease, each) for lease in self.leases for each in lease.reservations
                 if is_running(lease, each)]
 
-    def over(self) -> dict[str, records.Reservation]:
-        """{id: Reservation} of those that may have nothing any more."""
-        return {each.id: each for lease in self.leases for each in lease.reservations
-                if is_over(lease, each)}
+    def over(self) -> dict[str, tuple[str, str | None]]:
+        """{id: (lease id, resource type)} of what may have nothing in the cloud any more.
+
+        Those are reservations, and leases all of whose reservations are over, without a type.
+        """
+        found: dict[str, tuple[str, str | None]] = {}
+        for lease in self.leases:
+            ended = [each for each in lease.reservations if is_over(lease, each)]
+            found |= {each.id: (lease.id, each.resource_type) for each in ended}
+            if len(ended) == len(lease.reservations):
+                found[lease.id] = (lease.id, None)
+        return found
 
 
 def is_id(text: str) -> bool:
@@ -152,34 +157,34 @@ def settled(before: Iterable[records.Lease], after: Iterable[records.Lease],
 
 
 def left_behind(traces: Iterable[Trace], known: Iterable[str],
-                over: Mapping[str, records.Reservation]) -> list[Drift]:
+                over: Mapping[str, tuple[str, str | None]]) -> list[Drift]:
     """What reservations that are over, or that nobody knows any more, have in the cloud.
 
-    :param known: the ids of all reservations in the accounts.
-    :param over: those of them that may have nothing.
+    :param known: the ids of all reservations and leases in the accounts.
+    :param over: those of them that may have nothing, as ``Accounts.over`` has it.
     """
     traces, known, drifts = list(traces), set(known), []
-    signers = {trace.reservation_id: trace.signed_by for trace in traces if trace.signed_by}
+    signers = {trace.made_for: trace.signed_by for trace in traces if trace.signed_by}
     for trace in traces:
-        made_for = trace.reservation_id
+        made_for = trace.made_for
         if made_for in over:
-            problem = f'its reservation is over (lease {over[made_for].lease_id})'
-            resource_type = over[made_for].resource_type
+            lease_id, resource_type = over[made_for]
+            problem = f'its reservation is over (lease {lease_id})'
         elif made_for in signers and made_for not in known:
-            problem, resource_type = 'no lease has its reservation', signers[made_for]
+            problem, resource_type = 'no lease has its reservation', None
         else:
             continue
-        what = trace.name if made_for in trace.name.lower().replace('_', '-') else (
-            f'{trace.name} of {made_for}')
+        name = trace.name.lower().replace('_', '-')
+        what = trace.name if made_for in name else f'{trace.name} of {made_for}'
         drifts.append(Drift('left behind', f'{trace.kind} {what}', problem, CLEAR,
-                            (resource_type, made_for)))
+                            (resource_type or signers[made_for], made_for)))
     return drifts
 
 
 def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
               now: records.Moment) -> list[Drift]:
     """The leases whose time is over and whose end was given up, so that the cloud has them yet."""
-    made = {trace.reservation_id for trace in traces}
+    made = {trace.made_for for trace in traces}
     return [Drift('not ended', f'lease {lease.id}',
                   f'its end was given up; delete it to have it tried again ({lease.reason})')
             for lease in leases

@@ -5,10 +5,6 @@ from climate.db import resources
 from climate.domain import audit
 from climate.manager import picture as pictures
 
-#: The metadata by which a leased server says whose it is.
-LEASE_KEY = 'climate:lease_id'
-RESERVATION_KEY = 'climate:reservation_id'
-
 
 class Auditor:
     """Compares. It changes nothing, and asks the cloud once for each kind of thing.
@@ -32,19 +28,17 @@ class Auditor:
         after = self._read()
         with self._core.database.reader() as connection:
             known = {lease.id: lease for lease in (
-                *after[0], *leases.of_reservations(connection, _mentioned(traces, after[1])),
-                *leases.with_ids(connection, _named(picture)))}
+                *after[0], *leases.mentioned(connection, _mentioned(traces, after[1])))}
             trusted = leases.with_trusts(connection, {each.id for each in picture.trusts})
         now = self._core.clock()
         accounts = _accounts(before, (known.values(), after[1]), now)
-        reservations = {each.id for lease in known.values() for each in lease.reservations}
+        ids = {*known, *(each.id for lease in known.values() for each in lease.reservations)}
         return audit.in_order([
-            *audit.left_behind(traces, reservations, accounts.over()),
+            *audit.left_behind(traces, ids, accounts.over()),
             *audit.not_ended(traces, accounts.leases, now),
             *self._of_running(picture, accounts),
             *self._of_pools(picture, accounts),
-            *_held_for_nobody(accounts, reservations),
-            *_of_servers(picture, accounts, known),
+            *_held_for_nobody(accounts, ids),
             *(audit.Drift('trust', f'trust {each.id}', 'no lease has it', audit.DROP_TRUST,
                           each.id) for each in picture.trusts if each.id not in trusted)])
 
@@ -58,7 +52,7 @@ class Auditor:
         found = {}
         for plugin in self._core.registry.plugins.values():
             for trace in plugin.traces(picture):
-                key = trace.reservation_id, trace.kind, trace.name
+                key = trace.made_for, trace.kind, trace.name
                 if key not in found or trace.signed_by:
                     found[key] = trace
         return list(found.values())
@@ -69,10 +63,7 @@ class Auditor:
         for lease, reservation in accounts.running():
             promised = [by_id.get(each) for each in dict.fromkeys(reservation.resource_ids)]
             plugin = self._core.registry.plugins.get(reservation.resource_type)
-            # A leased server has room, and nothing of its own; see _of_servers.
-            leases_thing = plugin is not None and (
-                reservation.leased_id is not None or plugin.awaits_thing(reservation))
-            if plugin is not None and not leases_thing and None not in promised:
+            if plugin is not None and None not in promised:
                 yield from plugin.lacks(picture, lease, reservation, promised)
 
     def _of_pools(self, picture, accounts):
@@ -92,15 +83,9 @@ def _accounts(before, after, now):
 
 
 def _mentioned(traces, pools):
-    """The ids of all reservations that the cloud or a resource names."""
-    return ({trace.reservation_id for trace in traces}
+    """The ids of all reservations and leases that the cloud or a resource names."""
+    return ({trace.made_for for trace in traces}
             | {each.held_by for found in pools.values() for each in found} - {None})
-
-
-def _named(picture):
-    """The ids of the leases that servers name."""
-    return {each.metadata[LEASE_KEY] for each in picture.servers
-            if audit.is_id(each.metadata.get(LEASE_KEY, ''))}
 
 
 def _held_for_nobody(accounts, known):
@@ -112,23 +97,3 @@ def _held_for_nobody(accounts, known):
                 yield audit.Drift('held', f'{each.pool} {each.name}',
                                   f'held by reservation {each.held_by}, which is over',
                                   audit.RELEASE, each.held_by)
-
-
-def _of_servers(picture, accounts, known):
-    """Servers that say they are leased and are not, and such as are leased and do not say so."""
-    leased = {each.leased_id: (lease, each) for lease in accounts.leases
-              for each in lease.reservations if each.leased_id is not None}
-    over = {lease.id for lease in accounts.leases
-            if all(audit.is_over(lease, each) for each in lease.reservations)}
-    for server in picture.servers:
-        says = server.metadata.get(LEASE_KEY)
-        if server.id in leased:
-            lease, reservation = leased[server.id]
-            if (says, server.metadata.get(RESERVATION_KEY)) != (lease.id, reservation.id):
-                yield audit.Drift('metadata', f'server {server.id}',
-                                  f'leased by {lease.id}, but its metadata do not say so',
-                                  audit.LABEL, server.id)
-        elif says in over:
-            yield audit.Drift('metadata', f'server {server.id}',
-                              f'its metadata name lease {says}, which is over', audit.UNLABEL,
-                              server.id)

@@ -124,13 +124,14 @@ class Changes:
             raise errors.BadField(field='reservations.resource_type', reason=(
                 f'it stays {reservation.resource_type}; make another lease instead.'))
         registry = self._core.registry
-        request = {**reservation.request, **asked.request}
+        plugin = registry.plugin(reservation.resource_type)
+        request = {**plugin.asked(reservation.request), **asked.request}
         if lenient:
             # Clients of REST 1.0 send back all that they were shown, some of it empty.
             request |= {key: reservation.request[key] for key, value in asked.request.items()
                         if value is None and key in reservation.request}
         request = registry.checked(reservation.resource_type, request, lenient)
-        request = registry.plugin(reservation.resource_type).resolve(
+        request = plugin.resolve(
             self._core.cloud, request,
             base.Occasion(lease.project_id, lease.state != lifecycle.PENDING, reservation))
         return dataclasses.replace(reservation, request=request)

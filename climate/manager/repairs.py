@@ -13,16 +13,11 @@ from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
 from climate.domain import audit
-from climate.domain import lifecycle
-from climate.manager import audit as audits
 from climate.manager import core as cores
 from climate.manager import lease_cloud
 from climate.manager import resources as pools
 
 LOG = log.getLogger(__name__)
-
-_PREFIX = 'climate:'
-_STATUS_KEY = 'climate:status'
 
 
 class Repairs:
@@ -33,8 +28,8 @@ class Repairs:
         self._pools = pools.Resources(core)
         self._by_name = {
             audit.CLEAR: self._clear, audit.RELEASE: self._release, audit.MEND: self._mend,
-            audit.COMPLETE: self._complete, audit.ENROL: self._enrol, audit.LABEL: self._label,
-            audit.UNLABEL: self._unlabel, audit.DROP_TRUST: self._drop_trust,
+            audit.COMPLETE: self._complete, audit.ENROL: self._enrol,
+            audit.DROP_TRUST: self._drop_trust,
         }
 
     def make(self, drifts):
@@ -65,13 +60,13 @@ class Repairs:
         return None
 
     def _clear(self, target):
-        resource_type, reservation_id = target
+        resource_type, made_for = target
         plugin = self._core.registry.plugin(resource_type)
         with self._core.database.reader() as connection:
             free = [each for pool in plugin.pools
                     for each in resources.find(connection, pool.name)
-                    if each.held_by in (None, reservation_id)]
-        plugin.clear(self._core.cloud, reservation_id, free)
+                    if each.held_by in (None, made_for)]
+        plugin.clear(self._core.cloud, made_for, free)
 
     def _release(self, reservation_id):
         lease, reservation = self._find(reservation_id)
@@ -123,27 +118,6 @@ class Repairs:
         with contextlib.suppress(errors.HostKnown):
             self._pools.enrol(*target, {})
 
-    def _label(self, server_id):
-        with self._core.database.reader() as connection:
-            found = reservations.leasing(connection, [server_id])
-            if server_id not in found:
-                return
-            reservation_id, lease_id = found[server_id]
-            lease = leases.get(connection, lease_id)
-        started = lease.state == lifecycle.ACTIVE
-        self._core.cloud.as_service().servers.mark(server_id, {
-            audits.LEASE_KEY: lease_id, audits.RESERVATION_KEY: reservation_id,
-            _STATUS_KEY: 'ACTIVE' if started else 'RESERVED'})
-
-    def _unlabel(self, server_id):
-        servers = self._core.cloud.as_service().servers
-        server = servers.server(server_id)
-        with self._core.database.reader() as connection:
-            leased = reservations.leasing(connection, [server_id])
-        if server is not None and not leased:
-            servers.mark(server_id, {key: None for key in server.metadata
-                                     if key.startswith(_PREFIX)})
-
     def _drop_trust(self, trust_id):
         with self._core.database.reader() as connection:
             if leases.with_trusts(connection, {trust_id}):
@@ -153,7 +127,7 @@ class Repairs:
     def _find(self, reservation_id):
         """The lease and the reservation as they are now; None for both where there is none."""
         with self._core.database.reader() as connection:
-            found = leases.of_reservations(connection, {reservation_id})
+            found = leases.mentioned(connection, {reservation_id})
         if not found:
             return None, None
         return found[0], next(each for each in found[0].reservations

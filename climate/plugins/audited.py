@@ -38,9 +38,10 @@ class Audited:
         """
         return dict(reservation.binding)
 
-    def clear(self, cloud, reservation_id, resources):
+    def clear(self, cloud, made_for, resources):
         """Take what a reservation that is over left in the cloud, but no server. Repeatable.
 
+        :param made_for: the id of the reservation, as a Trace has it.
         :param resources: the enrolled Resources that nobody holds; those of them that it had go
             back to where the others are.
         :raises StillBusy: servers are in the way; nothing that they need was taken.

@@ -174,6 +174,11 @@ class ResourcePlugin(audited.Audited, abc.ABC):
         return {key: _lenient(value, known[key]) for key, value in request.items()
                 if key in known}
 
+    @classmethod
+    def asked(cls, request):
+        """Of a resolved request what a client may send, to be changed and checked anew."""
+        return request
+
     def resolve(self, cloud, request, occasion):
         """The request with all that must be read from the cloud, to be stored. Reads only.
 

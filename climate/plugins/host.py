@@ -130,9 +130,9 @@ class HostPlugin(base.ResourcePlugin):
                                        _service_hosts(resources))
         return {'aggregate_id': aggregate.id}
 
-    def clear(self, cloud, reservation_id, resources):
+    def clear(self, cloud, made_for, resources):
         nova = cloud.as_service().nova
-        aggregate = nova.aggregate(reservation_id)
+        aggregate = nova.aggregate(made_for)
         if aggregate is None:
             return
         _refuse_servers(nova, aggregate)

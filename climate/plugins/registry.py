@@ -93,7 +93,7 @@ class Registry:
             return request
         if problem.validator == 'required' and lenient:
             raise errors.MissingFields(fields=', '.join(
-                name for name in plugin.schema['required'] if name not in request))
+                name for name in problem.validator_value if name not in request))
         path = '.'.join(str(step) for step in problem.absolute_path)
         if problem.validator == 'additionalProperties' and not path:
             raise errors.BadField(field=resource_type, reason=(

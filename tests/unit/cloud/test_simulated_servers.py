@@ -104,6 +104,13 @@ def test_the_metadata_of_a_server_that_sleeps_cannot_be_changed(scene):
     assert scene.look(server).metadata == {'a': '1'}
 
 
+@pytest.mark.parametrize('status', ['BUILD', 'SHELVED_OFFLOADED', 'VERIFY_RESIZE', 'ERROR'])
+def test_metadata_are_not_changed_in_any_status(scene, status):
+    server = scene.boot(status)
+    with pytest.raises(errors.StillBusy, match=status):
+        scene.user.servers.mark(server.id, {'a': '1'})
+
+
 @pytest.mark.parametrize('call', [
     lambda servers: servers.marked('p', 'a', 'b'), lambda servers: servers.ids(),
     lambda servers: servers.migrate('x'), lambda servers: servers.offload('x'),
