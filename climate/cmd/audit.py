@@ -25,22 +25,34 @@ def add_command(subparsers):
 
 
 def run(conf):
-    """Audit, print what was found; returns the exit status, 0 or DRIFT.
+    """Audit the installation that `conf` describes; returns the exit status, 0 or DRIFT.
 
     :raises ClimateError: the database or the cloud does not answer.
     """
     database = engine.connect(conf)
-    parts = core.Core(conf=conf, database=database, cloud=clouds.build(conf),
-                      registry=registry.Registry(conf), clock=database.now)
-    auditor = audits.Auditor(parts)
     try:
-        found = _look_twice(auditor, conf.manager.audit_grace_seconds)
-        if conf.command.fix:
-            return _fix(parts, auditor, found)
-        print(table([(each, each.remedy) for each in found], '--fix'))
-        return DRIFT if found else 0
+        return examine(core.Core(conf=conf, database=database, cloud=clouds.build(conf),
+                                 registry=registry.Registry(conf), clock=database.now),
+                       conf.command.fix)
     finally:
         database.dispose()
+
+
+def examine(parts, fix, wait=time.sleep):
+    """Print what differs, or with `fix` what became of it; returns the exit status.
+
+    :param wait: called with the seconds between two looks.
+    """
+    auditor = audits.Auditor(parts)
+    found = _look_twice(auditor, parts.conf.manager.audit_grace_seconds, wait)
+    if not fix or not found:
+        print(table([(each, each.remedy) for each in found], '--fix'))
+        return DRIFT if found else 0
+    outcomes = repairs.Repairs(parts).make(found)
+    left = {each.key for each in audit.in_both(found, auditor.look())}
+    print(table([(each, f'left: {outcomes[each] or "it is there again"}' if each.key in left
+                  else 'repaired') for each in found], 'NOW'))
+    return DRIFT if left else 0
 
 
 def table(rows, last):
@@ -55,20 +67,12 @@ def table(rows, last):
     return '\n'.join([*shown, '', f'{len(rows)} found.'])
 
 
-def _look_twice(auditor, grace_seconds):
+def _look_twice(auditor, grace_seconds, wait):
     """The Drifts that were there in two looks, so that nobody was just in the middle of it."""
     found = auditor.look()
     if not found or not grace_seconds:
         return found
     print(f'{len(found)} found; they are looked at again in {grace_seconds} seconds.',
           file=sys.stderr, flush=True)
-    time.sleep(grace_seconds)
+    wait(grace_seconds)
     return audit.in_both(found, auditor.look())
-
-
-def _fix(parts, auditor, found):
-    outcomes = repairs.Repairs(parts).make(found)
-    left = {each.key for each in audit.in_both(found, auditor.look())} if found else set()
-    print(table([(each, f'left: {outcomes[each] or "it is there again"}' if each.key in left
-                  else 'repaired') for each in found], 'NOW'))
-    return DRIFT if left else 0
