@@ -30,8 +30,8 @@ $(VENV)/.check: $(VENV)/.test
 run: $(VENV)/.run  ## The service on SQLite and a simulated cloud, until Ctrl-C.
 	$(BIN)/climate-standalone
 
-demo: $(VENV)/.run  ## One whole lease, played in front of you.
-	$(BIN)/python tools/demo.py
+demo: $(VENV)/.run  ## Whole leases, played in front of you.
+	$(BIN)/python -m tools.demo
 
 test: $(VENV)/.test  ## The quick suite.
 	$(BIN)/python -m pytest -n $(WORKERS)

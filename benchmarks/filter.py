@@ -95,10 +95,12 @@ def main():
         mine = frozenset(host.host for host in hosts[3::4 * RESERVATIONS])
         idle = rules.Answer(active=False, usable=False, reason='it has ended')
         usable = rules.Answer(active=True, usable=True, hosts=mine)
+        ordinary = rules.Answer(active=True, usable=True, ordinary=True)
         for name, hints, answer in (
                 ('an ordinary request', {}, None),
                 ('a reservation, by aggregates alone', {'reservation': ['r0']}, None),
                 ('a reservation that is active', {'reservation': ['r0']}, usable),
+                ('a leased server without held room', {'reservation': ['r0']}, ordinary),
                 ('a reservation that is not', {'reservation': ['r0']}, idle)):
             climate_filter._climate = Silent(answer) if answer else None
             figure = milliseconds(climate_filter, nova_standin.Request(

@@ -13,21 +13,23 @@ function climate_url {
 }
 
 function install_climate {
-    # Into the same place as Nova, because nova-scheduler loads the filter from it.
+    # Into the same place as Nova, because nova-scheduler and nova-api load the filters from it.
     setup_develop "$CLIMATE_DIR"
 }
 
-# Climate's own login, once for each group that has one.
+# The login of a service user, in a group of a file.
 function configure_climate_login {
-    local group=$1
-    iniset "$CLIMATE_CONF" "$group" auth_type password
-    iniset "$CLIMATE_CONF" "$group" auth_url "$KEYSTONE_SERVICE_URI"
-    iniset "$CLIMATE_CONF" "$group" username climate
-    iniset "$CLIMATE_CONF" "$group" password "$SERVICE_PASSWORD"
-    iniset "$CLIMATE_CONF" "$group" user_domain_name "$SERVICE_DOMAIN_NAME"
-    iniset "$CLIMATE_CONF" "$group" project_name "$SERVICE_PROJECT_NAME"
-    iniset "$CLIMATE_CONF" "$group" project_domain_name "$SERVICE_DOMAIN_NAME"
-    iniset "$CLIMATE_CONF" "$group" cafile "$SSL_BUNDLE_FILE"
+    local file=$1
+    local group=$2
+    local user=$3
+    iniset "$file" "$group" auth_type password
+    iniset "$file" "$group" auth_url "$KEYSTONE_SERVICE_URI"
+    iniset "$file" "$group" username "$user"
+    iniset "$file" "$group" password "$SERVICE_PASSWORD"
+    iniset "$file" "$group" user_domain_name "$SERVICE_DOMAIN_NAME"
+    iniset "$file" "$group" project_name "$SERVICE_PROJECT_NAME"
+    iniset "$file" "$group" project_domain_name "$SERVICE_DOMAIN_NAME"
+    iniset "$file" "$group" cafile "$SSL_BUNDLE_FILE"
 }
 
 function configure_climate {
@@ -53,7 +55,7 @@ function configure_climate {
 
     configure_keystone_authtoken_middleware "$CLIMATE_CONF" climate
     # [nova], [placement] and [glance] fall back to this login.
-    configure_climate_login keystone
+    configure_climate_login "$CLIMATE_CONF" keystone climate
     iniset "$CLIMATE_CONF" nova aggregate_freepool "$CLIMATE_FREEPOOL"
     iniset "$CLIMATE_CONF" nova aggregate_owner_key "$CLIMATE_OWNER_KEY"
     iniset "$CLIMATE_CONF" nova availability_zone_prefix "$CLIMATE_ZONE_PREFIX"
@@ -61,7 +63,7 @@ function configure_climate {
     setup_logging "$CLIMATE_CONF"
 }
 
-# The scheduler filter, and the names that it shares with climate.conf.
+# The two pieces in Nova: how they reach Climate, the names that they share with climate.conf.
 function configure_climate_nova {
     local filters=${NOVA_FILTERS:-$(iniget "$NOVA_CONF" filter_scheduler enabled_filters)}
     if [[ ",$filters," != *,ClimateFilter,* ]]; then
@@ -70,9 +72,28 @@ function configure_climate_nova {
     iniset_multiline "$NOVA_CONF" filter_scheduler available_filters \
         nova.scheduler.filters.all_filters climate.nova.filter.ClimateFilter
     iniset "$NOVA_CONF" filter_scheduler enabled_filters "$filters"
+    configure_climate_login "$NOVA_CONF" climate nova
+    iniset "$NOVA_CONF" climate region_name "$REGION_NAME"
     iniset "$NOVA_CONF" climate aggregate_freepool "$CLIMATE_FREEPOOL"
     iniset "$NOVA_CONF" climate aggregate_owner_key "$CLIMATE_OWNER_KEY"
     iniset "$NOVA_CONF" climate availability_zone_prefix "$CLIMATE_ZONE_PREFIX"
+    iniset "$NOVA_CONF" climate default_lease "$CLIMATE_DEFAULT_LEASE"
+    iniset "$NOVA_CONF" climate default_lease_days "$CLIMATE_DEFAULT_LEASE_DAYS"
+    configure_climate_paste
+}
+
+# The WSGI filter, behind keystonecontext in both pipelines of nova-api.
+function configure_climate_paste {
+    local api pipeline
+    iniset "$NOVA_API_PASTE_INI" filter:climate paste.filter_factory \
+        climate.nova.middleware:filter_factory
+    for api in openstack_compute_api_v21 openstack_compute_api_v21_legacy_v2_compatible; do
+        pipeline=$(iniget "$NOVA_API_PASTE_INI" "composite:$api" keystone)
+        if [[ " $pipeline " != *" climate "* ]]; then
+            iniset "$NOVA_API_PASTE_INI" "composite:$api" keystone \
+                "${pipeline/keystonecontext/keystonecontext climate}"
+        fi
+    done
 }
 
 function create_climate_accounts {

@@ -12,19 +12,30 @@ _MODULES = ('nova', 'nova.conf', 'nova.scheduler', 'nova.scheduler.filters',
             'nova.scheduler.utils')
 
 
-@dataclasses.dataclass
-class Flavor:
-    extra_specs: dict | None
+class Fields:
+    """One of Nova's objects, of which a field may not be set: here it is None then."""
 
     def obj_attr_is_set(self, name):
-        return self.extra_specs is not None
+        return getattr(self, name) is not None
 
 
 @dataclasses.dataclass
-class Request:
+class Flavor(Fields):
+    extra_specs: dict | None
+
+
+@dataclasses.dataclass
+class Destination(Fields):
+    host: str | None = None
+
+
+@dataclasses.dataclass
+class Request(Fields):
     hints: dict = dataclasses.field(default_factory=dict)
     project_id: str = 'me'
     flavor: Flavor = dataclasses.field(default_factory=lambda: Flavor({}))
+    instance_uuid: str | None = None
+    requested_destination: Destination | None = None
 
     def get_scheduler_hint(self, name, default=None):
         value = self.hints.get(name, default)

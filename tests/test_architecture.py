@@ -3,6 +3,7 @@
 import ast
 import inspect
 import pathlib
+import re
 
 import pytest
 
@@ -196,3 +197,14 @@ def test_an_error_that_is_made_is_raised():
                 made = node.value.func
                 name = made.attr if isinstance(made, ast.Attribute) else getattr(made, 'id', '')
                 assert name not in names, f'{path}:{node.lineno} makes {name} and drops it'
+
+
+def test_every_test_that_the_list_of_known_faults_names_is_there():
+    text = (ROOT / 'doc/source/contributor/known-faults.rst').read_text()
+    there = {node.name for path in (ROOT / 'tests').rglob('test_*.py')
+             for node in ast.walk(ast.parse(path.read_text()))
+             if isinstance(node, ast.FunctionDef)}
+    named = set(re.findall(r'``(test_\w+)``', text)) - {'test_a', 'test_b'}
+    assert len(named) > 20
+    assert named <= there, named - there
+    assert {each for each in there if re.match(r'test_(a\d+|b)_', each)} <= named

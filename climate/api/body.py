@@ -102,6 +102,13 @@ def properties(data):
             if name != 'name'}
 
 
+def host_changes(data):
+    """(properties, whether the host can be leased or None) of the body of a host's PUT."""
+    changes = dict(data)
+    reservable = changes.pop('reservable', None)
+    return properties(changes), None if reservable is None else str(reservable).lower() == 'true'
+
+
 def flag(request, name):
     """A yes or no of the query.
 

@@ -63,7 +63,13 @@ _HOST_CREATE = {
 _HOST_UPDATE = {
     'type': 'object',
     'minProperties': 1,
+    'properties': {'reservable': {'type': 'boolean'}},
     'additionalProperties': _VALUE,
+}
+# Existing clients send what they are told as text.
+_HOST_UPDATE_1_0 = {
+    **_HOST_UPDATE,
+    'properties': {'reservable': {'enum': [True, False, 'True', 'False', 'true', 'false']}},
 }
 _PROPERTY_1_0 = {
     'type': 'object',
@@ -82,6 +88,6 @@ _RESERVATION_BIND = {
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE, _HOST_CREATE)
-HOST_UPDATE = (_HOST_UPDATE, _HOST_UPDATE)
+HOST_UPDATE = (_HOST_UPDATE_1_0, _HOST_UPDATE)
 RESERVATION_BIND = (_RESERVATION_BIND, _RESERVATION_BIND)
 PROPERTY_UPDATE = (_PROPERTY_1_0, {**_PROPERTY_1_0, 'additionalProperties': False})

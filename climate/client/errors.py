@@ -8,7 +8,7 @@
       NotConfigured          which cloud to talk to is not known, or not fully
       Ambiguous              a name that several things have; ``ids`` lists them
       Unreachable            no answer came
-      ServiceMissing         the catalogue of the cloud has no such service
+      ServiceMissing         the catalogue of the cloud has no such service, or there is none
       LeaseFailed            the lease that was waited for will not get there
       WaitTimedOut           it has not got there yet
       AnswerUnreadable       an answer that is not what the service sends
@@ -70,7 +70,7 @@ class Unreachable(ClientError):
 
 
 class ServiceMissing(ClientError):
-    """The token is good, but there is no reservation service in its catalogue."""
+    """The token is good, but nobody says where the service is; the message names the options."""
 
 
 class LeaseFailed(ClientError):

@@ -2,9 +2,17 @@
 """From a name to the one thing that has it."""
 from collections.abc import Callable
 from collections.abc import Iterable
+import re
 
 from climate.client import errors
 from climate.client import http
+
+_UUID = re.compile(r'[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
+
+
+def is_id(name_or_id: str) -> bool:
+    """Whether it is an id; whoever gives such a name to a thing must use its id, too."""
+    return _UUID.fullmatch(name_or_id) is not None
 
 
 def only(what: str, name: str, candidates: Iterable[http.Record],

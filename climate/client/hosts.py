@@ -43,11 +43,17 @@ class Hosts:
         return self._http.record(response, 'host')
 
     def update(self, host_id: str, properties: Mapping[str, str] | None = None, *,
-               unset: Collection[str] = ()) -> http.Record:
-        """The host after `properties` were set and those in `unset` were removed."""
+               unset: Collection[str] = (), reservable: bool | None = None) -> http.Record:
+        """The host after `properties` were set and those in `unset` were removed.
+
+        :param reservable: False takes the host out of use, True back into it.
+        """
         body: dict[str, typing.Any] = {**(properties or {}), **dict.fromkeys(unset)}
+        if reservable is not None:
+            body['reservable'] = reservable
         if not body:
-            raise errors.BadValue('Nothing to change: give properties to set or to unset.')
+            raise errors.BadValue('Nothing to change: give properties to set or to unset, or '
+                                  'whether it is reservable.')
         return self._http.record(self._http.call('PUT', _path(host_id), body=body), 'host')
 
     def delete(self, host_id: str) -> None:

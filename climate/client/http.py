@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to the reservation service, and the one place where foreign errors become ours."""
+"""Requests to a service, and the one place where foreign errors become ours."""
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -19,7 +20,6 @@ VERSION = 'reservation 1.1'
 # A lost answer to a create is asked for again after these pauses, with the same key.
 _PAUSES_SECONDS = (0.5, 1.0, 2.0)
 _LONGEST_PAUSE_SECONDS = 30.0
-_VERSIONED = re.compile(r'/v\d[\d.]*$')
 
 Query = Mapping[str, typing.Any] | Sequence[tuple[str, str]]
 
@@ -41,10 +41,15 @@ class Record(dict[str, typing.Any]):
 
 
 class Http:
-    """Sends one request and answers with what came, or raises one of our errors."""
+    """Sends one request and answers with what came, or raises one of our errors.
 
-    def __init__(self, transport: adapter.Adapter, clock: Clock) -> None:
+    :param address: where the service is; asked once, when the first request is sent.
+    """
+
+    def __init__(self, transport: adapter.Adapter, clock: Clock,
+                 address: Callable[[], str]) -> None:
         self._transport = transport
+        self._address = address
         self._base: str | None = None
         self.clock = clock
 
@@ -102,14 +107,7 @@ class Http:
 
     def _url(self, path: str) -> str:
         if self._base is None:
-            base = self._transport.endpoint_override or self._transport.get_endpoint()
-            if not base:
-                raise errors.ServiceMissing(
-                    f'The catalogue has no "{self._transport.service_type}" service for this '
-                    'region and interface. Give --os-region-name or --os-interface, or the '
-                    'address itself with --os-reservation-endpoint-override.')
-            base = base.rstrip('/')
-            self._base = base if _VERSIONED.search(base) else base + '/v1'
+            self._base = self._address()
         return self._base + path
 
 
@@ -125,10 +123,11 @@ def from_response(response: requests.Response) -> errors.HttpError:
     except ValueError:
         body = None
     body = body if isinstance(body, dict) else {}
-    # The middleware that checks tokens has a form of its own: {"error": {"message": …}}.
-    inner = body.get('error')
-    inner_message = inner.get('message') if isinstance(inner, dict) else None
-    message = (body.get('error_message') or inner_message
+    # Others have a form of their own: {"error": {"message": …}} the middleware that checks tokens,
+    # {"itemNotFound": {"message": …}} Nova.
+    theirs = [inner['message'] for inner in body.values()
+              if isinstance(inner, dict) and inner.get('message')]
+    message = (body.get('error_message') or ''.join(map(str, theirs[:1]))
                or f'HTTP {response.status_code} {response.reason or ""} from {response.url}')
     name = body.get('error_name')
     details = body.get('details')
@@ -145,10 +144,6 @@ def from_foreign(error: foreign.ClientException) -> errors.ClientError:
     """What an error of keystoneauth is called here."""
     if isinstance(error, foreign.ConnectionError):
         return errors.Unreachable(f'No answer: {_without_pools(str(error))}.')
-    if isinstance(error, foreign.CatalogException):
-        return errors.ServiceMissing(
-            'The reservation service is not in the catalogue of this cloud: '
-            f'{error}')
     if isinstance(error, foreign.AuthPluginException):
         return errors.NotConfigured(f'Logging in needs more options: {error}')
     if isinstance(error, foreign.HttpError):
@@ -170,5 +165,5 @@ def _document(response: requests.Response, key: str) -> typing.Any:
         return response.json()[key]
     except (ValueError, TypeError, KeyError):
         raise errors.AnswerUnreadable(
-            f'{response.url} did not answer as a reservation service does: is the address '
-            'right?', status=response.status_code) from None
+            f'{response.url} did not answer as the service does that it should be: is '
+            'the address right?', status=response.status_code) from None

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import datetime
 import itertools
-import re
 import typing
 import uuid
 
@@ -17,7 +16,6 @@ from climate.client import statuses
 from climate.client import times
 from climate.client import waiting
 
-_UUID = re.compile(r'[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
 # More than this in one page the service need not give.
 _LARGEST_PAGE = 1000
 
@@ -53,7 +51,7 @@ class Leases:
         :raises NotFound: there is none.
         :raises Ambiguous: several leases have the name.
         """
-        if _UUID.fullmatch(name_or_id):
+        if find.is_id(name_or_id):
             return self.get(name_or_id)
         named = [lease for lease in self.list(name=name_or_id) if lease['name'] == name_or_id]
         alive = [lease for lease in named if lease['status'] not in statuses.PAST]

@@ -62,7 +62,8 @@ def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> servic
     return service.Client(
         session, interface=region.get_interface('reservation'),
         region_name=region.get_region_name('reservation'),
-        endpoint_override=region.config.get('reservation_endpoint_override'))
+        endpoint_override=region.config.get('reservation_endpoint_override'),
+        compute_endpoint=region.config.get('compute_endpoint_override'))
 
 
 def _of_options(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
@@ -83,7 +84,8 @@ def _of_options(options: argparse.Namespace, environ: Mapping[str, str]) -> serv
         auth=auth, verify=False if insecure else given('cacert') or True,
         cert=(cert, key) if cert and key else cert)
     return service.Client(session, interface=given('interface'), region_name=given('region_name'),
-                          endpoint_override=given('reservation_endpoint_override'))
+                          endpoint_override=given('reservation_endpoint_override'),
+                          compute_endpoint=given('compute_endpoint_override'))
 
 
 def _of_standalone(environ: Mapping[str, str]) -> service.Client:
@@ -92,7 +94,8 @@ def _of_standalone(environ: Mapping[str, str]) -> service.Client:
         raise errors.NotConfigured('Which cloud? ' + _HOW)
     from keystoneauth1 import token_endpoint
     session = sessions.Session(auth=token_endpoint.Token(found.url, found.token))
-    return service.Client(session)
+    return service.Client(session,
+                          compute_endpoint=environ.get('OS_COMPUTE_ENDPOINT_OVERRIDE'))
 
 
 def _usual_type(given: typing.Callable[[str], str | None]) -> str:

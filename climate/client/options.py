@@ -31,6 +31,7 @@ _WHERE = (
     ('interface', 'Which endpoint of the catalogue: public, internal or admin'),
     ('reservation-endpoint-override', 'Address of the reservation service, whatever the '
                                       'catalogue says'),
+    ('compute-endpoint-override', 'Address of Nova, which knows the names of servers'),
     ('cacert', 'File of certificate authorities to trust'),
     ('cert', 'File of the client certificate'),
     ('key', 'File of its key'),

@@ -22,7 +22,8 @@ def make_client(instance: typing.Any) -> 'service.Client':
     configured = instance.get_configuration()
     return service.Client(
         instance.session, interface=instance.interface, region_name=instance.region_name,
-        endpoint_override=configured.get('reservation_endpoint_override'))
+        endpoint_override=configured.get('reservation_endpoint_override'),
+        compute_endpoint=configured.get('compute_endpoint_override'))
 
 
 def build_option_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

@@ -4,11 +4,14 @@ import typing
 
 from keystoneauth1 import adapter
 
+from climate.client import addresses
 from climate.client import allocations
+from climate.client import compute
 from climate.client import hosts
 from climate.client import http
 from climate.client import leases
 from climate.client import properties
+from climate.client import servers
 
 
 class Client:
@@ -19,6 +22,8 @@ class Client:
     :param interface: public, internal or admin; keystoneauth's default if None.
     :param region_name: which region, where the catalogue has several.
     :param endpoint_override: the address of the service, instead of the catalogue's.
+    :param compute_endpoint: the address of Nova, instead of the catalogue's; it is asked for the
+        names of servers only.
     :param clock: how to wait; a test's own.
 
     Every method raises only errors of ``climate.client.errors``. Objects are dicts as the service
@@ -27,14 +32,20 @@ class Client:
 
     def __init__(self, session: typing.Any, *, service_type: str = 'reservation',
                  interface: str | list[str] | None = None, region_name: str | None = None,
-                 endpoint_override: str | None = None,
+                 endpoint_override: str | None = None, compute_endpoint: str | None = None,
                  clock: http.Clock | None = None) -> None:
         transport = adapter.Adapter(
             session, service_type=service_type, interface=interface, region_name=region_name,
             endpoint_override=endpoint_override, client_name='climate-client',
             additional_headers={'OpenStack-API-Version': http.VERSION})
-        self.http = http.Http(transport, clock or http.Clock())
+        nova = adapter.Adapter(
+            session, service_type='compute', interface=interface, region_name=region_name,
+            endpoint_override=compute_endpoint, client_name='climate-client')
+        clock = clock or http.Clock()
+        self.http = http.Http(transport, clock, lambda: addresses.of_reservations(transport))
         self.leases = leases.Leases(self.http)
         self.hosts = hosts.Hosts(self.http)
         self.properties = properties.Properties(self.http, self.hosts)
         self.allocations = allocations.Allocations(self.http)
+        self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
+            nova, clock, lambda: addresses.of_compute(nova, transport))))

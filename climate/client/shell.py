@@ -128,8 +128,9 @@ class Shell(app.App):
     def get_fuzzy_matches(self, cmd: str) -> list[str]:
         names = sorted(name for name, _entry in self.command_manager)
         nouns = {name.partition(' ')[0] for name in names}
-        near = {cmd} & nouns or set(difflib.get_close_matches(cmd, nouns)) or nouns
-        return [name for name in names if name.partition(' ')[0] in near]
+        # The nearest first.
+        near = [cmd] if cmd in nouns else difflib.get_close_matches(cmd, nouns) or sorted(nouns)
+        return [name for noun in near for name in names if name.partition(' ')[0] == noun]
 
     def clean_up(self, cmd: typing.Any, result: int, err: BaseException | None) -> None:
         if self.options.debug and isinstance(err, errors.ClientError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words for how a lease stands, from REST 1.1 on."""
+"""The words for how a lease stands, from REST 1.1 on, and for how a leased server does."""
 
 LEASE = ('inactive', 'to_be_started', 'in_progress', 'starting', 'active', 'updating',
          'terminating', 'terminated', 'deleting', 'timedout', 'error')
@@ -9,3 +9,11 @@ DELETED = 'deleted'
 FAILED = frozenset({'error', 'timedout'})
 PAST = frozenset({'terminated', 'timedout', DELETED})
 OVER = frozenset({'terminated', 'terminating', 'deleting'})
+
+# The first two are also what the metadata of the server says.
+RESERVED = 'RESERVED'
+ACTIVE = 'ACTIVE'
+ENDING = 'ENDING'
+ENDED = 'ENDED'
+ERROR = 'ERROR'
+SERVER = (RESERVED, ACTIVE, ENDING, ENDED, ERROR)

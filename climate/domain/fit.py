@@ -100,13 +100,30 @@ def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.I
     :returns: picks of one copy or more, by id; none where at_least is 0 and nothing is free.
     :raises NotEnough: fewer than at_least copies are free, spread as the demand says.
     """
-    rooms = [room for place, candidate in enumerate(candidates)
-             if (room := _room(demand.amount, candidate, interval, place)).free > 0]
+    rooms = _rooms(demand, candidates, interval)
     if demand.spread is Spread.TOGETHER:
         taken = _together(demand, rooms, what)
     else:
         taken = _spread_out(demand, rooms, what)
     return tuple(Pick(resource_id, taken[resource_id]) for resource_id in sorted(taken))
+
+
+def ways(demand: Demand, candidates: Iterable[Candidate],
+         interval: interval.Interval) -> tuple[int, int]:
+    """On how many resources a copy of `demand` could be, and how many copies on all of them.
+
+    Where all copies are to be together, only resources with room for at_least count. Of several
+    demands the one with the least is the hardest to serve.
+    """
+    least = demand.at_least if demand.spread is Spread.TOGETHER else 1
+    frees = [room.free for room in _rooms(demand, candidates, interval) if room.free >= least]
+    return len(frees), sum(frees)
+
+
+def _rooms(demand: Demand, candidates: Iterable[Candidate],
+           interval: interval.Interval) -> list[_Room]:
+    return [room for place, candidate in enumerate(candidates)
+            if (room := _room(demand.amount, candidate, interval, place)).free > 0]
 
 
 def _room(amount: Amount, candidate: Candidate, interval: interval.Interval, place: int) -> _Room:

@@ -16,6 +16,7 @@ from climate.db import allocations
 from climate.db import resources
 from climate.domain import fit
 from climate.domain import interval
+from climate.domain import joint
 from climate.domain import records
 from climate.manager import criteria
 from climate.manager import shortage
@@ -30,12 +31,39 @@ class Wish:
     :ivar keep: ids of resources that it has and should keep where they still fit, each once for
         each copy.
     :ivar must_keep: they are in use, so a choice without one of them is refused.
+    :ivar beside: what it has stays, and this comes to it.
     """
 
     reservation_id: str
     need: object
     keep: tuple[int, ...] = ()
     must_keep: bool = False
+    beside: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Terms:
+    """When and for whom is booked.
+
+    :ivar own: ids of the reservations that may hold the resources.
+    :ivar replaced: ids of those whose promises are given up for the new ones.
+    :ivar avoid: ids of resources that are not to be chosen.
+    :ivar cleaning: the time kept free between two bookings of a resource.
+    """
+
+    span: interval.Interval
+    now: datetime.datetime
+    own: frozenset
+    replaced: frozenset
+    avoid: frozenset
+    cleaning: datetime.timedelta
+
+    def booked(self, connection, ids, span):
+        """What others have of resources, each with the time for cleaning before and after it."""
+        found = allocations.bookings(connection, ids, span.widened(self.cleaning),
+                                     ignoring=self.replaced)
+        return {key: [(each.widened(self.cleaning), amount) for each, amount in taken]
+                for key, taken in found.items()}
 
 
 class Booking:
@@ -60,13 +88,14 @@ class Booking:
         :raises NotEnough: too few resources are free, with the reasons.
         :raises LostRace: others were faster at every attempt.
         """
+        terms = self._terms(wishes, span, now, avoid)
         for _ in range(self._attempts):
             chosen = (planned if planned is not None
                       else self.plan(wishes, span, now, avoid))
             planned = None
             try:
                 with self._core.database.writer() as connection:
-                    self._prove(connection, wishes, chosen, span, now)
+                    self._prove(connection, wishes, chosen, terms)
                     return write(connection, chosen)
             except errors.LostRace:
                 LOG.debug('Lost a race for resources; planning again')
@@ -77,15 +106,25 @@ class Booking:
 
         :raises NotEnough: too few resources are free, with the reasons.
         """
-        chosen = []
+        terms = self._terms(wishes, span, now, avoid)
         with self._core.database.reader() as connection:
-            for wish in wishes:
-                try:
-                    chosen += self._choose(connection, wish, wishes, chosen, span, now, avoid)
-                except errors.NotEnough:
-                    if not wish.need.optional:
-                        raise
-        return chosen
+            wishes, chosen = self._choose(connection, list(wishes), terms)
+        return [_promise(wish, pick, span) for wish, picks in zip(wishes, chosen, strict=True)
+                for pick in picks]
+
+    def _choose(self, connection, wishes, terms):
+        """The wishes that can have what they ask, and what each gets; without optional ones."""
+        asks = [self._ask(connection, wish, terms) for wish in wishes]
+        while True:
+            try:
+                return wishes, joint.choose(asks, terms.span)
+            except errors.NotEnough as error:
+                place = error.kwargs['place']
+                if not wishes[place].need.optional:
+                    _refuse_loss(error)
+                    raise shortage.explained(self._core, connection, wishes, terms,
+                                             error) from error
+                del wishes[place], asks[place]
 
     def replace(self, connection, chosen, now, reservation_ids=()):
         """Write the promises `chosen`, in place of those of `reservation_ids`."""
@@ -95,82 +134,88 @@ class Booking:
         if chosen:
             resources.touch(connection, {given.resource_id for given in chosen}, now)
 
-    def _choose(self, connection, wish, wishes, chosen, span, now, avoid):
-        own = {each.reservation_id for each in wishes}
-        candidates = self._candidates(connection, wish, chosen, span, now, own, avoid)
-        kept = collections.Counter(wish.keep)
-        demand = dataclasses.replace(wish.need.demand,
-                                     keep=tuple(fit.Pick(*each) for each in kept.items()))
-        try:
-            picks = fit.choose(demand, candidates, span)
-        except errors.NotEnough as error:
-            raise shortage.explained(
-                self._core, connection, wish, error, span, now, own, self._cleaning
-            ) from error
-        lost = kept - collections.Counter({pick.resource_id: pick.copies for pick in picks})
-        if wish.must_keep and lost.total() > max(0, len(wish.keep) - demand.at_most):
-            raise errors.NotEnough(
-                f'Resources {", ".join(map(str, sorted(lost)))} are in use by the reservation '
-                'and are not free, or do not meet the criteria, for all of the new span.',
-                what=wish.need.pool, wanted=len(wish.keep), free=len(wish.keep) - lost.total())
-        whole = demand.amount is fit.WHOLE
-        return [records.Allocation(
-            reservation_id=wish.reservation_id, resource_id=pick.resource_id, start=span.start,
-            end=span.end, whole=whole, amount={} if whole else dict(demand.amount),
-            copies=pick.copies) for pick in picks]
+    def _terms(self, wishes, span, now, avoid):
+        return Terms(
+            span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
+            replaced=frozenset(wish.reservation_id for wish in wishes if not wish.beside),
+            avoid=frozenset(avoid), cleaning=self._cleaning)
 
-    def _candidates(self, connection, wish, chosen, span, now, own, avoid):
-        """The fit.Candidates of a wish, with what others and this lease have of them."""
-        pool, demand = wish.need.pool, wish.need.demand
-        margin = span.widened(self._cleaning)
-        soon = own if span.start <= now + self._grace else None
-        if demand.amount is fit.WHOLE:
-            free = allocations.free_resources(connection, pool, margin, soon, ignoring=own)
+    def _soon(self, terms):
+        """True where what is chosen must be free in the cloud already."""
+        return terms.span.start <= terms.now + self._grace
+
+    def _ask(self, connection, wish, terms):
+        """What the wish asks, and the resources that are free for it."""
+        need = wish.need
+        if need.demand.amount is fit.WHOLE:
+            free = allocations.free_resources(
+                connection, need.pool, terms.span.widened(self._cleaning),
+                terms.own if self._soon(terms) else None, ignoring=terms.replaced)
             booked = {}
         else:
-            free = allocations.reservable_resources(connection, pool)
-            if soon is not None:
-                free = {key: each for key, each in free.items() if each.held_by in {None, *soon}}
-            booked = self._booked(connection, free, span, own)
-        free = {key: resource for key, resource in free.items() if key not in avoid}
-        matching = criteria.matching(self._core, connection, wish.need, free)
-        mine = {}
-        for given in chosen:
-            amount = fit.WHOLE if given.whole else given.amount
-            mine.setdefault(given.resource_id, []).extend(
-                [(interval.Interval(given.start, given.end), amount)] * given.copies)
-        return [fit.Candidate(id=key, capacity=free[key].capacity,
-                              bookings=tuple(booked.get(key, ())) + tuple(mine.get(key, ())))
-                for key in matching]
+            free = allocations.reservable_resources(connection, need.pool)
+            if self._soon(terms):
+                free = {key: each for key, each in free.items()
+                        if each.held_by in {None, *terms.own}}
+            booked = terms.booked(connection, free, terms.span)
+        free = {key: each for key, each in free.items() if key not in terms.avoid}
+        matching = criteria.matching(self._core, connection, need, free)
+        kept = collections.Counter(wish.keep)
+        demand = dataclasses.replace(need.demand,
+                                     keep=tuple(fit.Pick(*each) for each in kept.items()))
+        return joint.Ask(demand, [
+            fit.Candidate(key, free[key].capacity, tuple(booked.get(key, ())))
+            for key in matching], wish.must_keep)
 
-    def _booked(self, connection, ids, span, own):
-        """What others have of resources, each with the time for cleaning before and after it."""
-        found = allocations.bookings(connection, ids, span.widened(self._cleaning), ignoring=own)
-        return {key: [(each.widened(self._cleaning), amount) for each, amount in taken]
-                for key, taken in found.items()}
-
-    def _prove(self, connection, wishes, chosen, span, now):
+    def _prove(self, connection, wishes, chosen, terms):
         """Lock the chosen resources and look again.
 
-        :raises LostRace: one of them was taken, withdrawn or broken since it was chosen.
+        :raises LostRace: one of them was taken, withdrawn, broken or changed since it was chosen.
         """
         ids = sorted({given.resource_id for given in chosen})
         if not ids:
             return
-        own = {wish.reservation_id for wish in wishes}
         locked = {resource.id: resource for resource in resources.lock(connection, ids)}
-        booked = self._booked(connection, ids, span, own)
+        if len(locked) < len(ids):
+            raise errors.LostRace()
+        self._prove_matching(connection, wishes, chosen, locked)
+        booked = terms.booked(connection, ids, terms.span)
         for given in chosen:
-            resource = locked.get(given.resource_id)
-            if resource is None:
-                raise errors.LostRace()
+            resource = locked[given.resource_id]
             taken = booked.setdefault(given.resource_id, [])
             if not _fits(resource, given, taken):
                 raise errors.LostRace()
             amount = fit.WHOLE if given.whole else given.amount
-            taken += [(span, amount)] * given.copies
-            if span.start <= now + self._grace and resource.held_by not in {None, *own}:
+            taken += [(terms.span, amount)] * given.copies
+            if self._soon(terms) and resource.held_by not in {None, *terms.own}:
                 raise errors.LostRace()
+
+    def _prove_matching(self, connection, wishes, chosen, locked):
+        fitting = {(wish.reservation_id, key) for wish in wishes
+                   for key in criteria.matching(
+                       self._core, connection, wish.need,
+                       {key: each for key, each in locked.items() if each.pool == wish.need.pool})}
+        if any((given.reservation_id, given.resource_id) not in fitting for given in chosen):
+            raise errors.LostRace()
+
+
+def _promise(wish, pick, span):
+    amount = wish.need.demand.amount
+    whole = amount is fit.WHOLE
+    return records.Allocation(
+        reservation_id=wish.reservation_id, resource_id=pick.resource_id, start=span.start,
+        end=span.end, whole=whole, amount={} if whole else dict(amount), copies=pick.copies)
+
+
+def _refuse_loss(error):
+    """Tell of resources that are in use and would be lost, if that is what the error is."""
+    lost = error.kwargs.get('in_use')
+    if lost:
+        raise errors.NotEnough(
+            f'Resources {", ".join(map(str, lost))} are in use by the reservation and are not '
+            'free, or do not meet the criteria, for all of the new span.',
+            what=error.kwargs['what'], wanted=error.kwargs['wanted'],
+            free=error.kwargs['free']) from error
 
 
 def _fits(resource, given, taken):

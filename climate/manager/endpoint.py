@@ -86,8 +86,8 @@ class Endpoint:
         return wire.pack(self._resources.enrol(pool, name, properties))
 
     @_answers
-    def update_resource(self, context, pool, resource_id, properties):
-        return wire.pack(self._resources.update(pool, resource_id, properties))
+    def update_resource(self, context, pool, resource_id, properties, reservable=None):
+        return wire.pack(self._resources.update(pool, resource_id, properties, reservable))
 
     @_answers
     def delete_resource(self, context, pool, resource_id):

@@ -70,9 +70,11 @@ class Resources:
         with self._core.database.reader() as connection:
             return resources.get(connection, pool, resource_id)
 
-    def update(self, pool, resource_id, properties):
+    def update(self, pool, resource_id, properties, reservable=None):
         """The Resource with other property values; None takes one away.
 
+        :param reservable: False takes it out of use: nobody is promised any of it from now on,
+            and leases that were get another one when they start; None leaves it as it is.
         :raises PropertyInUse: a reservation on it now or later has the property as a criterion.
         """
         source = self._core.registry.pool(pool)
@@ -86,6 +88,10 @@ class Resources:
             self._refuse_used(connection, resource, changed, now)
             resources.set_values(connection, pool, resource_id, changed, now)
             resources.touch(connection, [resource_id], now)
+            if reservable not in (None, resource.reservable):
+                resources.change(connection, resource_id, now, reservable=reservable)
+                LOG.info('Resource %s (%s %s): %s', resource_id, pool, resource.name,
+                         'in use again' if reservable else 'out of use')
             return resources.get(connection, pool, resource_id)
 
     def withdraw(self, pool, resource_id):

@@ -4,20 +4,28 @@ import datetime
 
 from climate import errors
 from climate.db import allocations
-from climate.domain import calendar
 from climate.domain import fit
+from climate.domain import forecast
 from climate.domain import interval
+from climate.domain import joint
 from climate.domain import requirement
 from climate.manager import criteria
 
-# How far ahead the nearest later time is looked for.
+# How far ahead the nearest later time is looked for: what many share changes at more moments.
 _HORIZON = datetime.timedelta(days=365)
+_SHARED_HORIZON = datetime.timedelta(days=30)
+# For more wishes than these at once it is not looked for at all.
+_MOST_WISHES = 10
 _RESOLUTION = datetime.timedelta(microseconds=1)
 
 
-def explained(core, connection, wish, error, span, now, own, cleaning):
-    """The NotEnough `error` with its reasons: counts for each criterion, the nearest time."""
-    need = wish.need
+def explained(core, connection, wishes, terms, error):
+    """The NotEnough `error` of ``joint.choose`` with its reasons.
+
+    They are counts for each criterion of the wish that got too little, and the nearest time at
+    which there is room for all wishes.
+    """
+    need = wishes[error.kwargs['place']].need
     everything = allocations.reservable_resources(connection, need.pool)
     parts = requirement.criteria(need.requirement)
     wanted = requirement.names(need.requirement)
@@ -25,15 +33,12 @@ def explained(core, connection, wish, error, span, now, own, cleaning):
     counts = [{'criterion': str(part),
                'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
               for part in parts]
-    fitting = criteria.matching(core, connection, need, everything)
-    grace = now + datetime.timedelta(seconds=core.conf.manager.release_grace_seconds)
-    held = [key for key in fitting if everything[key].held_by not in {None, *own}]
-    nearest = _nearest(connection, need, fitting, span, own, cleaning,
-                       dict.fromkeys(held, grace + _RESOLUTION))
+    matching = sum(requirement.matches(need.requirement, values[key]) for key in everything)
+    nearest = _nearest(core, connection, wishes, terms)
     details = {
-        'what': error.kwargs.get('what', need.pool), 'wanted': need.demand.at_least,
-        'free': error.kwargs.get('free', 0), 'total': len(everything), 'criteria': counts,
-        'matching': len(fitting), 'nearest': nearest.isoformat() if nearest else None,
+        'what': need.pool, 'wanted': need.demand.at_least, 'free': error.kwargs.get('free', 0),
+        'total': len(everything), 'criteria': counts, 'matching': matching,
+        'nearest': nearest.isoformat() if nearest else None,
     }
     return errors.NotEnough(_sentence(need, details, nearest), **details)
 
@@ -56,19 +61,38 @@ def _sentence(need, details, nearest):
     return f'{text}.'
 
 
-def _nearest(connection, need, ids, span, own, cleaning, held_until):
-    if need.demand.amount is not fit.WHOLE or len(ids) < need.demand.at_least:
+def _nearest(core, connection, wishes, terms):
+    """The first moment at which all `wishes` have room, or None.
+
+    None also where they are of a lease that runs: it cannot start later.
+    """
+    if len(wishes) > _MOST_WISHES or any(wish.must_keep for wish in wishes):
         return None
+    whole = all(wish.need.demand.amount is fit.WHOLE for wish in wishes)
+    span = terms.span
     try:
-        window = interval.Interval(span.start - cleaning, span.start + _HORIZON + span.duration)
+        window = interval.Interval(span.start, span.start + span.duration + (
+            _HORIZON if whole else _SHARED_HORIZON))
+        window.widened(terms.cleaning)
     except OverflowError:
         # No calendar goes so far: there is no later time for so long a lease.
         return None
-    booked = allocations.bookings(connection, ids, window, ignoring=own)
-    busy = {key: [each.widened(cleaning) for each, _ in booked.get(key, ())] for key in ids}
-    for key, until in held_until.items():
-        if until > window.start:
-            busy[key].append(interval.Interval(window.start, until))
-    found = calendar.earliest(need.demand.at_least, span.duration, span.start, busy,
-                              until=window.end)
-    return found[0] if found else None
+    return forecast.earliest([_ask(core, connection, wish, window, terms) for wish in wishes],
+                             span.duration, window)
+
+
+def _ask(core, connection, wish, window, terms):
+    """What the wish asks, of all resources in order and with all that is booked in `window`."""
+    everything = allocations.reservable_resources(connection, wish.need.pool)
+    matching = [key for key in criteria.matching(core, connection, wish.need, everything)
+                if key not in terms.avoid]
+    booked = terms.booked(connection, matching, window)
+    grace = datetime.timedelta(seconds=core.conf.manager.release_grace_seconds)
+    until = terms.now + grace + _RESOLUTION
+    candidates = []
+    for key in matching:
+        bookings = booked.get(key, [])
+        if until > window.start and everything[key].held_by not in {None, *terms.own}:
+            bookings = [*bookings, (interval.Interval(window.start, until), fit.WHOLE)]
+        candidates.append(fit.Candidate(key, everything[key].capacity, tuple(bookings)))
+    return joint.Ask(wish.need.demand, candidates)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Occupy the resources of a reservation, with substitutes for those that cannot be had."""
+import collections
 import dataclasses
 
 from oslo_log import log
@@ -11,9 +12,30 @@ from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
 from climate.domain import fit
+from climate.domain import lifecycle
 from climate.manager import booking
 
 LOG = log.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Lost:
+    """What a reservation was promised and cannot have.
+
+    :ivar promises: the Allocations.
+    :ivar counts: {(pool, whether whole ones): how many copies}.
+    :ivar held: "NAME by reservation ID" of the resources that another reservation still occupies.
+    :ivar broken: the names of those that are out of use.
+    """
+
+    promises: tuple
+    counts: collections.Counter
+    held: tuple[str, ...]
+    broken: tuple[str, ...]
+
+    @property
+    def ids(self):
+        return {given.resource_id for given in self.promises}
 
 
 class Substitutes:
@@ -24,77 +46,102 @@ class Substitutes:
         self._booking = booking.Booking(core)
 
     def ensure(self, lease, reservation, now, patient=False):
-        """Let a reservation occupy resources, as many as were promised to it.
+        """Let a reservation have resources, as many as were promised to it.
 
-        Only whole resources are occupied; one that is shared must have been given back by
-        whoever had all of it. A whole resource that another reservation still holds, or that is
-        out of order, is replaced by one that is free until the end of the lease.
+        Whole resources are occupied from here on; of one that is shared nobody else may have all.
+        What another reservation still occupies, or what is out of use, is replaced by what is
+        free until the end of the lease; where copies are shared out, those on other resources stay
+        where they are. What a running reservation has in use stays, out of use or not.
 
         :param patient: wait for a resource that is still held instead of replacing it.
         :raises StillBusy: a resource is still held, and there is no substitute.
-        :raises NotEnough: a resource is out of order, and there is no substitute.
+        :raises NotEnough: a resource is out of use, and there is no substitute; it is named.
         :raises LostRace: another manager has taken the lease over; nothing was written.
         """
         with self._core.database.writer() as connection:
             promised = allocations.of_reservations(connection, [reservation.id])
-            whole = [given.resource_id for given in promised if given.whole]
-            parts = resources.with_ids(connection, {
-                given.resource_id for given in promised if not given.whole})
-            holders = resources.hold(connection, whole, reservation.id) if whole else {}
-            known = {each.id: each for each in resources.with_ids(connection, whole)}
+            lost = _hold(connection, reservation, promised)
             _refuse_overtaken(connection, lease)
-        _refuse_held(parts, reservation)
-        broken = {key for key, each in known.items() if not each.reservable} - set(holders)
-        if not holders and not broken:
+        if not lost.promises:
             return
-        names = ', '.join(f'{known[key].name} by reservation {holder}'
-                          for key, holder in sorted(holders.items()))
-        if holders and patient:
-            raise errors.StillBusy(service='Climate', reason=f'still held are {names}.')
+        if lost.held and patient:
+            raise errors.StillBusy(service='Climate',
+                                   reason=f'still held are {", ".join(lost.held)}.')
         try:
-            self._replace(lease, reservation, set(holders) | broken, now)
+            self._replace(lease, reservation, promised, lost, now)
         except errors.NotEnough as error:
-            if not holders:
-                raise
-            raise errors.StillBusy(service='Climate', reason=(
-                f'still held are {names}, and no other is free.')) from error
+            if lost.held:
+                raise errors.StillBusy(service='Climate', reason=(
+                    f'still held are {", ".join(lost.held)}, and no other is free.')) from error
+            raise errors.NotEnough(
+                f'Out of use: {", ".join(lost.broken)}; and there is no substitute. '
+                f'{error.message}', **error.kwargs) from error
 
-    def _replace(self, lease, reservation, lost, now):
-        plugin = self._core.registry.plugin(reservation.resource_type)
-        kept = tuple(key for key in reservation.resource_ids if key not in lost)
+    def _replace(self, lease, reservation, promised, lost, now):
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
-        wishes = []
-        for need in plugin.needs(reservation.request):
-            if need.demand.amount is fit.WHOLE:
-                demand = dataclasses.replace(need.demand, at_least=len(lost), at_most=len(lost))
-                wishes.append(booking.Wish(reservation.id, dataclasses.replace(
-                    need, demand=demand)))
+        kept = {given.resource_id for given in promised} - lost.ids
+        wishes, avoid = [], set(lost.ids)
+        for need, copies in self._needs(reservation, lost):
+            demand = dataclasses.replace(need.demand, at_least=copies, at_most=copies)
+            wishes.append(booking.Wish(reservation.id, dataclasses.replace(need, demand=demand),
+                                       beside=True))
+            if demand.amount is fit.WHOLE or demand.spread is fit.Spread.APART:
+                avoid |= kept
 
         def write(connection, chosen):
             _refuse_overtaken(connection, lease)
-            allocations.delete(connection, [reservation.id], lost)
+            allocations.delete(connection, [reservation.id], lost.ids)
             self._booking.replace(connection, chosen, now)
-            resources.release(connection, reservation.id, lost)
-            new = [given.resource_id for given in chosen]
-            if resources.hold(connection, new, reservation.id):
+            resources.release(connection, reservation.id, lost.ids)
+            whole = [given.resource_id for given in chosen if given.whole]
+            if resources.hold(connection, whole, reservation.id):
                 raise errors.LostRace()
+            new = sorted({given.resource_id for given in chosen})
             reservations.change(connection, [reservation.id], now, resources_changed=True)
             journal.note(connection, lease.id, now, 'climate', 'substitute',
-                         f'resources {sorted(lost)} replaced by {sorted(new)}')
+                         f'resources {sorted(lost.ids)} replaced by {new}')
             return new
-        planned = self._booking.plan(wishes, span, now, avoid=set(kept) | lost)
-        new = self._booking.book(wishes, span, now, write, planned=planned,
-                                 avoid=set(kept) | lost)
-        LOG.warning('Lease %s, reservation %s: resources %s could not be had, %s instead',
-                    lease.id, reservation.id, sorted(lost), sorted(new))
+        planned = self._booking.plan(wishes, span, now, avoid=avoid)
+        new = self._booking.book(wishes, span, now, write, planned=planned, avoid=avoid)
+        LOG.warning('Lease %s, reservation %s: %s could not be had, resources %s instead',
+                    lease.id, reservation.id, ', '.join(lost.held + lost.broken), new)
+
+    def _needs(self, reservation, lost):
+        """Pairs (Need, how many copies of it are lost)."""
+        needs = self._core.registry.plugin(reservation.resource_type).needs(reservation.request)
+        kinds = [(need, (need.pool, need.demand.amount is fit.WHOLE)) for need in needs]
+        return [(need, lost.counts[kind]) for need, kind in kinds if lost.counts[kind]]
 
 
-def _refuse_held(parts, reservation):
-    # No substitute is looked for: whoever has all of it is giving it back just now.
-    held = [f'{each.name} by reservation {each.held_by}' for each in parts
-            if each.held_by not in (None, reservation.id)]
-    if held:
-        raise errors.StillBusy(service='Climate', reason=f'still held are {", ".join(held)}.')
+def _hold(connection, reservation, promised):
+    """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost."""
+    known = {each.id: each for each in resources.with_ids(
+        connection, {given.resource_id for given in promised})}
+    whole = [given.resource_id for given in promised if given.whole]
+    holders = resources.hold(connection, whole, reservation.id) if whole else {}
+    holders |= {given.resource_id: known[given.resource_id].held_by for given in promised
+                if not given.whole
+                and known[given.resource_id].held_by not in (None, reservation.id)}
+    broken = {key for key, each in known.items()
+              if not each.reservable and key not in holders
+              and not _in_use(reservation, each, key in whole)}
+    promises = tuple(given for given in promised
+                     if given.resource_id in holders or given.resource_id in broken)
+    counts = collections.Counter()
+    for given in promises:
+        counts[known[given.resource_id].pool, given.whole] += given.copies
+    return _Lost(
+        promises=promises, counts=counts,
+        held=tuple(f'{known[key].name} by reservation {holder}'
+                   for key, holder in sorted(holders.items())),
+        broken=tuple(known[key].name for key in sorted(broken)))
+
+
+def _in_use(reservation, resource, whole):
+    """True where servers of the reservation may be on a resource that it was promised."""
+    if reservation.state != lifecycle.RESERVATION_ACTIVE and not reservation.binding:
+        return False
+    return resource.held_by == reservation.id if whole else True
 
 
 def _refuse_overtaken(connection, lease):

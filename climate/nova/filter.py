@@ -13,6 +13,8 @@ It runs inside nova-scheduler::
     …
 """
 import collections
+import contextlib
+import dataclasses
 
 import nova.conf
 from nova.scheduler import filters
@@ -26,8 +28,10 @@ from climate.nova import rules
 LOG = log.getLogger(__name__)
 
 _HINT = 'reservation'
-# Each costs a question; nobody needs more.
-_MOST_RESERVATIONS = 10
+# A request that boots several leased servers names the reservations of all; see boots.MOST_SERVERS.
+_MOST_RESERVATIONS = 100
+# Each costs a question: after so many there is no further one if a host is open.
+_BATCH = 10
 
 
 class ClimateFilter(filters.BaseHostFilter):
@@ -53,12 +57,14 @@ class ClimateFilter(filters.BaseHostFilter):
         wish = _wish(spec_obj)
         try:
             passed, refused = self._sorted(hosts, wish)
+            if not passed and _demands_host(spec_obj):
+                passed = self._by_server(hosts, wish)
         except _Refused as error:
             passed, refused = [], {str(error): len(hosts)}
         if wish.reservations is not None and not passed:
             LOG.info('Request with the %s reservation=%s of project %s has no host: %s',
                      'flavor of' if wish.by_flavor else 'hint',
-                     ','.join(wish.reservations[:_MOST_RESERVATIONS]), wish.project_id,
+                     ','.join(wish.reservations[:_BATCH]), wish.project_id,
                      ', '.join(f'{count} {reason}' for reason, count in refused.items()))
         return passed
 
@@ -70,38 +76,76 @@ class ClimateFilter(filters.BaseHostFilter):
         """(the hosts that pass, {reason: how many it refuses})."""
         if wish.reservations is None or self._climate is None:
             return _judged(hosts, rules.Judge(wish, self._names))
-        answers, some_kept = self._answers(wish)
-        judge = rules.Judge(wish, self._names, answers)
-        passed, refused = _judged(hosts, judge)
-        if judge.doubtful and some_kept:
+        for answers, some_kept in self._answers(wish):
+            judge = rules.Judge(wish, self._names, answers)
+            passed, refused = _judged(hosts, judge)
+            is_old = judge.doubtful and some_kept
+            if passed:
+                break
+        if is_old:
             # The aggregates contradict an answer that is not of this moment.
-            judge = rules.Judge(wish, self._names, self._answers_of_now(wish))
+            judge = rules.Judge(wish, self._names, self._answers_of_now(wish, answers))
             passed, refused = _judged(hosts, judge)
         return passed, refused
 
     def _answers(self, wish):
-        """({reservation id: Answer}, whether one of them was kept from a moment ago)."""
-        if len(wish.reservations) > _MOST_RESERVATIONS:
+        """Yield ({reservation id: Answer}, whether one of them was kept), each time with more."""
+        named = wish.reservations
+        if len(named) > _MOST_RESERVATIONS:
             raise _Refused(f'because it names more than {_MOST_RESERVATIONS} reservations')
         answers, some_kept = {}, False
-        try:
-            for each in wish.reservations:
-                answers[each], kept = self._climate.ask(each, wish.project_id)
-                some_kept = some_kept or kept
-        except question.Unreachable as error:
-            raise _Refused(f'because Climate cannot be asked ({error})') from error
-        return answers, some_kept
+        with _refusing():
+            if len(named) > _BATCH and wish.server_id is not None:
+                # It was booted together with others; one of the reservations may be its own.
+                answers = self._of_server(wish)
+                if answers:
+                    yield answers, False
+            for first in range(0, len(named) or 1, _BATCH):
+                some_kept |= self._ask(named[first:first + _BATCH], wish, answers)
+                yield answers, some_kept
+            if any(answer.ordinary for answer in answers.values()):
+                # As if it had no hint: then its flavor counts.
+                some_kept |= self._ask(wish.of_flavor, wish, answers)
+                yield answers, some_kept
 
-    def _answers_of_now(self, wish):
-        try:
-            return {each: self._climate.ask_anew(each, wish.project_id)
-                    for each in wish.reservations}
-        except question.Unreachable as error:
-            raise _Refused(f'because Climate cannot be asked ({error})') from error
+    def _ask(self, reservations, wish, answers):
+        """Put what Climate says of them into `answers`; whether one of them was kept."""
+        some_kept = False
+        for each in reservations:
+            answers[each], kept = self._climate.ask(each, wish.project_id)
+            some_kept |= kept
+        return some_kept
+
+    def _answers_of_now(self, wish, answers):
+        with _refusing():
+            return {each: self._climate.ask_anew(each, wish.project_id) for each in answers}
+
+    def _by_server(self, hosts, wish):
+        """The hosts that pass for a server that was leased after its boot, without a hint."""
+        if self._climate is None or wish.server_id is None:
+            return []
+        with _refusing():
+            answers = self._of_server(wish)
+        own = dataclasses.replace(wish, reservations=list(answers), by_flavor=False)
+        return _judged(hosts, rules.Judge(own, self._names, answers))[0]
+
+    def _of_server(self, wish):
+        """{reservation id: Answer} of the reservation that leases the server, if one does."""
+        found = self._climate.ask_server(wish.server_id, wish.project_id)
+        return {} if found is None else dict([found])
 
 
 class _Refused(Exception):
     """The request is refused on all hosts; the text says why."""
+
+
+@contextlib.contextmanager
+def _refusing():
+    """Without an answer of Climate the request is refused."""
+    try:
+        yield
+    except question.Unreachable as error:
+        raise _Refused(f'because Climate cannot be asked ({error})') from error
 
 
 def _climate(conf):
@@ -122,15 +166,28 @@ def _judged(hosts, judge):
 
 
 def _wish(spec_obj):
-    reservations = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
-    by_flavor = False
-    if reservations is None:
-        reservations = _of_flavor(spec_obj.flavor)
-        by_flavor = reservations is not None
-    return rules.Wish(reservations, spec_obj.project_id, by_flavor)
+    hinted = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
+    of_flavor = _of_flavor(spec_obj.flavor)
+    server_id = _set(spec_obj, 'instance_uuid')
+    if hinted is None:
+        return rules.Wish(of_flavor, spec_obj.project_id, of_flavor is not None,
+                          server_id=server_id)
+    return rules.Wish(hinted, spec_obj.project_id, of_flavor=tuple(of_flavor or ()),
+                      server_id=server_id)
 
 
 def _of_flavor(flavor):
-    if not flavor or not flavor.obj_attr_is_set('extra_specs'):
+    if not flavor:
         return None
-    return rules.hinted((flavor.extra_specs or {}).get(rules.FLAVOR_KEY))
+    return rules.hinted((_set(flavor, 'extra_specs') or {}).get(rules.FLAVOR_KEY))
+
+
+def _demands_host(spec_obj):
+    """Whether the server is to go to one host, as when it is unshelved or migrated to it."""
+    destination = _set(spec_obj, 'requested_destination')
+    return destination is not None and _set(destination, 'host') is not None
+
+
+def _set(thing, name):
+    """A field of one of Nova's objects; None where it is not set."""
+    return getattr(thing, name) if thing.obj_attr_is_set(name) else None

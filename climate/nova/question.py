@@ -62,20 +62,41 @@ class Climate:
 
         :raises Unreachable: there is none.
         """
-        try:
-            answer = self._asked(reservation_id, project_id)
-        except Unreachable as error:
-            LOG.warning('Climate cannot be asked about reservation %s: %s', reservation_id, error)
-            with self._lock:
-                self._silent = (self._clock() + self._seconds, str(error))
-            raise
+        found = self._asked('reservation', reservation_id, project_id)
+        answer = _UNKNOWN if found is None else found[1]
         self._keep((reservation_id, project_id), answer)
         return answer
 
-    def _asked(self, reservation_id, project_id):
+    def ask_server(self, server_id, project_id):
+        """(reservation id, Answer) of the reservation that leases a server; None: none does.
+
+        Never kept: what leases a server is asked seldom, and changes with it.
+
+        :raises Unreachable: there is no answer, or there was none a moment ago.
+        """
+        with self._lock:
+            silent_until, reason = self._silent
+        if silent_until > self._clock():
+            raise Unreachable(reason)
+        return self._asked('server', server_id, project_id)
+
+    def _asked(self, kind, each_id, project_id):
+        """(reservation id, Answer), or None where Climate does not know the reservation or server.
+
+        :raises Unreachable: there is no answer; until a moment from now nothing is asked.
+        """
+        try:
+            return self._told(kind, each_id, project_id)
+        except Unreachable as error:
+            LOG.warning('Climate cannot be asked about %s %s: %s', kind, each_id, error)
+            with self._lock:
+                self._silent = (self._clock() + self._seconds, str(error))
+            raise
+
+    def _told(self, kind, each_id, project_id):
         try:
             response = self._adapter.get(
-                f'/reservations/{reservation_id}/hosts', params={'project_id': project_id or '-'},
+                f'/{kind}s/{each_id}/hosts', params={'project_id': project_id or '-'},
                 headers=_HEADERS, raise_exc=False)
         except exceptions.ClientException as error:
             raise Unreachable(f'{type(error).__name__}: {error}') from error
@@ -83,12 +104,12 @@ class Climate:
             found = response.json()
             if response.status_code == 200:
                 return _read(found['reservation'])
-            if response.status_code == 404 and found['error_name'] == 'reservation_not_found':
-                return _UNKNOWN
+            if response.status_code == 404 and found['error_name'] == f'{kind}_not_found':
+                return None
         except (ValueError, KeyError, TypeError) as error:
             raise Unreachable(f'an answer that is not Climate\'s, with the status '
                               f'{response.status_code}') from error
-        raise Unreachable(f'status {response.status_code}: {_told(found)}')
+        raise Unreachable(f'status {response.status_code}: {_message(found)}')
 
     def _keep(self, key, answer):
         now = self._clock()
@@ -101,12 +122,15 @@ class Climate:
 
 
 def _read(found):
+    """(reservation id, Answer)."""
     hosts = found['service_hosts']
     if not isinstance(hosts, list):
         raise TypeError('service_hosts is no list')
-    return rules.Answer(active=found['active'] is True, usable=found['usable'] is True,
-                        reason=found['reason'], hosts=frozenset(hosts))
+    # An older Climate leases no servers and says nothing of ordinary ones.
+    return found['id'], rules.Answer(
+        active=found['active'] is True, usable=found['usable'] is True, reason=found['reason'],
+        hosts=frozenset(hosts), ordinary=found.get('ordinary') is True)
 
 
-def _told(found):
+def _message(found):
     return found.get('error_message') if isinstance(found, dict) else found

@@ -3,8 +3,8 @@
 
 A host is fenced while it is in the freepool or in the aggregate of a reservation. A fenced host
 takes servers of its reservation only, and a server that names a reservation goes nowhere else.
-Where Climate was asked about the reservation, its answer says which hosts those are; otherwise
-the aggregates do.
+Where Climate was asked about the reservation, its answer says which hosts those are, or that its
+servers are ordinary ones now; otherwise the aggregates do.
 """
 import collections.abc
 import dataclasses
@@ -45,11 +45,15 @@ class Wish:
 
     :ivar reservations: ids of reservations that it names; None for an ordinary request.
     :ivar by_flavor: its flavor names the reservation, not a hint.
+    :ivar of_flavor: ids of reservations that its flavor names beside the hint.
+    :ivar server_id: the server that is placed; None where it is not known.
     """
 
     reservations: list | None
     project_id: str | None
     by_flavor: bool = False
+    of_flavor: tuple = ()
+    server_id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,12 +64,14 @@ class Answer:
     :ivar usable: the project that was named may.
     :ivar reason: why not, in words; None where it is usable.
     :ivar hosts: the names of the compute services that belong to it now.
+    :ivar ordinary: its servers may be placed as if they named no reservation.
     """
 
     active: bool
     usable: bool
     reason: str | None = None
     hosts: collections.abc.Set = frozenset()
+    ordinary: bool = False
 
 
 class Judge:
@@ -97,10 +103,7 @@ class Judge:
         if self._wish.by_flavor:
             # The flavor needs a resource class that only hosts of its reservation have.
             return [None] * len(places)
-        # Hosts share their aggregates, so each is looked at once.
-        fences = {key: each for key, each in {
-            id(each): each for _, aggregates in places for each in aggregates}.items()
-            if self._is_fence(each)}
+        fences = self._fences(places)
         if self._wish.reservations is None:
             return [None if fences.keys().isdisjoint(map(id, aggregates)) else _FENCED
                     for _, aggregates in places]
@@ -110,19 +113,33 @@ class Judge:
                      _ELSEWHERE) for _, aggregates in places]
 
     def _by_answers(self, places):
-        idle = [answer for answer in self._answers.values() if not answer.active]
+        answers = list(self._answers.values())
+        idle = [answer for answer in answers if not answer.active]
         active = [item for item in self._answers.items() if item[1].active]
         elsewhere = (idle[-1].reason or _FOREIGN) if idle and not active else _ELSEWHERE
+        fences = None
+        if any(answer.ordinary for answer in answers):
+            fences, elsewhere = self._fences(places), _FENCED
         refusals = []
         for host, aggregates in places:
             reason = elsewhere
-            for reservation_id, answer in active:
-                if host in answer.hosts:
-                    reason = self._inside(reservation_id, answer, aggregates)
-                    if reason is None:
-                        break
+            if fences is not None and fences.keys().isdisjoint(map(id, aggregates)):
+                reason = None
+            else:
+                for reservation_id, answer in active:
+                    if host in answer.hosts:
+                        reason = self._inside(reservation_id, answer, aggregates)
+                        if reason is None:
+                            break
             refusals.append(reason)
         return refusals
+
+    def _fences(self, places):
+        """The fences among the aggregates of all hosts, by their identity."""
+        # Hosts share their aggregates, so each is looked at once.
+        return {key: each for key, each in {
+            id(each): each for _, aggregates in places for each in aggregates}.items()
+            if self._is_fence(each)}
 
     def _inside(self, reservation_id, answer, aggregates):
         """Why not on a host that is in an active reservation."""

@@ -126,8 +126,8 @@ class InstancePlugin(base.ResourcePlugin):
         return _is_server(reservation) and server.leased_id(reservation) is None
 
     def arrivals(self, cloud, lease):
-        return [each.id for each in cloud.as_service().servers.marked(server.LEASE_KEY, lease.id)
-                if each.project_id == lease.project_id]
+        servers = cloud.as_service().servers
+        return [each.id for each in servers.marked(lease.project_id, server.LEASE_KEY, lease.id)]
 
     def check_thing(self, cloud, lease, reservation, thing_id):
         server.check(cloud, lease, reservation, thing_id)

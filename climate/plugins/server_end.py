@@ -173,6 +173,6 @@ def _own_images(cloud, lease, reservation):
 def _forget_strays(cloud, lease, reservation):
     """Remove the marks of servers that came for the reservation and were never bound to it."""
     services = cloud.as_service()
-    for found in services.servers.marked(server.LEASE_KEY, lease.id):
+    for found in services.servers.marked(lease.project_id, server.LEASE_KEY, lease.id):
         if found.metadata.get(server_start.RESERVATION_KEY) in (None, reservation.id):
             server_start.remove_marks(services, found)

@@ -99,11 +99,14 @@ class ManagerClient:
         return wire.unpack(records.Resource, self._call(
             context, 'create_resource', pool=pool, name=name, properties=properties))
 
-    def update_resource(self, context, pool, resource_id, properties):
-        """The Resource with new {property: text, or None to take it away}."""
+    def update_resource(self, context, pool, resource_id, properties, reservable=None):
+        """The Resource with new {property: text, or None to take it away}.
+
+        :param reservable: whether it can be leased; None leaves it.
+        """
         return wire.unpack(records.Resource, self._call(
             context, 'update_resource', pool=pool, resource_id=resource_id,
-            properties=properties))
+            properties=properties, reservable=reservable))
 
     def delete_resource(self, context, pool, resource_id):
         """Withdraw a resource from its pool."""

@@ -371,3 +371,19 @@ def test_a_start_that_fails_half_way_still_ends_cleanly(manager, hosts, as_befor
     manager.run_until(NOON + builders.minutes(10))
     assert manager.lease(lease).state == lifecycle.ERROR
     manager.cloud.fail('nova.allow_flavor', 0, None)
+
+
+def test_b_reservations_of_one_lease_share_out_hosts_so_that_all_are_served(manager):
+    gpu, _ = manager.enrol(2)
+    manager.client.update_resource(builders.an_admin(), 'host', gpu.id, {'gpu': 'A100'})
+    lease = manager.create(builders.a_lease(
+        builders.hosts(1, 2), sized(4, resource_properties='["==", "$gpu", "A100"]')))
+    assert set(lease.reservations[1].resource_ids) == {gpu.id}
+    assert gpu.id not in lease.reservations[0].resource_ids
+
+
+def test_b_large_instances_find_room_beside_small_ones_of_the_same_lease(manager, hosts):
+    hosts(2)
+    lease = manager.create(builders.a_lease(sized(4, vcpus=1, affinity=None), sized(1, vcpus=1),
+                                            sized(8, vcpus=1, affinity=True)))
+    assert [spread(lease, place) for place in range(3)] == [[4], [1], [8]]

@@ -15,7 +15,7 @@ CLOUD_DIR              where everything is kept (default: .cloud in the checkout
 CLOUD_VENV             the virtualenv of the services (default: CLOUD_DIR/venv)
 CLOUD_COMPUTES         how many nova-compute (default: 4)
 CLOUD_CINDER           1: with Cinder (default: 0)
-CLOUD_FILTER           0: without Climate's filter in Nova's scheduler (default: 1)
+CLOUD_FILTER           0: without Climate's filters in nova-api and nova-scheduler (default: 1)
 CLOUD_NOVA_EXTRA       a file that is appended to nova.conf
 CLOUD_NOVA_PASTE       a file that is used as Nova's api-paste.ini
 CLOUD_MIGRATE_SECONDS  how long live migrations last, or a file with that number (default: 0)

@@ -3,12 +3,12 @@
 import hashlib
 import importlib.util
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 
 from tools.cloud import commands
+from tools.cloud import packages
 from tools.cloud import settings
 
 PINS = settings.TOOL / 'pins.txt'
@@ -18,7 +18,6 @@ PROGRAMS = {
     'memcached': '/usr/bin/memcached',
     'nginx-light': '/usr/sbin/nginx',
 }
-POLICY = pathlib.Path('/usr/sbin/policy-rc.d')
 MECHANISM_ENTRY_POINT = """\
 [neutron.ml2.mechanism_drivers]
 bind_everywhere = mechanism_driver:BindEverywhere
@@ -37,24 +36,7 @@ def _debian_packages(cloud):
                if not os.path.exists(program)]
     if importlib.util.find_spec('ensurepip') is None:
         missing.append('python3-venv')
-    if not missing:
-        return
-    if os.geteuid() != 0:
-        raise settings.CloudError(
-            f'Debian packages are missing. As root: apt-get install {" ".join(missing)}')
-    commands.say(f'apt-get install {" ".join(missing)}')
-    env = dict(os.environ, DEBIAN_FRONTEND='noninteractive')
-    keep_quiet = not POLICY.exists()
-    if keep_quiet:  # or Debian starts its own database, broker and web server at once
-        POLICY.write_text('#!/bin/sh\nexit 101\n')
-        POLICY.chmod(0o755)
-    try:
-        commands.run(cloud, ['apt-get', 'update'], 'apt.log', env)
-        commands.run(cloud, ['apt-get', 'install', '-y', '--no-install-recommends', *missing],
-                     'apt.log', env)
-    finally:
-        if keep_quiet:
-            POLICY.unlink()
+    packages.install(cloud, missing)
 
 
 def fingerprint():
@@ -108,19 +90,20 @@ def _plugins(cloud):
                    f'{settings.CHECKOUT}\n{cloud.plugins}\n{settings.TOOL / "inside"}\n')
 
 
-def check_filter(cloud):
-    """Whether the scheduler's Python can import Climate's filter.
+def check_filters(cloud):
+    """Make sure that Nova's Python can import Climate's two filters.
 
     :raises CloudError: it cannot; the message has the reason.
     """
-    if not cloud.climate_filter:
+    if not cloud.climate_filters:
         return
     done = subprocess.run(
-        [cloud.python, '-c', 'from climate.nova import filter; filter.ClimateFilter'],
+        [cloud.python, '-c', 'from climate.nova import filter, middleware; '
+         'filter.ClimateFilter, middleware.filter_factory'],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         env=commands.environment(cloud), cwd=cloud.run)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ['no reason given'])[-1]
         raise settings.CloudError(
-            f'Nova cannot load climate.nova.filter.ClimateFilter: {reason}. '
-            f'Mend it, or leave it out with CLOUD_FILTER=0.')
+            f'Nova cannot load the filters of climate.nova: {reason}. '
+            f'Mend them, or leave them out with CLOUD_FILTER=0.')

@@ -77,7 +77,12 @@ def _wait_for_nova_child(cloud, name):
         if not processes.pid_of(cloud, 'nova'):
             raise settings.CloudError(
                 f'nova ended. {commands.last_lines(cloud.log / "nova.out")}')
-        return processes.pid_of(cloud, name)
+        running = [other for other in nova_children(cloud) if processes.pid_of(cloud, other)]
+        if running and name not in running:
+            # Again: one that was just killed may not have been quite gone at the first time.
+            # With none running, the parent may be too young for signals.
+            _fork_again(cloud)
+        return name in running
     commands.wait(forked, f'{name} to start; see {cloud.log / name}.out')
 
 

@@ -35,7 +35,7 @@ class Settings:
     climate_venv: pathlib.Path
     computes: int = 4
     cinder: bool = False
-    climate_filter: bool = True
+    climate_filters: bool = True
     nova_extra: pathlib.Path | None = None
     nova_paste: pathlib.Path | None = None
 
@@ -125,7 +125,7 @@ def from_environment(environment):
         climate_venv=_path(environment, 'CLIMATE_VENV') or CHECKOUT / '.venv',
         computes=_count(environment, 'CLOUD_COMPUTES', 4),
         cinder=_switch(environment, 'CLOUD_CINDER', False),
-        climate_filter=_switch(environment, 'CLOUD_FILTER', True),
+        climate_filters=_switch(environment, 'CLOUD_FILTER', True),
         nova_extra=_path(environment, 'CLOUD_NOVA_EXTRA'),
         nova_paste=_path(environment, 'CLOUD_NOVA_PASTE'))
 

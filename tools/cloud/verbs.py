@@ -18,7 +18,7 @@ def up(cloud):
     """Install, configure and start whatever is not there yet; returns when servers can boot."""
     began = datetime.datetime.now(datetime.UTC)
     install.install(cloud)
-    install.check_filter(cloud)
+    install.check_filters(cloud)
     if not _stamp(cloud).exists():
         _forget_unfinished(cloud)
     processes.refuse_taken_ports(cloud, cloud.listeners)
@@ -94,7 +94,7 @@ def restart(cloud, names):
     if unknown or not names:
         raise settings.CloudError(
             f'Cannot restart {", ".join(unknown) or "nothing"}. Known: {", ".join(known)}.')
-    install.check_filter(cloud)
+    install.check_filters(cloud)
     configure.configure(cloud)
     for name in names:
         family = [name, *(services.nova_children(cloud) if name == 'nova' else [])]

@@ -16,9 +16,9 @@ import os
 import pathlib
 import sys
 
+from tools.cloud import packages
 from tools.cloud import settings
 from tools.databases import mariadb
-from tools.databases import packages
 from tools.databases import postgresql
 
 SERVERS = {'mariadb': mariadb, 'postgresql': postgresql}
@@ -60,8 +60,8 @@ def _do(place, verb, names):
             # Two at once would start everything twice; the second waits for the first.
             fcntl.flock(lock, fcntl.LOCK_EX)
             if verb == 'up':
-                packages.install(place, {SERVERS[name].PACKAGE: SERVERS[name].program
-                                         for name in names})
+                packages.install(place, [SERVERS[name].PACKAGE for name in names
+                                         if SERVERS[name].program() is None])
             for name in names:
                 getattr(SERVERS[name], verb)(place)
     if verb != 'down':

@@ -57,9 +57,10 @@ class HostsController(base.Controller):
     @pecan.expose('json')
     def put(self, req, resp, host_id):
         self._parts.policy.authorize(hooks.caller(req), rules.PUT)
-        data = body.read(req, schemas.HOST_UPDATE, self._limit)
+        properties, reservable = body.host_changes(
+            body.read(req, schemas.HOST_UPDATE, self._limit))
         changed = self._parts.manager.update_resource(
-            hooks.caller(req), POOL, base.resource_id(host_id), body.properties(data))
+            hooks.caller(req), POOL, base.resource_id(host_id), properties, reservable)
         return {'host': views.host(changed, hooks.is_lenient(req))}
 
     @pecan.expose('json')

@@ -20,4 +20,6 @@ TABLE = {
     'property list': 'climate.client.commands.property:ListProperties',
     'property set': 'climate.client.commands.property:SetProperty',
     'property unset': 'climate.client.commands.property:UnsetProperty',
+    'server lease': 'climate.client.commands.server:LeaseServer',
+    'server list': 'climate.client.commands.server:ListServers',
 }

@@ -6,7 +6,7 @@ import typing
 from climate.client.commands import base
 from climate.client.commands import columns
 
-_COLUMNS = ('resource_id', 'reservations')
+_COLUMNS = ('resource_id', 'hypervisor_hostname', 'reservations')
 
 
 class AllocationCommand(base.Command):
@@ -30,9 +30,11 @@ class ListAllocations(AllocationCommand, base.Lister):
     """List the hosts and what they are promised to."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.allocations.list(**self.filters(parsed_args))
-        return _COLUMNS, [(one['resource_id'], columns.Allocated(one['reservations']))
-                          for one in found]
+        found = list(self.client.allocations.list(**self.filters(parsed_args)))
+        names = {host['id']: host['hypervisor_hostname'] for host in self.client.hosts.list()}
+        # A host that was withdrawn has a past, but no name any more.
+        return _COLUMNS, [(one['resource_id'], names.get(one['resource_id'], ''),
+                           columns.Allocated(one['reservations'])) for one in found]
 
 
 class ShowAllocation(AllocationCommand, base.ShowOne):
@@ -44,6 +46,7 @@ class ShowAllocation(AllocationCommand, base.ShowOne):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        host_id = self.client.hosts.find(parsed_args.host)['id']
-        found = self.client.allocations.get(host_id, **self.filters(parsed_args))
-        return _COLUMNS, (found['resource_id'], columns.Allocated(found['reservations']))
+        host = self.client.hosts.find(parsed_args.host)
+        found = self.client.allocations.get(host['id'], **self.filters(parsed_args))
+        return _COLUMNS, (found['resource_id'], host['hypervisor_hostname'],
+                          columns.Allocated(found['reservations']))

@@ -92,7 +92,12 @@ def reservation(text: str) -> dict[str, typing.Any]:
         raise argparse.ArgumentTypeError(
             f'"{text}" does not say the type of resource. Write {RESERVATION_EXAMPLE}.')
     if found['resource_type'] == 'physical:host':
-        fewest = found.setdefault('min', found.get('max', 1) if 'max' in found else 1)
+        for name in ('min', 'max'):
+            # Looked at here, for the one that is left out becomes the same as the other.
+            if type(found.get(name, 0)) is not int:
+                raise argparse.ArgumentTypeError(
+                    f'{name}: "{found[name]}" is not a number. Write {RESERVATION_EXAMPLE}.')
+        fewest = found.setdefault('min', found.get('max', 1))
         found.setdefault('max', fewest)
     return found
 
@@ -178,7 +183,7 @@ def _value(name: str, text: str) -> typing.Any:
         return text
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    return int(text) if _INTEGER.fullmatch(text) else text
+    return int(text) if _INTEGER.fullmatch(text) and not name.endswith('_id') else text
 
 
 def _json(name: str, text: str) -> typing.Any:

@@ -7,9 +7,10 @@ import typing
 from cliff import columns
 
 from climate.client import times
+from climate.client.commands import server_create
 
 # Of a reservation these are shown first, or are not what was asked for.
-_COMMON = ('id', 'lease_id', 'resource_id', 'resource_type', 'status', 'missing_resources',
+_COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources',
            'resources_changed', 'resources', 'created_at', 'updated_at')
 
 
@@ -50,6 +51,12 @@ class ReservationTypes(Lines):
     @staticmethod
     def line(element: Mapping[str, typing.Any]) -> str:
         return f'{element["resource_type"]} {element["status"]}'
+
+
+class ServerCreate(Lines):
+    @staticmethod
+    def line(element: Mapping[str, typing.Any]) -> str:
+        return server_create.line(element)
 
 
 class Events(Lines):

@@ -10,9 +10,9 @@ from climate.client.commands import base
 from climate.client.commands import columns
 
 _LIST = ('id', 'hypervisor_hostname', 'vcpus', 'memory_mb', 'local_gb')
-_LONG = (*_LIST, 'hypervisor_type', 'availability_zone', 'reservable', 'status')
-_FIRST = ('id', 'hypervisor_hostname', 'service_name', 'reservable', 'status',
-          'availability_zone', 'vcpus', 'memory_mb', 'local_gb')
+_LONG = (*_LIST, 'hypervisor_type', 'availability_zone', 'reservable')
+_FIRST = ('id', 'hypervisor_hostname', 'service_name', 'reservable', 'availability_zone', 'vcpus',
+          'memory_mb', 'local_gb')
 _TIMES = ('created_at', 'updated_at')
 
 
@@ -42,7 +42,7 @@ class ListHosts(base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         names = _LONG if parsed_args.long else _LIST
         found = self.client.hosts.list(limit=parsed_args.limit)
-        return names, [tuple(host.get(name) for name in names) for host in found]
+        return names, [tuple(_cell(name, host.get(name)) for name in names) for host in found]
 
 
 class ShowHost(base.ShowOne):
@@ -58,7 +58,7 @@ class ShowHost(base.ShowOne):
 
 
 class SetHost(base.ShowOne):
-    """Set or remove properties of a host."""
+    """Set or remove properties of a host, or take it out of use."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
@@ -66,14 +66,23 @@ class SetHost(base.ShowOne):
         _add_properties(parser)
         parser.add_argument('--unset', metavar='PROPERTY', action='append', default=[],
                             help='Remove a property from the host. Repeatable.')
+        use = parser.add_mutually_exclusive_group()
+        use.add_argument('--disable', dest='reservable', action='store_const', const=False,
+                         help='Promise it to no new lease; leases that have not started get '
+                              'another host then.')
+        use.add_argument('--enable', dest='reservable', action='store_const', const=True,
+                         help='The host can be leased again.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        if not parsed_args.properties and not parsed_args.unset:
-            raise errors.BadValue('Nothing to change: give --property gpu=True or --unset gpu.')
+        if (parsed_args.reservable is None and not parsed_args.properties
+                and not parsed_args.unset):
+            raise errors.BadValue('Nothing to change: give --property gpu=True, --unset gpu, '
+                                  '--disable or --enable.')
         host_id = self.client.hosts.find(parsed_args.host)['id']
         return _shown(self.client.hosts.update(
-            host_id, dict(parsed_args.properties), unset=parsed_args.unset))
+            host_id, dict(parsed_args.properties), unset=parsed_args.unset,
+            reservable=parsed_args.reservable))
 
 
 class DeleteHosts(base.Silent):
@@ -104,4 +113,12 @@ def _add_properties(parser: argparse.ArgumentParser) -> None:
 def _shown(host: Mapping[str, typing.Any]) -> tuple[list[str], list[typing.Any]]:
     names = [*(name for name in _FIRST if name in host),
              *sorted(name for name in host if name not in _FIRST)]
-    return names, [columns.Time(host[name]) if name in _TIMES else host[name] for name in names]
+    return names, [_cell(name, host[name]) for name in names]
+
+
+def _cell(name: str, value: typing.Any) -> typing.Any:
+    if name in _TIMES:
+        return columns.Time(value)
+    if isinstance(value, list):
+        return columns.Lines(value)
+    return '' if value is None else value

@@ -10,12 +10,11 @@ from climate.client import times
 from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import lease_view
+from climate.client.commands import new_lease
 from climate.client.commands import waits
 
-_TIME_HELP = f'{times.MOMENT_HELP}.'
 
-
-class CreateLease(waits.ShowLeaseCommand):
+class CreateLease(new_lease.NewLeaseCommand):
     """Reserve resources."""
 
     example = ("lease create demo --hosts 1-4 --require 'vcpus>=16' --require gpu=True "
@@ -25,38 +24,14 @@ class CreateLease(waits.ShowLeaseCommand):
         parser = super().get_parser(prog_name)
         parser.add_argument('name', metavar='NAME', help='Name of the new lease.')
         _add_what(parser)
-        parser.add_argument('--start', metavar='TIME', type=arguments.moment,
-                            help=f'When it starts: {_TIME_HELP} Default: now.')
-        parser.add_argument('--end', metavar='TIME', type=arguments.moment,
-                            help='When it ends; +2h counts from now.')
-        parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
-                            help=f'How long it lasts: {times.SPAN_HELP}.')
-        parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
-                            help='When the action before the end is due.')
-        parser.add_argument('--key', metavar='TEXT',
-                            help='Idempotency key: the same key never makes a second lease. '
-                                 'Default: a new one.')
-        either = parser.add_mutually_exclusive_group()
-        either.add_argument('--dry-run', action='store_true',
-                            help='Only show what would be given.')
-        either.add_argument('--wait', action='store_true',
-                            help='Wait until the lease is active; if it starts after the '
-                                 'time-out, until it is booked.')
-        self.add_timeout(parser)
+        self.add_when(parser)
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         # Read before the client is asked for, which logs in.
-        asked_for, period = _asked_for(parsed_args), _period(parsed_args)
-        lease: Mapping[str, typing.Any] = self.client.leases.create(
-            parsed_args.name, reservations=asked_for, before_end=parsed_args.before_end,
-            idempotency_key=parsed_args.key, dry_run=parsed_args.dry_run, **period)
-        if parsed_args.wait:
-            now = times.utcnow()
-            ahead = (times.moment(lease['start'], now) - now).total_seconds()
-            wanted = {'active'} if ahead <= parsed_args.timeout else {'active', 'inactive'}
-            lease = self.wait(lease['id'], wanted, parsed_args.timeout) or lease
-        return lease_view.shown(lease)
+        asked_for, when = _asked_for(parsed_args), new_lease.when(parsed_args)
+        return self.made(parsed_args, self.client.leases.create(
+            parsed_args.name, reservations=asked_for, **when))
 
 
 class ListLeases(base.Lister):
@@ -107,7 +82,7 @@ class SetLease(waits.ShowLeaseCommand):
         self.add_lease(parser)
         parser.add_argument('--name', metavar='NEW_NAME', help='Another name.')
         parser.add_argument('--start', metavar='TIME', type=arguments.moment,
-                            help=f'Another start: {_TIME_HELP}')
+                            help=f'Another start: {new_lease.TIME_HELP}')
         parser.add_argument('--end', metavar='TIME', type=arguments.moment, help='Another end.')
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
                             help=f'Another length: {times.SPAN_HELP}.')
@@ -142,7 +117,7 @@ class ExtendLease(waits.ShowLeaseCommand):
         how.add_argument('--by', metavar='SPAN', type=arguments.span,
                          help=f'So much longer: {times.SPAN_HELP}.')
         how.add_argument('--to', metavar='TIME', type=arguments.moment,
-                         help=f'The new end: {_TIME_HELP}')
+                         help=f'The new end: {new_lease.TIME_HELP}')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
@@ -226,15 +201,3 @@ def _asked_for(parsed_args: argparse.Namespace) -> list[dict[str, typing.Any]]:
         raise errors.BadValue('What to reserve? Give --hosts 2, or --reservation '
                               f'{arguments.RESERVATION_EXAMPLE}.')
     return found
-
-
-def _period(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
-    start, end, duration = parsed_args.start, parsed_args.end, parsed_args.duration
-    if end is None and duration is None:
-        raise errors.BadValue('When does it end? Give --duration 2h, or --end "2030-05-01 18:00" '
-                              '(UTC).')
-    if start and end and duration:
-        raise errors.BadValue('Give two of --start, --end and --duration: the third follows.')
-    if start is None and (end is None or duration is None):
-        start = 'now'
-    return {'start': start, 'end': end, 'duration': duration}

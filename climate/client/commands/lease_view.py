@@ -6,6 +6,7 @@ import typing
 
 from climate.client import times
 from climate.client.commands import columns
+from climate.client.commands import server_create
 
 Table = tuple[list[str], list[typing.Any]]
 
@@ -13,7 +14,7 @@ _LIST = ['id', 'name', 'status', 'start', 'end']
 _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reservations']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
          'before_end', 'ended_at', 'project_id', 'user_id', 'created_at', 'updated_at',
-         'reservations', 'events')
+         'reservations', 'server_create', 'events')
 _TIMES = ('start', 'end', 'before_end', 'ended_at', 'created_at', 'updated_at')
 
 
@@ -24,9 +25,14 @@ def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool) -> Table:
                          for name in names) for lease in leases]
 
 
-def shown(lease: Mapping[str, typing.Any]) -> Table:
-    """Names and values of all that a lease has; names we do not know come last."""
+def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
+    """Names and values of all that a lease has; names we do not know come last.
+
+    :param exists: False for the answer to a dry run, with whose ids nothing can be booted.
+    """
     full = {**lease, 'remaining': times.remaining(lease, times.utcnow())}
+    if exists:
+        full['server_create'] = server_create.of_lease(lease)
     names = [*(name for name in _SHOW if name in full),
              *sorted(name for name in full if name not in _SHOW)]
     return names, [_cell(name, full[name], columns.Reservations) for name in names]
@@ -37,6 +43,8 @@ def _cell(name: str, value: typing.Any, reservations: type[columns.Lines]) -> ty
         return columns.Time(value)
     if name == 'reservations':
         return reservations(value or [])
+    if name == 'server_create':
+        return columns.ServerCreate(value)
     if name == 'events':
         return columns.Events(sorted(value or [], key=lambda event: event['time']))
     return '' if value is None else value

@@ -42,7 +42,11 @@ class Servers(base.Servers):
             row = servers.find(connection, server_id, project_id)
             if row is None:
                 raise errors.ServerNotFound(server_id=server_id)
-            self._mark(connection, row, metadata)
+            if row['status'] not in lifecycle.AWAKE:
+                raise errors.StillBusy(service='Nova', reason=(
+                    f"Cannot 'update_instance_metadata' instance {server_id} while it is "
+                    f'{row["status"]}.'))
+            servers.mark(connection, row, metadata)
         self._calls.make('nova.mark', work, admin=False)
 
     def shelve(self, server_id):
@@ -81,15 +85,6 @@ class Servers(base.Servers):
         return self._calls.make(
             'nova.create_image', lambda connection, project_id: self._lifecycle.snapshot(
                 connection, server_id, project_id, name, key), admin=False)
-
-    @staticmethod
-    def _mark(connection, row, metadata):
-        if not servers.is_marked(row, metadata):
-            if row['status'] not in lifecycle.AWAKE:
-                raise errors.StillBusy(service='Nova', reason=(
-                    f"Cannot 'update metadata' instance {row['id']} while it is "
-                    f'{row["status"]}.'))
-            servers.mark(connection, row, metadata)
 
     def _begin(self, change, server_id, admin=True):
         self._calls.make(f'nova.{change}', lambda connection, project_id: self._lifecycle.begin(

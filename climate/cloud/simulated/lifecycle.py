@@ -23,7 +23,7 @@ class Change:
     becomes: str | None = None
 
 
-#: In these, and in no others, Nova lets somebody shelve, image or mark a server.
+#: Statuses of a server that was built and is not shelved.
 AWAKE = ('ACTIVE', 'SHUTOFF', 'SUSPENDED', 'PAUSED')
 _CHANGES = {
     'build': Change('spawning', ('BUILD',), 'ACTIVE'),

@@ -5,6 +5,8 @@ import json
 import builders
 import pytest
 
+from climate import errors
+
 HOST = {'id': str, 'hypervisor_hostname': str, 'service_name': str, 'vcpus': int,
         'memory_mb': int, 'local_gb': int, 'cpu_info': str, 'hypervisor_type': str,
         'hypervisor_version': int, 'availability_zone': str, 'trust_id': type(None),
@@ -149,6 +151,19 @@ def test_a_host_is_refused_with_the_reason(call, manager):
         assert answer.status_int == status, answer.body
         assert told in answer.json['error_message']
     assert call('POST', '', {'name': 'compute-3'}).status_int == 201
+
+
+@pytest.mark.parametrize('word', [False, 'False', 'false'])
+def test_a_host_is_taken_out_of_use_and_back(call, manager, word):
+    [host] = manager.enrol(1, rack='7')
+    answer = call('PUT', f'/{host.id}', {'reservable': word, 'rack': '8'})
+    assert answer.status_int == 200, answer.body
+    assert answer.json['host']['reservable'] is False
+    assert answer.json['host']['rack'] == '8'
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease())
+    assert call('PUT', f'/{host.id}', {'reservable': True}).json['host']['reservable'] is True
+    manager.create(builders.a_lease())
 
 
 def test_the_size_of_a_host_is_not_overridden_by_a_property(call, manager):

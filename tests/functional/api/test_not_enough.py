@@ -66,6 +66,50 @@ def test_what_will_never_fit_has_no_nearest_time(ask, hosts):
         assert 'Fewer, or other criteria, would fit.' in answer.json['error_message']
 
 
+@pytest.fixture
+def ask_room(api, manager):
+    """Asks for instances on a host with room for eight, at REST 1.1; returns the answer."""
+    manager.cloud.add_host('small', vcpus=2)
+    manager.client.create_resource(builders.an_admin(), 'host', 'small', {})
+
+    def post(*amounts, start='now', duration='2h', affinity=None, vcpus=1):
+        return api.post('/v1/leases', {
+            'name': 'x', 'start': start, 'duration': duration, 'reservations': [{
+                'resource_type': 'virtual:instance', 'vcpus': vcpus, 'memory_mb': 512,
+                'disk_gb': 1, 'amount': amount, 'affinity': affinity} for amount in amounts]},
+            version='1.1')
+    return post
+
+
+@pytest.mark.parametrize('affinity', [True, None])
+def test_the_nearest_time_for_instances_is_accepted_then_and_none_before(ask_room, affinity):
+    ask_room(5, duration='3h')
+    ask_room(3, start='2030-05-01T14:00:00Z', duration='2h')
+    answer = ask_room(4, affinity=affinity)
+    assert answer.status_int == 409
+    assert answer.json['error_message'].startswith('Only 3 of 4 places on hosts')
+    assert answer.json['error_message'].endswith('It fits from 2030-05-01 15:00 UTC.')
+    assert answer.json['details']['nearest'] == '2030-05-01T15:00:00+00:00'
+    assert ask_room(4, start='2030-05-01T14:59:59Z').status_int == 409
+    assert ask_room(4, start='2030-05-01T15:00:00Z').status_int == 201
+
+
+def test_instances_that_never_fit_have_no_nearest_time(ask_room):
+    answer = ask_room(9)
+    assert answer.json['details']['nearest'] is None
+    assert answer.json['error_message'].endswith('Fewer, or other criteria, would fit.')
+
+
+def test_the_nearest_time_is_one_for_all_reservations_of_a_lease(ask_room):
+    ask_room(1, duration='3h')
+    ask_room(5, start='2030-05-01T16:00:00Z', duration='1h')
+    answer = ask_room(4, 4)
+    nearest = answer.json['details']['nearest']
+    # Each alone would fit at once, both together neither from 15 to 17 o'clock.
+    assert nearest == '2030-05-01T17:00:00+00:00'
+    assert ask_room(4, 4, start=nearest).status_int == 201
+
+
 def test_rest_1_0_tells_the_same_sentence(ask, hosts):
     ask(6)
     answer = ask(2, version='1.0')

@@ -33,6 +33,11 @@ def delete(manager, lease):
     return manager.client.delete_lease(builders.a_member(), lease.id)
 
 
+def disable(manager, host):
+    """Take a host out of use, as an administrator does before a repair."""
+    manager.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=False)
+
+
 def dummy():
     """A ReservationRequest for nothing."""
     return records.ReservationRequest('virtual:dummy', {})

@@ -5,6 +5,7 @@ import builders
 import pytest
 
 from climate import errors
+from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -86,6 +87,24 @@ def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
     manager.run_until(NOON + hours(6))
     assert manager.lease(lease).state == lifecycle.TERMINATED
+    database.dispose()
+
+
+@pytest.mark.parametrize('deed', ['property', 'reservable'])
+def test_a_host_that_changes_just_before_it_is_booked_is_not_taken(manager, deed):
+    first, second = manager.enrol(2, rack='7')
+    database = acts.Meddling(manager.database.engine.url)
+    other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
+
+    def meddle():
+        if deed == 'property':
+            manager.client.update_resource(builders.an_admin(), 'host', first.id, {'rack': '8'})
+            return
+        with manager.database.writer() as connection:
+            resources.change(connection, first.id, NOON, reservable=False)
+    database.before_writer = meddle
+    lease = other.create(builders.a_lease(builders.hosts(1, criteria='["==", "$rack", "7"]')))
+    assert lease.reservations[0].resource_ids == (second.id,)
     database.dispose()
 
 

@@ -8,7 +8,6 @@ import oslo_messaging as messaging
 import pytest
 
 from climate import errors
-from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import notify
@@ -163,8 +162,7 @@ def test_a_start_whose_only_host_is_held_waits_and_says_who_has_it(conf, databas
 def test_a_broken_host_is_replaced_at_the_start(manager):
     first, second = manager.enrol(2)
     lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
-    with manager.database.writer() as connection:
-        resources.change(connection, first.id, NOON, reservable=False)
+    acts.disable(manager, first)
     manager.run_until(NOON + hours(1))
     lease = manager.lease(lease)
     assert lease.reservations[0].resource_ids == (second.id,)

@@ -2,7 +2,9 @@
 """What the service of these tests has."""
 
 URL = 'http://climate.example:1234/v1'
+NOVA = 'http://nova.example/v2.1'
 LEASE_ID = '11111111-2222-4333-8444-555555555555'
+SERVER_ID = '77777777-2222-4333-8444-555555555555'
 
 
 def a_lease(**changes):
@@ -25,5 +27,20 @@ def a_lease(**changes):
 
 def a_host(**changes):
     return {'id': '3', 'hypervisor_hostname': 'cmp-3', 'vcpus': 32, 'memory_mb': 65536,
-            'local_gb': 500, 'reservable': True, 'status': None, 'gpu': 'True',
+            'local_gb': 500, 'reservable': True, 'gpu': 'True',
+            'traits': ['HW_CPU_X86_AVX2', 'HW_CPU_X86_VMX'], 'availability_zone': None,
             'created_at': '2030-04-30T07:00:01Z', 'updated_at': None, **changes}
+
+
+def a_leased_server(**changes):
+    """A reservation that leases a server."""
+    return {'id': 'r9', 'resource_type': 'virtual:instance', 'status': 'active',
+            'missing_resources': False, 'resources_changed': False, 'resources': [],
+            'resource_id': SERVER_ID, 'flavor_id': '2', 'on_end': 'snapshot', 'vcpus': 1,
+            'memory_mb': 512, 'disk_gb': 1, **changes}
+
+
+def a_server(**changes):
+    """A server as Nova shows it to an administrator."""
+    return {'id': SERVER_ID, 'name': 'web-1', 'status': 'ACTIVE',
+            'OS-EXT-SRV-ATTR:host': 'cmp-3', **changes}

@@ -52,6 +52,13 @@ def climate(clock):
 
 
 @pytest.fixture
+def with_nova(clock):
+    """A client that also knows the address of Nova."""
+    auth = token_endpoint.Token(canned.URL, 'a-token')
+    return client.Client(sessions.Session(auth=auth), clock=clock, compute_endpoint=canned.NOVA)
+
+
+@pytest.fixture
 def run():
     """Run the command with words; all streams are captured, no environment is seen."""
     def run_it(*words, environ=None):

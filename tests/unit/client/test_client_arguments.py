@@ -23,6 +23,10 @@ from climate.client.commands import arguments
     ('type=virtual:floatingip,network_id=n,required_floatingips=["10.0.0.1","10.0.0.2"]',
      {'resource_type': 'virtual:floatingip', 'network_id': 'n',
       'required_floatingips': ['10.0.0.1', '10.0.0.2']}),
+    ('type=virtual:instance,resource_id=77777777,on_end=suspend',
+     {'resource_type': 'virtual:instance', 'resource_id': '77777777', 'on_end': 'suspend'}),
+    ('type=virtual:instance,resource_id=null,flavor_id=2',
+     {'resource_type': 'virtual:instance', 'resource_id': None, 'flavor_id': '2'}),
     ('type=physical:host,min=1,max=1,properties=,extra_specs={"a:b": "c, d"}',
      {'resource_type': 'physical:host', 'min': 1, 'max': 1, 'resource_properties': '',
       'extra_specs': {'a:b': 'c, d'}}),
@@ -38,6 +42,8 @@ def test_a_reservation_is_pairs_whose_values_may_be_json(text, expected):
     ('type=a,properties=["a"', 'lacks a closing bracket'),
     ('type=a,properties="a', 'lacks "'),
     ('type=a,properties=[a]', 'resource_properties: .* is not JSON'),
+    ('type=physical:host,min=a', 'min: "a" is not a number'),
+    ('type=physical:host,min=1,max=', 'max: "" is not a number'),
     ('', 'is not NAME=VALUE'),
 ])
 def test_a_malformed_reservation_is_refused_with_an_example(text, words):

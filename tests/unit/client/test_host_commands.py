@@ -33,9 +33,28 @@ def test_a_host_is_shown_with_its_properties(run, hosts):
     assert run('host', 'show', 'cmp-3', '-f', 'json').json['gpu'] == 'True'
 
 
+def test_more_columns_of_a_list_are_those_that_the_service_has(run, hosts):
+    outcome = run('host', 'list', '--long')
+    assert 'reservable' in outcome.out
+    assert not {'status', 'None'} & set(outcome.out.split())
+
+
+def test_the_traits_of_a_host_are_lines_for_people_and_a_list_for_programs(run, hosts):
+    traits = [line.split('|')[2].strip() for line in run('host', 'show', '3').out.splitlines()
+              if 'HW_CPU' in line]
+    assert traits == ['HW_CPU_X86_AVX2', 'HW_CPU_X86_VMX']
+    assert run('host', 'show', '3', '-f', 'json').json['traits'] == traits
+
+
 def test_properties_are_set_and_unset(run, hosts):
     assert run('host', 'set', 'cmp-3', '--property', 'gpu=False', '--unset', 'rack').code == 0
     assert hosts.last_request.json() == {'gpu': 'False', 'rack': None}
+
+
+@pytest.mark.parametrize('word, reservable', [('--disable', False), ('--enable', True)])
+def test_a_host_is_taken_out_of_use_and_back(run, hosts, word, reservable):
+    assert run('host', 'set', 'cmp-3', word).code == 0
+    assert hosts.last_request.json() == {'reservable': reservable}
 
 
 def test_setting_nothing_is_refused(run, hosts):
@@ -80,16 +99,24 @@ ALLOCATION = {'resource_id': '3', 'reservations': [{
     'end': '2030-05-01T10:00:00Z'}]}
 
 
-def test_allocations_are_listed_by_lease_name(run, requests_mock):
-    requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease()]})
-    requests_mock.get(f'{URL}/leases/{canned.LEASE_ID}', json={'lease': canned.a_lease()})
-    requests_mock.get(f'{URL}/os-hosts/allocations', json={'allocations': [ALLOCATION]})
+def test_allocations_are_listed_by_lease_name(run, hosts):
+    hosts.get(f'{URL}/leases', json={'leases': [canned.a_lease()]})
+    hosts.get(f'{URL}/leases/{canned.LEASE_ID}', json={'lease': canned.a_lease()})
+    asked = hosts.get(f'{URL}/os-hosts/allocations', json={'allocations': [ALLOCATION]})
     outcome = run('allocation', 'list', '--lease', 'demo', '--reservation', 'r1')
-    assert requests_mock.last_request.qs == {
-        'lease_id': [canned.LEASE_ID], 'reservation_id': ['r1']}
+    assert asked.last_request.qs == {'lease_id': [canned.LEASE_ID], 'reservation_id': ['r1']}
     assert '2030-05-01 08:00 UTC to 2030-05-01 10:00 UTC lease l1 reservation r1' in outcome.out
+
+
+def test_allocations_have_the_names_of_hosts_as_far_as_they_are_enrolled(run, hosts):
+    hosts.get(f'{URL}/os-hosts/allocations', json={'allocations': [
+        ALLOCATION, {'resource_id': '9', 'reservations': []}]})
+    found = run('allocation', 'list', '-f', 'json').json
+    assert [(one['resource_id'], one['hypervisor_hostname']) for one in found] == [
+        ('3', 'cmp-3'), ('9', '')]
 
 
 def test_an_allocation_is_shown(run, hosts):
     hosts.get(f'{URL}/os-hosts/3/allocation', json={'allocation': ALLOCATION})
-    assert run('allocation', 'show', 'cmp-3', '-f', 'json').json == ALLOCATION
+    assert run('allocation', 'show', 'cmp-3', '-f', 'json').json == {
+        **ALLOCATION, 'hypervisor_hostname': 'cmp-3'}

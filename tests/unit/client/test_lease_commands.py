@@ -51,6 +51,53 @@ def test_show_tells_reservations_events_and_the_remaining_time(run, demo):
     assert shown['reservations'][0]['resources'] == ['3', '4']
 
 
+def reservation(**changes):
+    return {'id': 'r2', 'resource_type': 'virtual:instance', 'status': 'pending', **changes}
+
+
+@pytest.mark.parametrize('found, line, more', [
+    ({'resource_type': 'physical:host'}, '--hint reservation=r2',
+     {'arguments': ['--hint', 'reservation=r2']}),
+    ({'flavor_id': 'r2', 'server_group_id': None}, '--flavor r2', {'arguments': [
+        '--flavor', 'r2']}),
+    ({'resource_type': 'flavor:instance', 'flavor_id': 'r2', 'server_group_id': 'g'},
+     '--flavor r2 --hint group=g', {'arguments': ['--flavor', 'r2', '--hint', 'group=g']}),
+    ({'resource_id': 's1', 'flavor_id': '2'}, 'nothing: server s1 is leased itself',
+     {'server_id': 's1'}),
+    ({'resource_id': None, 'flavor_id': '2'}, 'nothing: reservation r2 waits for its server',
+     {'server_id': None}),
+])
+def test_show_tells_what_to_pass_to_server_create(run, demo, found, line, more):
+    demo.get(LEASE_URL, json={'lease': canned.a_lease(reservations=[reservation(**found)])})
+    shown = run('lease', 'show', LEASE_ID, '-f', 'json').json
+    assert shown['server_create'] == [{'reservation_id': 'r2', **more}]
+    assert f'| {line} ' in run('lease', 'show', LEASE_ID).out
+
+
+@pytest.mark.parametrize('found', [
+    {'resource_type': 'virtual:floatingip'}, {'resource_id': 's1', 'status': 'deleted'},
+    {'resource_type': 'physical:host', 'status': 'error'}])
+def test_no_server_is_created_with_what_is_over_or_of_another_kind(run, demo, found):
+    demo.get(LEASE_URL, json={'lease': canned.a_lease(reservations=[reservation(**found)])})
+    assert run('lease', 'show', LEASE_ID, '-f', 'json').json['server_create'] == []
+
+
+def test_a_dry_run_does_not_tell_what_to_pass_to_server_create(run, demo):
+    words = ('lease', 'create', 'demo', '--hosts', '1', '--duration', '1h', '-f', 'json')
+    assert 'server_create' not in run(*words, '--dry-run').json
+    assert run(*words).json['server_create'] == [
+        {'reservation_id': 'r1', 'arguments': ['--hint', 'reservation=r1']}]
+
+
+def test_a_server_is_leased_with_reservation_words_too(run, demo):
+    outcome = run('lease', 'create', 'demo', '--duration', '1h', '--reservation',
+                  f'type=virtual:instance,resource_id={canned.SERVER_ID},on_end=shelve')
+    assert outcome.code == 0, outcome.err
+    assert demo.last_request.json()['reservations'] == [{
+        'resource_type': 'virtual:instance', 'resource_id': canned.SERVER_ID,
+        'on_end': 'shelve'}]
+
+
 def test_create_with_reservation_words(run, demo):
     outcome = run('lease', 'create', 'demo', '--reservation',
                   'type=physical:host,min=1,max=2,properties=[">=","$vcpus","16"]',

@@ -90,7 +90,9 @@ def keystone(listing):
         'catalog': [{'type': 'reservation', 'name': 'climate', 'endpoints': [
             {'interface': 'public', 'region': 'one', 'region_id': 'one', 'url': URL},
             {'interface': 'internal', 'region': 'two', 'region_id': 'two',
-             'url': 'http://two/v1'}]}]}})
+             'url': 'http://two/v1'}]}, {'type': 'compute', 'name': 'nova', 'endpoints': [
+                 {'interface': 'public', 'region': 'one', 'region_id': 'one',
+                  'url': f'{canned.NOVA}/'}]}]}})
     return listing
 
 
@@ -98,6 +100,18 @@ def test_plain_variables_log_in_with_a_password(run, keystone):
     outcome = run('lease', 'list', environ=LOGIN)
     assert outcome.code == 0, outcome.err
     assert headers(keystone)['X-Auth-Token'] == 'fresh'
+
+
+def test_names_of_servers_come_from_the_compute_service_of_the_catalogue(run, keystone):
+    keystone.get(f'{URL}/leases', json={'leases': [canned.a_lease(
+        reservations=[canned.a_leased_server()])]})
+    keystone.get(f'{canned.NOVA}/servers/detail', json={'servers': [canned.a_server()]})
+    outcome = run('server', 'list', '-f', 'value', '-c', 'name', environ=LOGIN)
+    assert (outcome.out, outcome.err) == ('web-1\n', '')
+    assert 'OpenStack-API-Version' not in headers(keystone)
+    outcome = run('--os-region-name', 'two', 'server', 'lease', 'web-1', '--duration', '1h',
+                  environ=LOGIN)
+    assert (outcome.code, 'give the id of the server' in outcome.err) == (1, True)
 
 
 def test_region_and_interface_choose_the_endpoint(run, keystone):
@@ -110,7 +124,7 @@ def test_region_and_interface_choose_the_endpoint(run, keystone):
 def test_a_region_without_the_service_is_said_so(run, keystone):
     outcome = run('--os-region-name', 'mars', 'lease', 'list', environ=LOGIN)
     assert outcome.code == 1
-    assert 'reservation' in outcome.err and 'Traceback' not in outcome.err
+    assert 'no "reservation" service for this region' in outcome.err
 
 
 def test_a_cloud_of_clouds_yaml(run, keystone, tmp_path):
@@ -180,6 +194,14 @@ def test_an_unknown_command_is_answered_with_near_ones(run):
     outcome = run('leese', 'list')
     assert outcome.code == 2
     assert 'lease list' in outcome.out and 'host list' not in outcome.out
+
+
+def test_the_nearest_names_come_first():
+    nouns = [name.split()[0] for name in shell.Shell().get_fuzzy_matches('hostlease')]
+    assert list(dict.fromkeys(nouns)) == ['lease', 'host']
+    everything = shell.Shell().get_fuzzy_matches('zzz')
+    assert everything == sorted(everything)
+    assert set(everything) > set(commands.TABLE)
 
 
 def test_the_help_imports_neither_http_nor_sdk():

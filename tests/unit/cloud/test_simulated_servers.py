@@ -96,14 +96,6 @@ def test_metadata_are_set_and_removed_and_found(scene):
     assert scene.service.servers.ids() == {server.id, other.id}
 
 
-def test_the_metadata_of_a_server_that_sleeps_cannot_be_changed(scene):
-    server = scene.boot('SHELVED_OFFLOADED', metadata={'a': '1'})
-    scene.user.servers.mark(server.id, {'a': '1', 'b': None})
-    with pytest.raises(errors.StillBusy, match='SHELVED_OFFLOADED'):
-        scene.user.servers.mark(server.id, {'a': None})
-    assert scene.look(server).metadata == {'a': '1'}
-
-
 @pytest.mark.parametrize('status', ['BUILD', 'SHELVED_OFFLOADED', 'VERIFY_RESIZE', 'ERROR'])
 def test_metadata_are_not_changed_in_any_status(scene, status):
     server = scene.boot(status)

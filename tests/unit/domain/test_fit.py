@@ -233,3 +233,13 @@ def test_the_error_says_what_is_missing_in_the_words_of_the_caller():
 def test_counts_that_contradict_each_other_are_refused(at_least, at_most):
     with pytest.raises(ValueError):
         fit.Demand(fit.WHOLE, at_least, at_most)
+
+
+def test_the_ways_of_a_demand_are_the_hosts_and_the_copies_that_it_could_have():
+    hosts = [a_host(1), a_host(2, (span(9, 10), {'vcpus': 7, 'gb': 0})), a_host(3, (WINDOW, SMALL))]
+
+    def ways(amount, count, spread=fit.Spread.ANY):
+        return fit.ways(fit.Demand(amount, count, count, spread), hosts, WINDOW)
+    assert ways(SMALL, 1) == (2, 7)
+    assert ways(SMALL, 4, fit.Spread.TOGETHER) == (1, 4)
+    assert ways(fit.WHOLE, 1) == (1, 1)

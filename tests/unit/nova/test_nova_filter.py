@@ -3,32 +3,13 @@
 import logging
 
 import nova_standin
+import placing
 import pytest
 import requests
 
-FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
-
-
-def host(name, *aggregates):
-    return nova_standin.Host(name, list(aggregates))
-
-
-def pool(name='r1', **metadata):
-    return nova_standin.Aggregate(name, {
-        'availability_zone': f'climate_{name}', 'climate:owner': 'me', **metadata})
-
-
-FREEPOOL = nova_standin.Aggregate('freepool', {})
-ALL = (host('free', FREEPOOL), host('mine', pool()), host('plain'))
-WITH_R1 = {'reservation': ['r1']}
-
-
-def request(hints=(), **options):
-    return nova_standin.Request(dict(hints), **options)
-
-
-def flavored(reservation_id='r2'):
-    return request(flavor=nova_standin.Flavor({FLAVOR_KEY: reservation_id}))
+ALL, FREEPOOL, WITH_R1 = placing.ALL, placing.FREEPOOL, placing.WITH_R1
+host, pool, passed, told = placing.host, placing.pool, placing.passed, placing.told
+request, flavored = placing.request, placing.flavored
 
 
 @pytest.fixture
@@ -36,22 +17,6 @@ def alone():
     """The filter, deciding by aggregates alone."""
     with nova_standin.scheduler() as (filter_class, _conf):
         yield filter_class()
-
-
-@pytest.fixture
-def asking(climate, login, write):
-    """The filter, asking Climate."""
-    with nova_standin.scheduler(write(login)) as (filter_class, _conf):
-        yield filter_class()
-
-
-def passed(climate_filter, wanted, hosts=ALL):
-    return [each.host for each in climate_filter.filter_all(iter(hosts), wanted)]
-
-
-def told(caplog):
-    return [record.getMessage() for record in caplog.records
-            if record.levelno == logging.INFO and 'has no host' in record.getMessage()]
 
 
 def test_an_ordinary_request_gets_ordinary_hosts(alone):
@@ -228,10 +193,9 @@ def test_one_of_several_reservations_is_enough(asking, climate):
 
 def test_too_many_reservations_are_not_asked_about(asking, climate, caplog):
     caplog.set_level(logging.INFO)
-    wanted = request({'reservation': [f'r{number}' for number in range(11)]})
-    assert passed(asking, wanted) == []
+    assert passed(asking, request(placing.naming(101))) == []
     assert climate.asked == []
-    assert 'more than 10 reservations' in told(caplog)[0]
+    assert 'more than 100 reservations' in told(caplog)[0]
 
 
 def test_a_hint_that_names_nothing_opens_nothing(asking, climate):

@@ -41,7 +41,7 @@ def test_no_is_said_in_novas_words(value):
 
 @pytest.mark.parametrize('value', [None, '', 'maybe', [], ['True'], {}, 2, 1.0, 'x' * 10 ** 6])
 def test_what_is_neither_yes_nor_no_is_refused(value):
-    with pytest.raises(errors.BadRequest, match='^reserved: .* is neither True nor False') as told:
+    with pytest.raises(errors.BadRequest, match=r'^reserved: .* is neither True nor False') as told:
         read(reserved=value)
     assert len(str(told.value)) < 200
 
@@ -61,13 +61,13 @@ def test_both_keys_may_say_the_same():
 @pytest.mark.parametrize(('name', 'here', 'there'), [
     ('reserved', 'True', 'False'), ('lease_params', END, {'end': '2031-01-01'})])
 def test_both_keys_may_not_contradict_each_other(name, here, there):
-    with pytest.raises(errors.BadRequest, match=f'^{name}: .*contradict each other: leave one'):
+    with pytest.raises(errors.BadRequest, match=rf'^{name}: .*contradict each other: leave one'):
         hints.read({FIRST: {name: here}, SECOND: {name: there}})
 
 
 @pytest.mark.parametrize('value', [None, [], 'x', 7])
 def test_hints_that_are_no_object_are_refused(value):
-    with pytest.raises(errors.BadRequest, match=f'^{SECOND}: it must be an object'):
+    with pytest.raises(errors.BadRequest, match=rf'^{SECOND}: it must be an object'):
         hints.read({SECOND: value})
 
 
@@ -95,14 +95,14 @@ def test_parameters_that_cannot_be_read_are_refused(value, said):
 @pytest.mark.parametrize('name', ['name', 'start', 'end', 'before_end', 'duration', 'on_end'])
 @pytest.mark.parametrize('value', [None, [], {}, 1.5, True, 'x' * 256], ids=str)
 def test_a_value_of_a_wrong_kind_is_refused(name, value):
-    with pytest.raises(errors.BadRequest, match=f'^lease_params.{name}: ') as told:
+    with pytest.raises(errors.BadRequest, match=rf'^lease_params\.{name}: ') as told:
         read(lease_params={name: value})
     assert len(str(told.value)) < 250
 
 
 def test_only_a_duration_may_be_a_number():
     assert read(lease_params={'duration': 3600}).params == {'duration': 3600}
-    with pytest.raises(errors.BadRequest, match='lease_params.end: "3600" cannot be used: write'):
+    with pytest.raises(errors.BadRequest, match=r'lease_params\.end: "3600" cannot be used: write'):
         read(lease_params={'end': 3600})
 
 
@@ -128,19 +128,19 @@ def test_what_was_asked_for_is_wanted():
 
 @pytest.mark.parametrize('said', [{}, {'lease_params': {}}, {'lease_params': {'start': 'now'}}])
 def test_without_an_end_a_lease_is_refused(said):
-    with pytest.raises(errors.BadRequest, match='^lease_params: "end" or "duration" is missing'):
+    with pytest.raises(errors.BadRequest, match=r'^lease_params: "end" or "duration" is missing'):
         wanted(reserved=True, **said)
 
 
 @pytest.mark.parametrize('said', [{}, {'reserved': False}])
 def test_parameters_alone_are_refused(said):
-    with pytest.raises(errors.BadRequest, match='^lease_params: it needs the hint reserved=True'):
+    with pytest.raises(errors.BadRequest, match=r'^lease_params: it needs the hint reserved=True'):
         wanted(lease_params=END, **said)
 
 
 def test_a_reservation_and_a_new_lease_exclude_each_other():
     for days in (None, 30):
-        with pytest.raises(errors.BadRequest, match='^reserved: .* leave one of the two out'):
+        with pytest.raises(errors.BadRequest, match=r'^reserved: .* leave one of the two out'):
             wanted(days, reserved=True, lease_params=END, reservation='r1')
 
 
@@ -186,8 +186,7 @@ def test_a_flavor_is_named_by_its_id_or_its_address(written, meant):
 
 @pytest.mark.parametrize(('counts', 'number'), [
     ({}, 1), ({'min_count': 3}, 3), ({'min_count': '2', 'max_count': '5'}, 5),
-    ({'max_count': 1}, 1),
-    ({'max_count': 100}, 100)])
+    ({'max_count': 1}, 1), ({'max_count': 100}, 100)])
 def test_each_server_has_a_reservation(counts, number):
     assert len(boots.lease_of(server(**counts), END)['reservations']) == number
 
@@ -206,7 +205,7 @@ def test_each_server_has_a_reservation(counts, number):
     ({'metadata': None}, 'server.metadata: '), ({'metadata': []}, 'server.metadata: ')],
     ids=lambda value: str(value)[:40])
 def test_a_server_that_cannot_be_is_refused_before_there_is_a_lease(fields, said):
-    with pytest.raises(errors.BadRequest, match=f'^{said}'):
+    with pytest.raises(errors.BadRequest, match=rf'^{said}'):
         boots.lease_of(server(**fields), END)
 
 

@@ -187,3 +187,44 @@ def test_an_endpoint_can_be_named(login, write, requests_mock, climate):
     requests_mock.get('http://elsewhere.example/v1/reservations/r1/hosts', **shown())
     assert question.Climate(options.adapter(conf), 2).ask('r1', 'me')[0].usable
     assert requests_mock.last_request.timeout == 1
+
+
+@pytest.mark.parametrize(('said', 'read'), [
+    ({}, False), ({'ordinary': True}, True), ({'ordinary': False}, False),
+    ({'ordinary': 'true'}, False)], ids=str)
+def test_whether_its_servers_are_ordinary_is_read_where_it_is_said(climate, asker, said, read):
+    climate.answers('r1', shown(**said))
+    assert asker.ask('r1', 'me')[0].ordinary is read
+
+
+def test_a_leased_server_is_asked_about_by_its_own_id(climate, asker):
+    climate.leases('s1', 'r7', ['a'], ordinary=True)
+    reservation_id, answer = asker.ask_server('s1', 'me')
+    assert (reservation_id, answer.hosts, answer.ordinary) == ('r7', {'a'}, True)
+    assert climate.asked[0].qs == {'project_id': ['me']}
+
+
+def test_what_is_said_of_a_server_is_never_kept(climate, asker):
+    climate.leases('s1', 'r7', ['a'])
+    for _ in range(3):
+        asker.ask_server('s1', 'me')
+    assert len(climate.asked) == 3
+
+
+def test_a_server_that_no_lease_has_is_an_answer(climate, asker):
+    climate.leases_not('s1')
+    assert asker.ask_server('s1', 'me') is None
+
+
+def test_a_silence_is_that_of_reservations_and_servers_together(climate, asker, clock):
+    climate.is_down(requests.exceptions.ConnectionError)
+    with pytest.raises(question.Unreachable):
+        asker.ask_server('s1', 'me')
+    with pytest.raises(question.Unreachable):
+        asker.ask('r1', 'me')
+    with pytest.raises(question.Unreachable):
+        asker.ask_server('s1', 'me')
+    assert len(climate.asked) == 1
+    clock.now += 2
+    climate.leases_not('s1')
+    assert asker.ask_server('s1', 'me') is None

@@ -14,6 +14,8 @@ from climate.plugins import base
 from climate.plugins import registry
 
 TYPES = sorted(point.name for point in metadata.entry_points(group=registry.NAMESPACE))
+# The second form of virtual:instance: one server, which is there already.
+LEASED_SERVER = 'a leased server'
 
 
 class Crash(BaseException):
@@ -23,12 +25,17 @@ class Crash(BaseException):
 class Scene:
     """A plugin, a cloud with two enrolled hosts, and a reservation of the plugin's example."""
 
-    def __init__(self, conf, resource_type):
+    def __init__(self, conf, form):
+        resource_type = 'virtual:instance' if form == LEASED_SERVER else form
         self.plugin = registry.Registry(conf).plugin(resource_type)
         self.cloud = simulated.SimulatedCloud(conf)
+        self.example = self.plugin.example
+        if form == LEASED_SERVER:
+            server = self.cloud.boot('demo', 'vm', host='compute-8', flavor='2')
+            self.example = {'resource_id': server.id, 'on_end': 'migrate'}
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
                                    start=builders.NOON, end=builders.NOON + builders.hours(1))
-        request = self.plugin.resolve(self.cloud, self.plugin.example, base.Occasion('demo'))
+        request = self.plugin.resolve(self.cloud, self.example, base.Occasion('demo'))
         self.resources = []
         for pool in (each(conf) for each in self.plugin.pools):
             for place, name in enumerate(sorted(self.cloud.host_names())[:2], 1):
@@ -41,8 +48,10 @@ class Scene:
             resource_ids=tuple(each.id for each in self.resources))
 
     def call(self, method):
-        return getattr(self.plugin, method)(lease_cloud.LeaseCloud(self.cloud, self.lease),
-                                            self.lease, self.reservation, self.resources)
+        attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
+        return getattr(self.plugin, method)(
+            lease_cloud.LeaseCloud(self.cloud, self.lease, attempt), self.lease,
+            self.reservation, self.resources)
 
     def picture(self):
         nova = self.cloud.as_service().nova
@@ -50,7 +59,7 @@ class Scene:
             (each.name, each.hosts, tuple(each.metadata.items())) for each in nova.aggregates())
 
 
-@pytest.fixture(params=TYPES)
+@pytest.fixture(params=[*TYPES, LEASED_SERVER])
 def scene(request, conf):
     return Scene(conf, request.param)
 
@@ -59,9 +68,9 @@ def test_the_schema_is_closed_and_admits_the_example(scene):
     schema = scene.plugin.schema
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema['additionalProperties'] is False
-    jsonschema.validate(scene.plugin.example, schema)
+    jsonschema.validate(scene.example, schema)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**scene.plugin.example, 'unheard_of': 1}, schema)
+        jsonschema.validate({**scene.example, 'unheard_of': 1}, schema)
 
 
 def test_it_is_called_as_it_is_installed(scene):
@@ -70,7 +79,7 @@ def test_it_is_called_as_it_is_installed(scene):
 
 
 def test_unknown_keys_and_numbers_as_text_are_taken_from_clients_of_rest_1_0(scene):
-    example = scene.plugin.example
+    example = scene.example
     texts = {key: str(value) if isinstance(value, int) else value
              for key, value in example.items()}
     assert scene.plugin.lenient({**texts, 'unheard_of': 1}) == example
@@ -80,6 +89,10 @@ def test_resolving_a_resolved_request_changes_nothing(scene):
     assert scene.plugin.resolve(scene.cloud, scene.reservation.request,
                                 base.Occasion('demo')) == (
         scene.reservation.request)
+
+
+def test_what_a_client_may_send_of_a_resolved_request_is_in_the_schema(scene):
+    jsonschema.validate(scene.plugin.asked(scene.reservation.request), scene.plugin.schema)
 
 
 def test_needs_are_positive_and_covered_by_the_pools(scene):

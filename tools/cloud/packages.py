@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Install Debian packages of databases without letting Debian start them."""
+"""Install Debian packages without letting Debian start what is in them."""
 import contextlib
 import os
 import pathlib
@@ -10,13 +10,11 @@ from tools.cloud import settings
 _POLICY = pathlib.Path('/usr/sbin/policy-rc.d')
 
 
-def install(place, wanted):
-    """Install what is missing.
+def install(place, missing):
+    """Install the packages `missing`; quick when there are none.
 
-    :param wanted: {package: callable that returns the path of its server, None without one}.
     :raises CloudError: something is missing, and we are not root; or apt-get failed.
     """
-    missing = [package for package, program in wanted.items() if program() is None]
     if not missing:
         return
     if os.geteuid() != 0:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about servers that are leased themselves."""
+import argparse
+from collections.abc import Mapping
+import typing
+
+from climate.client import times
+from climate.client.commands import base
+from climate.client.commands import columns
+from climate.client.commands import new_lease
+
+_LIST = ('id', 'name', 'lease_name', 'status', 'remaining')
+_LONG = (*_LIST, 'start', 'end', 'on_end', 'compute_status', 'host', 'lease_id',
+         'reservation_id', 'project_id')
+_TIMES = ('start', 'end')
+_ON_END = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
+
+
+class LeaseServer(new_lease.NewLeaseCommand):
+    """Lease a server that exists."""
+
+    example = 'server lease web-1 --duration 30d --on-end suspend'
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('server', metavar='SERVER', help='Name or id of the server.')
+        parser.add_argument('--name', help='Name of the lease. Default: lease- and the name of '
+                                           'the server.')
+        parser.add_argument('--on-end', choices=_ON_END, metavar='ACTION',
+                            help='What becomes of the server at the end: '
+                                 f'{", ".join(_ON_END)}. Default: what the service does.')
+        self.add_when(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        # Read before the client is asked for, which logs in.
+        when = new_lease.when(parsed_args)
+        return self.made(parsed_args, self.client.servers.lease(
+            parsed_args.server, name=parsed_args.name, on_end=parsed_args.on_end, **when))
+
+
+class ListServers(base.Lister):
+    """List leased servers, how they stand, and the time that remains."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--all-projects', action='store_true',
+                            help='Those of all projects; for administrators.')
+        parser.add_argument('--ended', action='store_true',
+                            help='Those whose lease is over, too.')
+        parser.add_argument('--long', action='store_true', help='More columns.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        names = _LONG if parsed_args.long else _LIST
+        found = self.client.servers.list(all_projects=parsed_args.all_projects,
+                                         ended=parsed_args.ended)
+        return names, [tuple(_cell(name, server) for name in names) for server in found]
+
+
+def _cell(name: str, server: Mapping[str, typing.Any]) -> typing.Any:
+    if name == 'remaining':
+        return times.remaining(server, times.utcnow())
+    if name in _TIMES:
+        return columns.Time(server[name])
+    return '' if server[name] is None else server[name]

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers that are leased themselves: list and lease."""
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+import logging
+import typing
+
+from climate.client import compute as compute_module
+from climate.client import errors
+from climate.client import find
+from climate.client import http
+from climate.client import leases as leases_module
+from climate.client import statuses
+
+LOG = logging.getLogger(__name__)
+
+RESOURCE_TYPE = 'virtual:instance'
+_LONGEST_NAME = 80
+
+
+class Servers:
+    """Servers of the cloud and the leases that have them.
+
+    Names come from the compute service. Where the catalogue has none, servers have ids only.
+    """
+
+    def __init__(self, leases: leases_module.Leases, compute: compute_module.Compute) -> None:
+        self._leases = leases
+        self._compute = compute
+
+    def list(self, *, all_projects: bool = False, ended: bool = False) -> Iterator[http.Record]:
+        """Leased servers, in the order of their leases, each once for every lease.
+
+        ``id``, ``status`` (a word of ``statuses.SERVER``), ``lease_id``, ``lease_name``,
+        ``reservation_id``, ``start``, ``end``, ``ended_at``, ``on_end``, ``project_id``; and of
+        Nova ``name``, ``compute_status``, ``host``, each None where it is not known.
+
+        :param all_projects: of all projects; for administrators.
+        :param ended: those whose lease is over, too.
+        """
+        found = [record for lease in self._leases.list(all_projects=all_projects)
+                 for record in _leased(lease) if ended or record['status'] != statuses.ENDED]
+        known = self._known({record['id'] for record in found}, all_projects)
+        for record in found:
+            server: Mapping[str, typing.Any] = known.get(record['id'], {})
+            yield http.Record(record, name=server.get('name'), host=server.get('host'),
+                              compute_status=server.get('status'))
+
+    def lease(self, server: str, *, name: str | None = None, on_end: str | None = None,
+              **when: typing.Any) -> http.Record:
+        """The new lease of a server that exists.
+
+        :param server: its id, or its name.
+        :param name: of the lease; "lease-" and the name of the server if None.
+        :param on_end: snapshot, delete, suspend, shelve or migrate; what the service does if None.
+        :param when: start, end, duration, before_end, idempotency_key and dry_run, as for
+            ``leases.create``.
+        :raises NotFound: there is no such server.
+        :raises Ambiguous: several servers have the name.
+        :raises ServiceMissing: a name was given, and there is no compute service to look it up.
+        """
+        found = self._find(server, name_needed=name is None)
+        reservation = {'resource_type': RESOURCE_TYPE, 'resource_id': found['id']}
+        if on_end is not None:
+            reservation['on_end'] = on_end
+        return self._leases.create(name or f'lease-{found["name"]}'[:_LONGEST_NAME],
+                                   reservations=[reservation], **when)
+
+    def _find(self, server: str, *, name_needed: bool) -> http.Record:
+        if not find.is_id(server):
+            return self._compute.find(server)
+        itself = http.Record(id=server, name=server)
+        if not name_needed:
+            return itself
+        try:
+            return self._compute.find(server)
+        except errors.ServiceMissing:
+            return itself
+
+    def _known(self, server_ids: Collection[str], all_projects: bool) -> dict[str, http.Record]:
+        """What Nova says of the servers, by id; nothing where it cannot be asked."""
+        try:
+            return self._compute.look_up(server_ids, all_projects=all_projects)
+        except errors.ServiceMissing:
+            return {}
+        except errors.ClientError as error:
+            LOG.warning('Names of servers are missing, for Nova could not be asked: %s', error)
+            return {}
+
+
+def _leased(lease: Mapping[str, typing.Any]) -> Iterator[dict[str, typing.Any]]:
+    """The servers that a lease has or had."""
+    for reservation in lease['reservations']:
+        if reservation['resource_type'] == RESOURCE_TYPE and reservation.get('resource_id'):
+            yield {'id': reservation['resource_id'], 'status': _status(lease, reservation),
+                   'lease_id': lease['id'], 'lease_name': lease['name'],
+                   'reservation_id': reservation['id'], 'on_end': reservation.get('on_end'),
+                   **{name: lease.get(name)
+                      for name in ('start', 'end', 'ended_at', 'project_id')}}
+
+
+def _status(lease: Mapping[str, typing.Any], reservation: Mapping[str, typing.Any]) -> str:
+    if reservation['status'] == 'deleted' or lease['status'] in statuses.PAST:
+        return statuses.ENDED
+    if 'error' in (reservation['status'], lease['status']):
+        return statuses.ERROR
+    if lease['status'] in statuses.OVER:
+        return statuses.ENDING
+    return statuses.ACTIVE if reservation['status'] == 'active' else statuses.RESERVED

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instances whose host is out of use or still held when their lease starts get room elsewhere."""
+import collections
+import datetime
+
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.db import events
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager import leases as use_cases
+
+NOON, hours = builders.NOON, builders.hours
+LATER = {'start': NOON + hours(1), 'end': NOON + hours(2)}
+
+
+@pytest.fixture
+def enrol(manager):
+    """callable(count): so many enrolled hosts, each with room for eight instances."""
+    def build(count):
+        made = []
+        for number in range(count):
+            manager.cloud.add_host(f'small-{number}', vcpus=2)
+            made.append(manager.client.create_resource(builders.an_admin(), 'host',
+                                                       f'small-{number}', {}))
+        return made
+    return build
+
+
+def _sized(amount=1, affinity=None, **more):
+    return records.ReservationRequest('virtual:instance', {
+        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': affinity,
+        **more})
+
+
+def _flavored(amount=1, affinity=None):
+    return records.ReservationRequest('flavor:instance', {
+        'flavor_id': '2', 'amount': amount, 'affinity': affinity})
+
+
+def _spread(lease, place=0):
+    return dict(collections.Counter(lease.reservations[place].resource_ids))
+
+
+@pytest.mark.parametrize('request_of', [_sized, _flavored])
+def test_only_the_instances_of_the_broken_host_move(manager, enrol, request_of):
+    first, second, third = enrol(3)
+    lease = manager.create(builders.a_lease(request_of(12), **LATER))
+    assert _spread(lease) == {first.id: 8, second.id: 4}
+    acts.disable(manager, second)
+    manager.run_until(NOON + hours(1))
+    lease = manager.lease(lease)
+    [reservation] = lease.reservations
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert _spread(lease) == {first.id: 8, third.id: 4}
+    assert reservation.resources_changed
+    booted = [manager.cloud.boot('demo', str(number), flavor=reservation.id).host
+              for number in range(12)]
+    assert collections.Counter(booted) == {'small-0': 8, 'small-2': 4}
+    with pytest.raises(errors.Conflict):
+        manager.cloud.boot('demo', 'one too many', flavor=reservation.id)
+
+
+@pytest.mark.parametrize('joins', [True, False])
+def test_what_moves_joins_what_stays_only_where_there_is_room_beside_it(manager, enrol, joins):
+    first, second = enrol(2)
+    other = manager.create(builders.a_lease(_sized(3), end=NOON + hours(9)))
+    lease = manager.create(builders.a_lease(_sized(6), **LATER))
+    assert _spread(lease) == {first.id: 5, second.id: 1}
+    acts.disable(manager, second)
+    if joins:
+        acts.delete(manager, other)
+    manager.run_until(NOON + hours(1))
+    lease = manager.lease(lease)
+    assert (lease.state == lifecycle.ACTIVE) == joins
+    assert _spread(lease) == ({first.id: 6} if joins else {first.id: 5, second.id: 1})
+
+
+def test_instances_apart_do_not_join_one_another(manager, enrol):
+    first, second, third = enrol(3)
+    lease = manager.create(builders.a_lease(_sized(2, False), **LATER))
+    assert _spread(lease) == {first.id: 1, second.id: 1}
+    acts.disable(manager, first)
+    manager.run_until(NOON + hours(1))
+    assert _spread(manager.lease(lease)) == {second.id: 1, third.id: 1}
+
+
+def test_instances_together_all_move_to_one_host(manager, enrol):
+    _first, second, third = enrol(3)
+    manager.create(builders.a_lease(_sized(6), end=NOON + hours(2)))
+    lease = manager.create(builders.a_lease(_sized(4, True), **LATER))
+    assert _spread(lease) == {second.id: 4}
+    acts.disable(manager, second)
+    manager.run_until(NOON + hours(1))
+    assert _spread(manager.lease(lease)) == {third.id: 4}
+
+
+@pytest.mark.parametrize('affinity', [True, False, None])
+def test_where_nothing_is_free_the_start_fails_and_names_the_host(manager, enrol, affinity):
+    first, _second = enrol(2)
+    lease = manager.create(builders.a_lease(_sized(2, affinity), **LATER))
+    others = manager.create(builders.a_lease(_sized(6), end=NOON + hours(9)))
+    manager.create(builders.a_lease(_sized(8 if affinity is not False else 7),
+                                    end=NOON + hours(9)))
+    manager.run()
+    acts.disable(manager, first)
+    manager.run_until(NOON + hours(1) + builders.minutes(10))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ERROR
+    assert 'small-0' in lease.reason and 'no substitute' in lease.reason
+    assert manager.lease(others).state == lifecycle.ACTIVE
+
+
+def test_a_host_that_is_back_in_use_before_the_tries_are_over_is_taken(manager, enrol):
+    [host] = enrol(1)
+    lease = manager.create(builders.a_lease(_sized(2), **LATER))
+    acts.disable(manager, host)
+    manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=3))
+    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=True)
+    manager.run_until(NOON + hours(1) + builders.minutes(2))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+@pytest.mark.parametrize('request_of', [_sized, _flavored, lambda: builders.hosts(1)])
+def test_what_runs_on_a_host_that_is_taken_out_of_use_stays_there(manager, enrol, request_of):
+    first, _ = enrol(2)
+    lease = acts.active(manager, request_of(), end=NOON + hours(2))
+    acts.disable(manager, first)
+    event = use_cases.new_event(lease.id, agenda.UPDATE, NOON, NOON)
+    with manager.database.writer() as connection:
+        events.add(connection, [event])
+    manager.run()
+    assert manager.lease(lease).event(agenda.UPDATE).status == lifecycle.EVENT_DONE
+    assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
+    assert acts.aggregate(manager, lease).hosts == ('small-0',)
+
+
+def test_a_start_that_was_cut_short_on_a_host_goes_on_with_another(manager, enrol):
+    first, second = enrol(2)
+    before = manager.cloud.leftovers()
+    lease = manager.create(builders.a_lease(_sized(2, True), **LATER))
+    manager.cloud.fail('nova.allow_flavor', 1, acts.NO)
+    manager.run_until(NOON + hours(1))
+    acts.disable(manager, first)
+    manager.run_until(NOON + hours(1) + builders.minutes(1))
+    lease = manager.lease(lease)
+    assert (lease.state, _spread(lease)) == (lifecycle.ACTIVE, {second.id: 2})
+    assert acts.aggregate(manager, lease).hosts == ('small-1',)
+    assert [name for name, _ in manager.cloud.leftovers()['inventories']] == ['climate_small-1']
+    manager.run_until(NOON + hours(3))
+    assert manager.cloud.leftovers() == before
+
+
+def test_instances_whose_host_stays_held_get_room_elsewhere(manager, enrol):
+    first, second = enrol(2)
+    whole = acts.active(manager, builders.hosts(1, criteria=acts.named(first)))
+    lease = manager.create(builders.a_lease(_sized(2, True), **LATER))
+    assert _spread(lease) == {first.id: 2}
+    manager.cloud.fail('nova.delete_aggregate', 9, acts.NO)
+    manager.run_until(NOON + hours(1))
+    # It waits for a moment first.
+    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=3))
+    lease = manager.lease(lease)
+    assert (lease.state, _spread(lease)) == (lifecycle.ACTIVE, {second.id: 2})
+    assert acts.holders(manager) == {first.id: whole.reservations[0].id}
+
+
+def test_instances_whose_only_host_stays_held_wait_and_say_who_has_it(manager, enrol):
+    [_host] = enrol(1)
+    whole = acts.active(manager, builders.hosts(1))
+    lease = manager.create(builders.a_lease(_sized(2), **LATER))
+    manager.cloud.fail('nova.delete_aggregate', 3, acts.NO)
+    manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=5))
+    assert manager.lease(lease).state == lifecycle.PENDING
+    assert whole.reservations[0].id in str(acts.holders(manager))
+    manager.run_until(NOON + hours(1) + builders.minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_a_substitute_meets_the_criteria_too(manager, enrol):
+    first, _second = enrol(2)
+    lease = manager.create(builders.a_lease(_sized(
+        1, resource_properties='["==", "$hypervisor_hostname", "small-0"]'), **LATER))
+    acts.disable(manager, first)
+    manager.run_until(NOON + hours(1) + builders.minutes(10))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ERROR
+    assert 'hypervisor_hostname == small-0' in lease.reason

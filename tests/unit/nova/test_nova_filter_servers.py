@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scheduler filter and leased servers, in a stand-in for Nova's scheduler."""
+import logging
+
+import nova_standin
+import placing
+import pytest
+import requests
+
+WITH_R1 = placing.WITH_R1
+ALL = placing.ALL
+MINE = (ALL[1],)
+
+
+def request(hints=(), to_host='mine', **options):
+    """A request to unshelve or move the server s1, to one host unless that is None."""
+    return placing.request(hints, instance_uuid='s1',
+                           requested_destination=nova_standin.Destination(to_host), **options)
+
+
+def paths(climate):
+    return [each.path.removeprefix('/v1/') for each in climate.asked]
+
+
+@pytest.mark.parametrize('reason', [None, 'Lease l1 has not started.', 'Lease l1 ended.'])
+def test_an_ordinary_server_gets_ordinary_hosts(asking, climate, reason):
+    climate.shows('r1', ordinary=True, reason=reason)
+    assert placing.passed(asking, placing.request(WITH_R1)) == ['plain']
+
+
+def test_an_ordinary_answer_opens_no_fence(asking, climate, caplog):
+    caplog.set_level(logging.INFO)
+    climate.shows('r1', ordinary=True, reason='It sleeps not.')
+    assert placing.passed(asking, placing.request(WITH_R1), ALL[:2]) == []
+    assert '2 reserved for others' in placing.told(caplog)[0]
+
+
+def test_a_server_that_sleeps_goes_nowhere(asking, climate):
+    climate.shows('r1', reason='Lease l1 has not started.')
+    assert placing.passed(asking, placing.request(WITH_R1)) == []
+
+
+def test_a_server_that_wakes_goes_to_the_host_that_was_held(asking, climate):
+    climate.shows('r1', ['free'])
+    assert placing.passed(asking, placing.request(WITH_R1)) == ['free']
+
+
+def test_ordinary_hosts_are_there_beside_those_of_other_reservations(asking, climate):
+    climate.shows('r0', ordinary=True)
+    climate.shows('r1', ['mine'])
+    wanted = placing.request({'reservation': ['r0', 'r1']})
+    assert placing.passed(asking, wanted) == ['mine', 'plain']
+
+
+def flavored(hints):
+    return placing.request(hints, flavor=nova_standin.Flavor({placing.FLAVOR_KEY: 'r2'}))
+
+
+def test_an_ordinary_server_goes_where_its_flavor_says(asking, climate):
+    climate.shows('r1', ordinary=True)
+    climate.shows('r2', ['free'])
+    assert placing.passed(asking, flavored(WITH_R1), ALL[:2]) == ['free']
+
+
+def test_a_server_that_sleeps_does_not_wake_by_its_flavor(asking, climate):
+    climate.shows('r1', reason='Lease l1 has not started.')
+    climate.shows('r2', ['free'])
+    assert placing.passed(asking, flavored(WITH_R1)) == []
+
+
+def test_an_older_climate_says_nothing_of_ordinary_servers(asking, climate):
+    climate.answers('r1', {'json': {'reservation': {
+        'id': 'r1', 'active': False, 'usable': False, 'reason': 'idle', 'service_hosts': []}}})
+    assert placing.passed(asking, placing.request(WITH_R1)) == []
+
+
+def test_servers_that_boot_together_do_not_cost_a_question_each(asking, climate):
+    for index in range(100):
+        climate.shows(f'r{index}', ordinary=True, reason='It has not started.')
+    assert placing.passed(asking, placing.request(placing.naming(100))) == ['plain']
+    assert len(climate.asked) == 10
+
+
+def test_of_many_reservations_as_many_are_asked_about_as_are_needed(asking, climate):
+    for index in range(30):
+        climate.shows(f'r{index}', reason='It has not started.')
+    climate.shows('r15', ['mine'])
+    assert placing.passed(asking, placing.request(placing.naming(30))) == ['mine']
+    assert len(climate.asked) == 20
+
+
+def test_a_server_that_was_booted_with_many_is_asked_about_itself(asking, climate):
+    climate.leases('s1', 'r15', ['mine'])
+    assert placing.passed(asking, request(placing.naming(30))) == ['mine']
+    assert paths(climate) == ['servers/s1/hosts']
+
+
+def test_a_server_that_just_boots_with_many_is_not_leased_yet(asking, climate):
+    climate.leases_not('s1')
+    for index in range(30):
+        climate.shows(f'r{index}', ordinary=True)
+    assert placing.passed(asking, request(placing.naming(30), None)) == ['plain']
+    assert len(climate.asked) == 11
+
+
+@pytest.mark.parametrize('hints', [{}, WITH_R1], ids=['no hint', 'an old hint'])
+def test_a_server_that_was_leased_later_wakes_on_its_host(asking, climate, hints):
+    climate.shows('r1', reason='Lease l0 ended.')
+    climate.leases('s1', 'r7', ['mine'])
+    assert placing.passed(asking, request(hints), MINE) == ['mine']
+    assert climate.asked[-1].qs == {'project_id': ['me']}
+
+
+@pytest.mark.parametrize('answer', [
+    {'reason': 'Lease l1 has not started.'}, {'hosts': ['elsewhere']}, {'ordinary': True},
+    {'hosts': ['mine'], 'owner': 'them'}], ids=str)
+def test_a_server_that_was_leased_later_goes_to_no_other_fenced_host(asking, climate, answer):
+    climate.leases('s1', 'r7', **answer)
+    theirs = (placing.host('mine', placing.pool(**{'climate:owner': 'them'})),)
+    assert placing.passed(asking, request(), theirs) == []
+
+
+def test_a_server_that_no_lease_has_goes_to_no_fenced_host(asking, climate):
+    climate.leases_not('s1')
+    assert placing.passed(asking, request(), MINE) == []
+    assert paths(climate) == ['servers/s1/hosts']
+
+
+def test_nothing_is_asked_where_no_host_was_demanded_or_one_is_open(asking, climate):
+    assert placing.passed(asking, request(to_host=None), MINE) == []
+    assert placing.passed(asking, placing.request(instance_uuid='s1'), MINE) == []
+    assert placing.passed(asking, request(to_host='plain'), (ALL[2],)) == ['plain']
+    assert climate.asked == []
+
+
+def test_nothing_is_asked_about_a_server_without_an_id(asking, climate):
+    wanted = placing.request(requested_destination=nova_standin.Destination('mine'))
+    assert placing.passed(asking, wanted, MINE) == []
+    assert climate.asked == []
+
+
+def test_without_climate_a_server_that_was_leased_later_is_refused(asking, climate):
+    climate.is_down(requests.exceptions.ConnectionError)
+    assert [placing.passed(asking, request(), MINE) for _ in range(3)] == [[]] * 3
+    assert len(climate.asked) == 1, 'then it is left in peace for a moment'
+    assert placing.passed(asking, request(WITH_R1), MINE) == []
+
+
+def test_aggregates_alone_know_nothing_of_servers():
+    with nova_standin.scheduler() as (filter_class, _conf):
+        assert placing.passed(filter_class(), request(), MINE) == []

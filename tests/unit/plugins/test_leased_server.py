@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A leased server sleeps, is handed over and ended as its lease says, whatever comes between."""
+import builders
+import leased_scene
+import pytest
+
+from climate import errors
+
+AWAKE = ['ACTIVE', 'PAUSED', 'SHUTOFF', 'SUSPENDED']
+ENDINGS = ['snapshot', 'delete', 'suspend', 'shelve', 'migrate']
+ASLEEP = ('SHELVED_OFFLOADED', None)
+RESERVED = {'climate:lease_id': 'l', 'climate:reservation_id': 'r', 'climate:status': 'RESERVED'}
+RUNNING = {**RESERVED, 'climate:status': 'ACTIVE'}
+
+
+class Crash(BaseException):
+    """A call that is cut short."""
+
+
+@pytest.fixture
+def scene(conf):
+    return leased_scene.Scene(conf)
+
+
+@pytest.fixture
+def slow(conf):
+    """A scene in which all takes its time."""
+    for name, seconds in (('server_seconds', 2), ('delete_seconds', 2), ('image_seconds', 5)):
+        conf.set_override(name, seconds, group='simulated')
+    return leased_scene.Scene(conf)
+
+
+def test_it_sleeps_until_its_lease_starts_and_wakes_where_room_is_held(scene):
+    server = scene.lease(scene.boot(), later=True)
+    assert scene.run('prepare') == {'resource_id': server.id, 'asleep': True}
+    assert (scene.place(server), scene.marks(server)) == (ASLEEP, RESERVED)
+    assert scene.images() == [('vm-shelved', 'p', 'active')]
+    assert scene.run('start') == {'resource_id': server.id, 'handed_over': True}
+    assert (scene.place(server), scene.marks(server)) == (('ACTIVE', 'compute-1'), RUNNING)
+    assert scene.images() == []
+
+
+def test_one_whose_lease_starts_at_once_stays_where_it_is(scene):
+    server = scene.hand_over(scene.boot())
+    assert (scene.place(server), scene.marks(server)) == (('ACTIVE', 'compute-3'), RUNNING)
+
+
+@pytest.mark.parametrize('status', [*AWAKE, 'SHELVED', 'SHELVED_OFFLOADED'])
+def test_it_is_put_to_sleep_from_each_status(scene, status):
+    server = scene.boot(status)
+    scene.lease(server, later=True)
+    scene.run('prepare')
+    assert scene.place(server) == ASLEEP
+    scene.run('start')
+    assert (scene.place(server), scene.marks(server)) == (('ACTIVE', 'compute-1'), RUNNING)
+
+
+def test_it_is_waited_for_while_it_is_being_built(slow):
+    server = slow.cloud.boot('p', 'vm', host='compute-3', flavor='2')
+    slow.lease(server, later=True)
+    assert server.status == 'BUILD'
+    slow.run('prepare')
+    assert (slow.place(server), slow.marks(server)) == (ASLEEP, RESERVED)
+
+
+@pytest.mark.parametrize('method', ['prepare', 'start'])
+@pytest.mark.parametrize('status', ['ERROR', 'RESCUE'])
+def test_a_status_from_which_nothing_can_be_done_is_told(scene, method, status):
+    server = scene.lease(scene.boot(), later=True)
+    scene.put(server, status)
+    with pytest.raises(errors.CloudError, match=f'{status}.*openstack server show') as caught:
+        scene.run(method)
+    assert not isinstance(caught.value, errors.StillBusy)
+
+
+def test_one_that_fell_into_error_before_a_start_at_once_is_told(scene):
+    server = scene.lease(scene.boot())
+    scene.put(server, 'ERROR')
+    with pytest.raises(errors.CloudError, match='ERROR'):
+        scene.run('start')
+
+
+def test_without_held_room_it_wakes_anywhere_outside_the_pool(scene):
+    server = scene.hand_over(scene.boot(), later=True, room=False)
+    assert scene.look(server).host in ('compute-3', 'compute-4')
+
+
+def test_each_wake_in_vain_is_told_once_and_tried_again(scene):
+    server = scene.lease(scene.boot(), later=True)
+    scene.run('prepare')
+    scene.cloud.mark_host('compute-1', enabled=False)
+    for count in (1, 2):
+        with pytest.raises(errors.CloudError, match='on host compute-1'):
+            scene.run('start')
+        scene.failures += 1
+        assert scene.service.servers.failures(server.id, 'unshelve', builders.NOON) == count
+    scene.cloud.mark_host('compute-1', enabled=True)
+    scene.run('start')
+    assert scene.place(server) == ('ACTIVE', 'compute-1')
+
+
+def test_one_that_was_not_put_to_sleep_in_time_stays_where_it_is(scene):
+    server = scene.lease(scene.boot('SHUTOFF'), later=True)
+    scene.run('start')
+    assert (scene.place(server), scene.marks(server)) == (('SHUTOFF', 'compute-3'), RUNNING)
+
+
+def test_it_leaves_the_host_whose_room_its_reservation_lost(scene):
+    server = scene.hand_over(scene.boot(), later=True)
+    scene.resources = [scene.pool[1]]
+    scene.run('start')
+    assert scene.look(server).host != 'compute-1'
+
+
+@pytest.mark.parametrize('status', ['SHUTOFF', 'SUSPENDED', 'SHELVED_OFFLOADED'])
+def test_what_its_owner_did_to_it_since_the_start_stays(scene, status):
+    server = scene.hand_over(scene.boot())
+    scene.put(server, status)
+    scene.run('start')
+    assert scene.look(server).status == status
+
+
+@pytest.mark.parametrize('status', AWAKE)
+def test_it_is_imaged_for_its_owner_and_then_deleted(slow, status):
+    server = slow.boot('BUILD')
+    slow.clock.advance(builders.minutes(1))
+    slow.lease(server)
+    slow.run('start')
+    slow.put(server, status)
+    slow.run('end')
+    assert slow.place(server) is None
+    assert slow.images() == [('reserved_vm', 'p', 'active')]
+
+
+def test_it_is_not_deleted_before_its_image_is_active(scene):
+    scene.conf.set_override('image_seconds', 60, group='simulated')
+    server = scene.hand_over(scene.boot())
+    for _ in range(60):
+        with pytest.raises(errors.StillBusy):
+            scene.call('end')
+        scene.clock.advance(leased_scene.SECOND)
+        assert scene.place(server) == ('ACTIVE', 'compute-3')
+    scene.run('end')
+    assert scene.place(server) is None
+
+
+def _end_with_an_image_that_takes_for_ever(scene, status):
+    scene.conf.set_override('image_seconds', 100000, group='simulated')
+    server = scene.hand_over(scene.boot())
+    scene.cloud.mark_server(server.id, status)
+    scene.run('end', times=3600 + 10)
+    return server
+
+
+@pytest.mark.parametrize('status, after', [
+    ('ACTIVE', 'SUSPENDED'), ('SUSPENDED', 'SUSPENDED'), ('SHUTOFF', 'SHUTOFF'),
+    ('PAUSED', 'SHELVED_OFFLOADED')])
+def test_an_image_that_is_not_active_in_time_saves_the_server(scene, status, after):
+    server = _end_with_an_image_that_takes_for_ever(scene, status)
+    assert scene.look(server).status == after
+    assert [name for name, _, _ in scene.images()] == (
+        ['vm-shelved'] if after == 'SHELVED_OFFLOADED' else [])
+    assert scene.marks(server) == {}
+
+
+def test_an_image_that_is_waited_for_for_ever(scene):
+    scene.conf.set_override('image_seconds', 0, group='virtual:instance')
+    with pytest.raises(AssertionError, match='never came'):
+        _end_with_an_image_that_takes_for_ever(scene, 'ACTIVE')
+
+
+def test_an_image_that_vanished_is_made_again(scene):
+    scene.conf.set_override('image_seconds', 60, group='simulated')
+    scene.hand_over(scene.boot())
+    with pytest.raises(errors.StillBusy):
+        scene.call('end')
+    [image] = scene.service.images.made('r')
+    scene.user.images.delete(image.id)
+    scene.run('end')
+    assert scene.images() == [('reserved_vm', 'p', 'active')]
+
+
+def test_one_that_sleeps_is_woken_to_be_imaged(scene):
+    server = scene.hand_over(scene.boot())
+    scene.put(server, 'SHELVED_OFFLOADED')
+    scene.run('end')
+    assert (scene.place(server), scene.images()) == (None, [('reserved_vm', 'p', 'active')])
+
+
+@pytest.mark.parametrize('off', [['compute-1'], ['compute-3', 'compute-4']])
+def test_it_is_woken_to_be_imaged_on_its_host_or_on_another(scene, off):
+    server = scene.hand_over(scene.boot(), later=True)
+    scene.put(server, 'SHELVED_OFFLOADED')
+    for name in off:
+        scene.cloud.mark_host(name, enabled=False)
+    scene.persist('end')
+    assert (scene.place(server), scene.images()) == (None, [('reserved_vm', 'p', 'active')])
+
+
+def test_one_that_cannot_be_woken_to_be_imaged_is_left_asleep_in_the_end(scene):
+    server = scene.hand_over(scene.boot())
+    scene.put(server, 'SHELVED_OFFLOADED')
+    for name in scene.cloud.host_names():
+        scene.cloud.mark_host(name, enabled=False)
+    for _ in range(3):
+        with pytest.raises(errors.CloudError, match='could not be woken'):
+            scene.run('end')
+        scene.failures += 1
+    scene.clock.advance(builders.hours(1))
+    scene.run('end')
+    assert scene.place(server) == ASLEEP
+    assert scene.images() == [('vm-shelved', 'p', 'active')]
+
+
+def test_one_in_error_is_never_deleted_without_an_image(scene):
+    server = scene.hand_over(scene.boot())
+    scene.put(server, 'ERROR')
+    with pytest.raises(errors.CloudError, match='imaged while its status is ERROR'):
+        scene.run('end')
+    scene.clock.advance(builders.hours(1))
+    with pytest.raises(errors.CloudError, match='ERROR'):
+        scene.run('end')
+    assert scene.look(server).status == 'ERROR'
+
+
+@pytest.mark.parametrize('on_end, status, after', [
+    *(('delete', status, None) for status in (*AWAKE, 'SHELVED_OFFLOADED', 'ERROR')),
+    ('suspend', 'ACTIVE', 'SUSPENDED'), ('suspend', 'SUSPENDED', 'SUSPENDED'),
+    ('suspend', 'SHUTOFF', 'SHUTOFF'), ('suspend', 'PAUSED', 'SHELVED_OFFLOADED'),
+    ('suspend', 'SHELVED', 'SHELVED_OFFLOADED'), ('suspend', 'VERIFY_RESIZE', 'SHUTOFF'),
+    *(('shelve', status, 'SHELVED_OFFLOADED') for status in (*AWAKE, 'VERIFY_RESIZE')),
+    *((on_end, 'SHELVED_OFFLOADED', 'SHELVED_OFFLOADED') for on_end in (
+        'suspend', 'shelve', 'migrate')),
+    *(('migrate', status, status) for status in (*AWAKE, 'ERROR'))])
+def test_at_the_end_it_is_as_was_asked_for(scene, on_end, status, after):
+    server = scene.hand_over(scene.boot(), on_end=on_end)
+    scene.put(server, status)
+    scene.run('end')
+    found = scene.look(server)
+    assert (found and found.status) == after
+    if found and found.host and status != 'ERROR':
+        # Nova lets nobody change the metadata of others.
+        assert (found.host, scene.marks(server)) == ('compute-3', {})
+
+
+@pytest.mark.parametrize('on_end, status, after', [
+    ('suspend', 'ACTIVE', 'SUSPENDED'), ('suspend', 'SHUTOFF', 'SHUTOFF'),
+    ('migrate', 'ACTIVE', 'ACTIVE'), ('migrate', 'PAUSED', 'PAUSED'),
+    ('migrate', 'SHUTOFF', 'SHUTOFF'), ('shelve', 'ACTIVE', 'SHELVED_OFFLOADED'),
+    ('suspend', 'SUSPENDED', 'SHELVED_OFFLOADED'), ('migrate', 'SUSPENDED', 'SHELVED_OFFLOADED')])
+@pytest.mark.parametrize('speed', [0, 2])
+def test_at_the_end_it_takes_no_room_in_the_pool(scene, on_end, status, after, speed):
+    server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
+    scene.conf.set_override('server_seconds', speed, group='simulated')
+    scene.put(server, status)
+    scene.run('end')
+    found = scene.look(server)
+    assert found.status == after
+    assert found.host in (('compute-3', 'compute-4') if after != 'SHELVED_OFFLOADED' else (None,))
+    assert scene.marks(server) == {}
+
+
+@pytest.mark.parametrize('on_end', ['suspend', 'migrate'])
+def test_what_cannot_be_moved_out_of_the_pool_is_shelved(scene, on_end):
+    server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
+    for name in ('compute-3', 'compute-4'):
+        scene.cloud.mark_host(name, enabled=False)
+    scene.run('end')
+    assert scene.place(server) == ASLEEP
+
+
+@pytest.mark.parametrize('on_end, call', [('suspend', 'nova.suspend'), ('migrate', 'nova.migrate')])
+def test_what_nova_refuses_to_suspend_or_to_move_is_shelved(scene, on_end, call):
+    later = on_end == 'migrate'
+    server = scene.hand_over(scene.boot(), later=later, on_end=on_end)
+    scene.cloud.fail(call, 9, errors.CloudError(service='Nova', reason='not with this driver'))
+    scene.run('end')
+    assert scene.place(server) == ASLEEP
+
+
+@pytest.mark.parametrize('error', [
+    errors.CloudUnreachable(service='Nova', reason='away'),
+    errors.TrustDead(service='Keystone', reason='gone')])
+def test_what_nova_did_not_hear_is_said_again(scene, error):
+    server = scene.hand_over(scene.boot(), on_end='suspend')
+    scene.cloud.fail('nova.suspend', 1, error)
+    with pytest.raises(type(error)):
+        scene.run('end')
+    scene.run('end')
+    assert scene.place(server) == ('SUSPENDED', 'compute-3')
+
+
+def test_one_that_nova_silently_fails_to_suspend_is_shelved(scene):
+    server = scene.hand_over(scene.boot(), on_end='suspend')
+    with pytest.raises(errors.StillBusy):
+        scene.call('end')
+    scene.put(server, 'SUSPENDED')
+    scene.cloud.mark_server(server.id, 'ACTIVE')
+    scene.run('end')
+    assert (scene.place(server), scene.marks(server)) == (ASLEEP, {})
+
+
+@pytest.mark.parametrize('on_end', ENDINGS)
+@pytest.mark.parametrize('prepared', [True, False])
+def test_one_that_never_was_handed_over_stays_as_it_is(scene, on_end, prepared):
+    server = scene.lease(scene.boot(), later=True, on_end=on_end)
+    if prepared:
+        scene.run('prepare')
+    scene.run('end')
+    assert scene.place(server) == (ASLEEP if prepared else ('ACTIVE', 'compute-3'))
+    assert prepared or scene.marks(server) == {}
+    assert [name for name, _, _ in scene.images()] == (['vm-shelved'] if prepared else [])
+
+
+@pytest.mark.parametrize('method', ['prepare', 'start'])
+def test_a_server_that_is_gone_before_the_end_is_told_of(scene, method):
+    server = scene.lease(scene.boot(), later=True)
+    scene.put(server, 'SOFT_DELETED')
+    with pytest.raises(errors.ServerNotFound):
+        scene.run(method)
+    scene.cloud.delete_server(server.id)
+    with pytest.raises(errors.ServerNotFound):
+        scene.run(method)
+
+
+def test_the_end_of_a_server_that_is_gone_does_nothing(scene):
+    server = scene.hand_over(scene.boot())
+    scene.cloud.delete_server(server.id)
+    scene.run('end')
+    assert scene.images() == []
+
+
+def test_a_start_that_was_never_written_down_is_ended_all_the_same(scene):
+    server = scene.lease(scene.boot(), on_end='delete')
+    scene.call('start')
+    scene.run('end')
+    assert scene.place(server) is None
+
+
+def test_with_a_dead_trust_the_service_acts_and_the_image_is_the_owners(scene):
+    server = scene.hand_over(scene.boot())
+    scene.cloud.delete_trustor('u')
+    scene.run('end')
+    assert (scene.place(server), scene.images()) == (None, [('reserved_vm', 'p', 'active')])
+
+
+def test_with_a_dead_trust_the_service_puts_to_sleep_and_wakes(scene):
+    server = scene.lease(scene.boot(), later=True)
+    scene.cloud.delete_trustor('u')
+    scene.run('prepare')
+    scene.run('start')
+    assert (scene.place(server), scene.images()) == (('ACTIVE', 'compute-1'), [])
+
+
+def test_the_image_that_the_service_made_is_the_owners_also_when_the_server_is_gone(scene):
+    server = scene.hand_over(scene.boot())
+    scene.cloud.delete_trustor('u')
+    with pytest.raises(errors.StillBusy):
+        scene.call('end')
+    scene.cloud.delete_server(server.id)
+    scene.run('end')
+    assert scene.images() == [('reserved_vm', 'p', 'active')]
+
+
+def test_servers_that_came_and_were_never_bound_are_forgotten(scene):
+    marks = {'climate:lease_id': 'l'}
+    stray, foreign = scene.boot(metadata=marks), scene.boot(metadata={
+        **marks, 'climate:reservation_id': 'another'})
+    scene.lease(scene.boot())
+    scene.reservation.request['resource_id'] = None
+    scene.run('end')
+    assert (scene.marks(stray), len(scene.marks(foreign))) == ({}, 2)
+
+
+def _story(conf, steps, later, on_end, on_point=None):
+    """The picture after a story whose calls `on_point` may cut short; and whether it did."""
+    scene = leased_scene.Scene(conf)
+    server = scene.lease(scene.boot(), later=later, on_end=on_end)
+    scene.cloud.faults.on_point = on_point and (lambda name, when: on_point(scene, server))
+    cut_short = False
+    for step in steps:
+        for _ in range(2):
+            try:
+                scene.run(step)
+            except Crash:
+                cut_short = True
+                scene.cloud.faults.on_point = None
+                continue
+            except errors.ServerNotFound:
+                break
+            break
+    scene.cloud.faults.on_point = None
+    return scene.picture(), cut_short
+
+
+def _each_point(conf, *story, deed):
+    """Tell the story anew for each of its points, with `deed(scene, server)` done there once."""
+    for place in range(1, 200):
+        left = place
+
+        def on_point(scene, server):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                deed(scene, server)
+        picture, cut_short = _story(conf, *story, on_point=on_point)
+        if left > 0:
+            return
+        yield picture, cut_short
+    raise AssertionError('The story never came to its end.')
+
+
+STEPS = ('prepare', 'start', 'end')
+
+
+@pytest.mark.parametrize('on_end', ENDINGS)
+@pytest.mark.parametrize('later', [True, False])
+def test_a_crash_between_any_two_calls_makes_no_difference(conf, later, on_end):
+    def die(scene, server):
+        raise Crash
+    steps = STEPS if later else STEPS[1:]
+    expected, _ = _story(conf, steps, later, on_end)
+    count = 0
+    for picture, cut_short in _each_point(conf, steps, later, on_end, deed=die):
+        assert cut_short
+        assert picture == expected
+        count += 1
+    assert count > 5
+
+
+@pytest.mark.parametrize('on_end', ENDINGS)
+def test_a_server_may_be_deleted_at_any_moment(conf, on_end):
+    def delete(scene, server):
+        scene.cloud.delete_server(server.id)
+    for (servers, left), _ in _each_point(conf, STEPS, True, on_end, deed=delete):
+        assert servers == []
+        assert {row[0] for row in left['images']} <= {'reserved_vm'}
+        assert {row[3] for row in left['images']} <= {'p'}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every story is told with: steps, what was seen, and the `climate` command."""
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+BIN = pathlib.Path(sys.executable).parent
+#: The longest wait for anything.
+SECONDS = 30
+
+
+class Failed(Exception):
+    """A step did not show what it should."""
+
+
+class Stage:
+    """Where a story is played.
+
+    :ivar cloud: the SimulatedCloud.
+    :param environ: the environment in which `climate` finds its service.
+    """
+
+    def __init__(self, environ, cloud):
+        self.cloud = cloud
+        self._environ = environ
+
+    def climate(self, *words):
+        """Run a `climate` command; its JSON answer where that was asked for, else its text.
+
+        :raises Failed: it exits with an error.
+        """
+        done = self._run(words)
+        if done.returncode:
+            raise Failed(done.stderr.strip())
+        return json.loads(done.stdout) if 'json' in words else done.stdout
+
+    def refused(self, *words):
+        """Run a `climate` command that must fail; what it says.
+
+        :raises Failed: it succeeds.
+        """
+        done = self._run(words)
+        if not done.returncode:
+            raise Failed('it was not refused')
+        return done.stderr.strip()
+
+    def _run(self, words):
+        shown = ' '.join(word if ' ' not in word else f"'{word}'" for word in words)
+        print(f'   $ climate {shown}')
+        return subprocess.run([BIN / 'climate', *words], env=self._environ, capture_output=True,
+                              text=True, timeout=SECONDS, check=False)
+
+
+def step(text):
+    """Say what comes next."""
+    print(f'\n{text}')
+
+
+def check(held, text):
+    """Print what was seen.
+
+    :raises Failed: it is not what should be.
+    """
+    if not held:
+        raise Failed(text)
+    print(f'   ✓ {text}')
+
+
+def soon(question):
+    """What `question()` says as soon as that is true; False if it is not within a while."""
+    give_up = time.monotonic() + SECONDS
+    while time.monotonic() < give_up:
+        if found := question():
+            return found
+        time.sleep(0.05)
+    return False
