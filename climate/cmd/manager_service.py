@@ -35,6 +35,9 @@ def run(argv):
     :returns: the exit status: 0, or 2 where an audit found drift.
     """
     conf = _configured(argv)
+    if conf.command.name is not None:
+        # By default oslo.log writes to where the command prints.
+        conf.set_default('use_stderr', True)
     log.setup(conf, 'climate')
     try:
         if conf.command.name == 'audit':

@@ -98,7 +98,7 @@ class HostPool(base.Pool):
     def _out_of_the_pool(picture, resource):
         if not resource.reservable:
             return _drift('freepool', resource, (
-                'enrolled, out of use and not in the freepool; withdraw it (again)'))
+                'enrolled, out of use and not in the freepool; withdraw it, or use it again'))
         servers = picture.servers_on([resource.facts['service_name']])
         if servers:
             return _drift('freepool', resource, (

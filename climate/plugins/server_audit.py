@@ -43,7 +43,7 @@ def clear(cloud, made_for):
 
 
 def _made_for(found):
-    """The id of the reservation, else of the lease, that a server names; None for an ordinary one."""
+    """The id of the reservation, else of the lease, that a server names, or None."""
     return found.metadata.get(server_start.RESERVATION_KEY, found.metadata.get(server.LEASE_KEY))
 
 
