@@ -155,6 +155,11 @@ def mentioned(connection, ids):
         .order_by(LEASES.c.id)).all())
 
 
+def are_there(connection):
+    """True where there is a lease, be it a deleted one."""
+    return connection.execute(sa.select(LEASES.c.id).limit(1)).first() is not None
+
+
 def counts(connection):
     """{state: how many leases that are not deleted}."""
     rows = connection.execute(

@@ -63,6 +63,9 @@ class Repairs:
         resource_type, made_for = target
         plugin = self._core.registry.plugin(resource_type)
         with self._core.database.reader() as connection:
+            if not leases.are_there(connection):
+                raise errors.Conflict(reason=(
+                    'The database has no lease at all; is it the one of this cloud?'))
             free = [each for pool in plugin.pools
                     for each in resources.find(connection, pool.name)
                     if each.held_by in (None, made_for)]

@@ -185,6 +185,14 @@ def test_a_repair_that_fails_does_not_keep_the_others(case, capsys):
     assert case.audit(fix=True) == 0
 
 
+def test_with_an_empty_database_nothing_is_taken_for_a_leftover_and_removed(manager, capsys):
+    nova = manager.cloud.as_service().nova
+    nova.ensure_aggregate(cases.FOREIGN, f'climate_{cases.FOREIGN}')
+    assert command.examine(manager.core, True, lambda seconds: None) == 2
+    assert 'is it the one of this cloud?' in capsys.readouterr().out
+    assert nova.aggregate(cases.FOREIGN) is not None
+
+
 def test_a_type_that_is_not_enabled_any_more_is_told(case, capsys):
     cases.leftover_flavor(case)
     plugins = {name: each for name, each in case.manager.core.registry.plugins.items()
