@@ -40,7 +40,7 @@ def client(options: argparse.Namespace, environ: Mapping[str, str]) -> service.C
             return _of_options(options, environ)
     except foreign.ClientException as error:
         raise http.from_foreign(error) from error
-    return _of_standalone(environ)
+    return _of_standalone(options, environ)
 
 
 def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
@@ -88,14 +88,14 @@ def _of_options(options: argparse.Namespace, environ: Mapping[str, str]) -> serv
                           compute_endpoint=given('compute_endpoint_override'))
 
 
-def _of_standalone(environ: Mapping[str, str]) -> service.Client:
+def _of_standalone(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
     found = standalone.find(environ)
     if found is None:
         raise errors.NotConfigured('Which cloud? ' + _HOW)
     from keystoneauth1 import token_endpoint
     session = sessions.Session(auth=token_endpoint.Token(found.url, found.token))
-    return service.Client(session,
-                          compute_endpoint=environ.get('OS_COMPUTE_ENDPOINT_OVERRIDE'))
+    return service.Client(session, compute_endpoint=opts.given(options, environ,
+                                                               'compute_endpoint_override'))
 
 
 def _usual_type(given: typing.Callable[[str], str | None]) -> str:

@@ -81,9 +81,10 @@ def login_given(options: argparse.Namespace) -> dict[str, str]:
 
 
 def cloud_is_meant(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
-    """Whether anything says which cloud to talk to."""
+    """Whether anything says which cloud to talk to; the address of Nova alone does not."""
     return (any(given(options, environ, name) for name in _MEANT)
-            or any(value for name, value in vars(options).items() if name.startswith('os_')))
+            or any(value for name, value in vars(options).items()
+                   if name.startswith('os_') and name != 'os_compute_endpoint_override'))
 
 
 def _auth_type(argv: list[str], environ: Mapping[str, str]) -> str | None:

@@ -79,7 +79,8 @@ def next_moment(connection):
 def claim(connection, event, owner, now, until):
     """Take an event for `owner`; hand it back as it is then, or None when another was faster."""
     values = {'status': lifecycle.EVENT_IN_PROGRESS, 'claim_owner': owner,
-              'claim_no': event.claim_no + 1, 'claimed_until': until, 'updated_at': now}
+              'claim_no': event.claim_no + 1, 'claimed_until': until, 'updated_at': now,
+              'begun_at': event.begun_at or now}
     done = connection.execute(
         sa.update(EVENTS)
         .where(EVENTS.c.id == event.id, EVENTS.c.claim_no == event.claim_no,
@@ -115,8 +116,8 @@ def move(connection, event, now, at):
     """Let an event happen at another moment, also when it has happened already."""
     connection.execute(
         sa.update(EVENTS).where(EVENTS.c.id == event.id)
-        .values(at=at, due_at=at, status=lifecycle.EVENT_UNDONE, attempts=0, waits=0,
-                updated_at=now))
+        .values(at=at, due_at=at, status=lifecycle.EVENT_UNDONE, begun_at=None, attempts=0,
+                waits=0, updated_at=now))
 
 
 def close(connection, lease_id, now, kinds):

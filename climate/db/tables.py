@@ -121,6 +121,7 @@ EVENTS = sa.Table(
     sa.Column('claim_owner', _text(255)),
     sa.Column('claim_no', sa.Integer, nullable=False, default=0),
     sa.Column('claimed_until', UtcDateTime),
+    sa.Column('begun_at', UtcDateTime),
     sa.Column('attempts', sa.Integer, nullable=False, default=0),
     sa.Column('waits', sa.Integer, nullable=False, default=0),
     *_stamps(),

@@ -92,8 +92,8 @@ class Event:
 
     `due_at` is when it is tried next: `at` at first, later after a failure or while it waits.
     A claim (`claim_owner`, `claimed_until`) ends by itself; `claim_no` counts the claims, and
-    every write of a claim's owner names its number. `attempts` counts the failures, `waits` how
-    often something in the cloud was not ready yet.
+    every write of a claim's owner names its number. `begun_at` is when it was first tried,
+    `attempts` counts the failures, `waits` how often something in the cloud was not ready yet.
     """
 
     id: str
@@ -105,6 +105,7 @@ class Event:
     claim_owner: str | None = None
     claim_no: int = 0
     claimed_until: Moment | None = None
+    begun_at: Moment | None = None
     attempts: int = 0
     waits: int = 0
     created_at: Moment | None = None

@@ -45,6 +45,7 @@ class Outcome:
     :ivar states: {reservation id: its new state}.
     :ivar bindings: {reservation id: what the cloud made for it}.
     :ivar free: ids of reservations that occupy nothing any more.
+    :ivar patient: while it is BUSY it is tried again as often as it takes.
     :ivar over: no reservation of the lease is left, so that it ends before its time.
     """
 
@@ -53,6 +54,7 @@ class Outcome:
     states: dict = dataclasses.field(default_factory=dict)
     bindings: dict = dataclasses.field(default_factory=dict)
     free: frozenset = frozenset()
+    patient: bool = False
     over: bool = False
 
 
@@ -154,10 +156,11 @@ class Actions:
 
         :param in_vain: ids of those that waited too long for what they lease; they are over.
         """
-        attempt = base.Attempt(now=now, since=event.at, failures=event.attempts)
+        attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
+        patient = True
         for reservation in reservations:
             if reservation.id in in_vain:
                 continue
@@ -166,6 +169,7 @@ class Actions:
                 made = getattr(self._plugin(reservation), method)(cloud, lease, reservation, had)
             except errors.StillBusy as error:
                 busy.append(error.message)
+                patient = patient and error.kwargs.get('has_own_limit', False)
                 continue
             except errors.ServerNotFound:
                 gone.add(reservation.id)
@@ -182,7 +186,7 @@ class Actions:
         result = FAILED if reasons else BUSY if busy else DONE
         outcome = Outcome(result, ' '.join(reasons or busy) or None,
                           {key: state for key, state in states.items() if state is not None},
-                          bindings)
+                          bindings, patient=patient)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

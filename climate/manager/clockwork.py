@@ -166,11 +166,15 @@ class Clockwork:
 
     def _pause_after(self, event, outcome):
         """How long until the event is tried again; None when it is over with it."""
-        if outcome.result == actions.BUSY and event.waits < self._waits_limit:
-            return self._busy_pause
-        if outcome.result in (actions.BUSY, actions.FAILED):
+        if self._has_failed(event, outcome):
             return self._pause.after(event.attempts + 1)
-        return None
+        return self._busy_pause if outcome.result == actions.BUSY else None
+
+    def _has_failed(self, event, outcome):
+        """True also where something in the cloud takes longer than it may."""
+        if outcome.result == actions.BUSY:
+            return not outcome.patient and event.waits >= self._waits_limit
+        return outcome.result == actions.FAILED
 
     @staticmethod
     def _record_reservations(connection, claim, outcome, now):
@@ -193,7 +197,7 @@ class Clockwork:
 
     def _record_again(self, connection, claim, outcome, now, pause):
         event, lease = claim.event, claim.lease
-        failed = outcome.result == actions.FAILED or event.waits >= self._waits_limit
+        failed = self._has_failed(event, outcome)
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
                       attempts=event.attempts + failed, waits=event.waits + (not failed))
         if claim.has_task:

@@ -126,7 +126,7 @@ class Attempt:
     """The try in which a plugin is called, for what must not go on for ever.
 
     :ivar now: this moment.
-    :ivar since: when the action was first due, such as the start of the lease.
+    :ivar since: when the action was first tried.
     :ivar failures: how many tries of it have failed before.
     """
 

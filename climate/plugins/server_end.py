@@ -20,6 +20,8 @@ _SUSPENDING = 'SUSPENDING'
 # Words of Glance for an image that may become active yet.
 _UNFINISHED = ('queued', 'saving', 'uploading', 'importing')
 _ACTIVE = 'active'
+# On the host that was held for it, and then on any.
+_MOST_WAKES = 2
 
 
 def end(conf, cloud, lease, reservation, resources):
@@ -79,10 +81,14 @@ class _Ending:
                 self._suspend()
             return
         if any(image.status in _UNFINISHED for image in images):
-            self.found.wait('its image is not active yet')
+            self.found.wait('its image is not active yet', has_own_limit=True)
         self._drop(images)
         self.found.wait_for_calm()
         if self.found.status in (server_start.OFFLOADED, server_start.SHELVED):
+            if self.found.failures('unshelve') >= _MOST_WAKES:
+                # Nothing runs and nothing is lost: what it sleeps in is its image.
+                self.found.put_to_sleep()
+                return
             self.found.wake(self._host_to_wake_on())
         self._confirm()
         if self.found.status == 'ERROR' and self.found.host is None:

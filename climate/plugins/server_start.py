@@ -149,9 +149,13 @@ class Leased:
         if self._found.task is not None or self.status in _PASSING:
             self.wait(self._found.task or self.status)
 
-    def wait(self, reason):
-        """Ask for another call, in which the server is looked at again."""
-        raise errors.StillBusy(service='Nova', reason=f'server {self.id}: {reason}')
+    def wait(self, reason, has_own_limit=False):
+        """Ask for another call, in which the server is looked at again.
+
+        :param has_own_limit: the caller sees to it that this comes to an end.
+        """
+        raise errors.StillBusy(service='Nova', reason=f'server {self.id}: {reason}',
+                               has_own_limit=has_own_limit)
 
     def give_up(self, what):
         """Say that the server is in no status for that."""
@@ -225,7 +229,7 @@ class Leased:
         self.wait('being deleted')
 
     def failures(self, change):
-        """How often Nova has tried in vain since what is being done now was due."""
+        """How often Nova has tried in vain since what is being done now was first tried."""
         return self.service.servers.failures(self.id, change, self._cloud.attempt.since)
 
 

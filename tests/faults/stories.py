@@ -15,6 +15,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import audit
 from climate.manager import trusts
+from climate.manager import watch
 
 LEASE = str(uuid.UUID(int=1))
 _GROUP = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
@@ -165,6 +166,88 @@ class ShrinkOfInstances(_OfInstances):
                     None, {'amount': 1}, id=reservation.id),)))
 
 
+class _OfServer(Story):
+    """A server is booted with its lease."""
+
+    hosts = 2
+    on_end = 'snapshot'
+
+    def boot(self, manager, later):
+        """Do what nova-api does with the middleware, all of it or the rest of it."""
+        _create_lease(manager, records.ReservationRequest('virtual:instance', {
+            'resource_id': None, 'flavor_id': '1', 'on_end': self.on_end}), later=later)
+        [reservation] = _lease(manager).reservations
+        if not manager.cloud.servers():
+            manager.cloud.boot('demo', 'vm', {'reservation': reservation.id}, flavor='1',
+                               metadata={'climate:lease_id': LEASE})
+        [server] = manager.cloud.servers()
+        manager.client.bind_reservation(builders.a_member(), reservation.id, server.id)
+
+    def arrange_asleep(self, manager):
+        super().arrange(manager)
+        self.boot(manager, later=True)
+        wait_for(manager, lambda: Sleep.is_over(self, manager))
+
+    def arrange_awake(self, manager):
+        self.arrange_asleep(manager)
+        Wake.act(self, manager)
+        wait_for(manager, lambda: Start.is_over(self, manager))
+
+
+class BootNow(_OfServer):
+    name = 'boot with a lease that starts now'
+    is_over = Start.is_over
+
+    def act(self, manager):
+        self.boot(manager, later=False)
+
+
+class Sleep(_OfServer):
+    name = 'boot with a lease that starts later'
+
+    def act(self, manager):
+        self.boot(manager, later=True)
+
+    def is_over(self, manager):
+        prepared = _lease(manager).event('prepare_lease')
+        return prepared.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR)
+
+
+class Wake(_OfServer):
+    name = 'start of a server that sleeps'
+    arrange = _OfServer.arrange_asleep
+    is_over = Start.is_over
+
+    def act(self, manager):
+        lease = _lease(manager)
+        if lease.start > manager.core.clock():
+            manager.client.update_lease(builders.a_member(), LEASE, records.LeaseChanges(
+                lenient=False, start_now=True))
+
+
+class EndOfServer(_OfServer):
+    name = 'end of a server'
+    arrange = _OfServer.arrange_awake
+    act = End.act
+    is_over = End.is_over
+
+
+class MoveAtTheEnd(EndOfServer):
+    name = 'end of a server that lives on'
+    on_end = 'migrate'
+
+
+class ServerGone(_OfServer):
+    name = 'end of a lease whose server was deleted'
+    arrange = _OfServer.arrange_awake
+    is_over = End.is_over
+
+    def act(self, manager):
+        for server in manager.cloud.servers():
+            manager.cloud.delete_server(server.id)
+        watch.Watch(manager.core).look(manager.core.clock())
+
+
 class Enrol(Story):
     name = 'enrol'
     hosts = 1
@@ -195,7 +278,8 @@ class Withdraw(Story):
 
 STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink,
                                              StartOfInstances, EndOfInstances,
-                                             ShrinkOfInstances, Enrol, Withdraw)}
+                                             ShrinkOfInstances, BootNow, Sleep, Wake, EndOfServer,
+                                             MoveAtTheEnd, ServerGone, Enrol, Withdraw)}
 
 
 def wait_for(manager, over):
@@ -279,9 +363,10 @@ def _create(manager, *counts):
     _create_lease(manager, *map(builders.hosts, counts))
 
 
-def _create_lease(manager, *reservations):
-    request = builders.a_lease(*reservations, start=None,
-                               end=manager.core.clock() + builders.hours(9))
+def _create_lease(manager, *reservations, later=False):
+    now = manager.core.clock()
+    request = builders.a_lease(*reservations, start=now + builders.hours(8) if later else None,
+                               end=now + builders.hours(9))
     try:
         manager.client.get_lease(builders.a_member(), LEASE)
     except errors.LeaseNotFound:

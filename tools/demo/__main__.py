@@ -41,7 +41,7 @@ def main():
                 hosts.play(stage)
                 servers.play(stage, nova_url)
             except stages.Failed as error:
-                print(f'\n   ✗ {error}')
+                print(f'\n   ✗ {error}', *_warnings(folder), sep='\n')
                 return 1
     print('\nEvery step held.')
     return 0
@@ -72,6 +72,12 @@ def _climate(folder):
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(stages.SECONDS)
+
+
+def _warnings(folder):
+    """The last of what Climate has warned of; its log goes away with the folder."""
+    lines = pathlib.Path(folder, 'climate.log').read_text().splitlines()
+    return [line for line in lines if ' WARNING ' in line or ' ERROR ' in line][-10:]
 
 
 if __name__ == '__main__':

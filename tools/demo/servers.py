@@ -18,8 +18,8 @@ def play(stage, nova_url):
     vm2 = _starts_later(stage, nova)
     _both_are_listed(stage)
     host = _room_is_held(stage)
-    _wakes(stage, nova, vm2, host)
     _is_imaged(stage, nova, vm1)
+    _wakes(stage, nova, vm2, host)
     _exists_already(stage, nova)
     _nothing_is_left(stage)
 
@@ -108,17 +108,8 @@ def _room_is_held(stage):
     return host
 
 
-def _wakes(stage, nova, server_id, host):
-    stages.step('The second lease starts.')
-    stages.check(nova.becomes(server_id, 'ACTIVE'), 'its server is ACTIVE')
-    place = nova.server(server_id)['OS-EXT-SRV-ATTR:host']
-    stages.check(place == host, f'it runs on {place}')
-    stage.climate('lease', 'wait', 'lease2')
-    stages.check(True, 'the lease is active')
-
-
 def _is_imaged(stage, nova, server_id):
-    stages.step('The first lease ends soon.')
+    stages.step('The user of the first server needs it no more, and lets its lease end soon.')
     stage.climate('lease', 'set', 'lease1', '--end', '+1s')
     seen = _seen_until_gone(stage.cloud, server_id)
     for image, lives in seen:
@@ -147,21 +138,31 @@ def _seen_until_gone(cloud, server_id):
     return seen
 
 
+def _wakes(stage, nova, server_id, host):
+    stages.step('The second lease starts.')
+    stages.check(nova.becomes(server_id, 'ACTIVE'), 'its server is ACTIVE')
+    place = nova.server(server_id)['OS-EXT-SRV-ATTR:host']
+    stages.check(place == host, f'it runs on {place}')
+    stage.climate('lease', 'wait', 'lease2')
+    stages.check(True, 'the lease is active')
+
+
 def _exists_already(stage, nova):
     stages.step('A server that exists gets a lease, too; at the end it is to be suspended.')
     server_id = nova.boot('vm3')
     stage.climate('server', 'lease', 'vm3', '--duration', '1h', '--on-end', 'suspend', '--wait')
-    stage.climate('lease', 'end', 'lease-vm3', '--wait')
-    found = nova.server(server_id)
-    stages.check(found['status'] == 'SUSPENDED', f'the server is {found["status"]}')
-    stages.check(not found['metadata'], 'nothing of the lease is left on it')
+    stage.climate('lease', 'end', 'lease-vm3')
+    stages.check(nova.becomes(server_id, 'SUSPENDED'), 'the server is SUSPENDED')
+    stages.check(stages.soon(lambda: not nova.server(server_id)['metadata']),
+                 'nothing of the lease is left on it')
 
 
 def _nothing_is_left(stage):
     stages.step('The user deletes the second lease.')
-    stage.climate('lease', 'delete', 'lease2', '--wait')
+    stage.climate('lease', 'delete', 'lease2')
     cloud = stage.cloud
-    stages.check([each.name for each in cloud.servers()] == ['vm3'], 'its server is gone')
+    stages.check(stages.soon(lambda: [each.name for each in cloud.servers()] == ['vm3']),
+                 'its server is gone')
     stages.check({each['kind'] for each in cloud.images()} == {'snapshot'},
                  'what it slept in is gone; the images that were made at the ends are there')
     stages.check(stages.soon(lambda: not cloud.as_service().keystone.trusts()),

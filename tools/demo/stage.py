@@ -49,8 +49,11 @@ class Stage:
     def _run(self, words):
         shown = ' '.join(word if ' ' not in word else f"'{word}'" for word in words)
         print(f'   $ climate {shown}')
-        return subprocess.run([BIN / 'climate', *words], env=self._environ, capture_output=True,
-                              text=True, timeout=SECONDS, check=False)
+        try:
+            return subprocess.run([BIN / 'climate', *words], env=self._environ, text=True,
+                                  capture_output=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            raise Failed(f'it was not done within {SECONDS} seconds') from None
 
 
 def step(text):

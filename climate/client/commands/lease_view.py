@@ -13,9 +13,9 @@ Table = tuple[list[str], list[typing.Any]]
 _LIST = ['id', 'name', 'status', 'start', 'end']
 _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reservations']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
-         'before_end', 'ended_at', 'project_id', 'user_id', 'created_at', 'updated_at',
-         'reservations', 'server_create', 'events')
-_TIMES = ('start', 'end', 'before_end', 'ended_at', 'created_at', 'updated_at')
+         'before_end', 'ended_at', 'deleted_at', 'project_id', 'user_id', 'created_at',
+         'updated_at', 'reservations', 'server_create', 'events')
+_TIMES = ('start', 'end', 'before_end', 'ended_at', 'deleted_at', 'created_at', 'updated_at')
 
 
 def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool) -> Table:

@@ -59,6 +59,12 @@ def put(connection, server_id, **columns):
                        (*columns.values(), server_id))
 
 
+def is_marked(row, metadata):
+    """True where `mark` would change nothing."""
+    known = json.loads(row['metadata'])
+    return all(known.get(key) == text for key, text in metadata.items())
+
+
 def mark(connection, row, metadata):
     """Set keys of a server's metadata, and remove those whose value is None."""
     changed = {**json.loads(row['metadata']), **metadata}

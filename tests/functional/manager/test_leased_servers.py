@@ -393,3 +393,29 @@ def test_what_the_scheduler_is_told_follows_the_life_of_the_server(manager):
     assert told() == (True, False, ())
     with pytest.raises(errors.ServerNotFound):
         manager.client.server_hosts(nova, server.id, 'demo')
+
+
+def test_the_end_waits_for_an_image_longer_than_for_other_things(manager, conf):
+    conf.set_override('image_seconds', 2000, group='simulated')
+    lease = leased(manager, to_come())
+    server = boot(manager, lease)
+    run_for(manager)
+    acts.change(manager, manager.lease(lease), end_now=True)
+    run_for(manager, 1990)
+    assert manager.lease(lease).task == 'end'
+    assert now_on(server)(manager) is not None
+    run_for(manager, 60)
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert now_on(server)(manager) is None
+
+
+def test_an_image_that_takes_too_long_leaves_the_server_suspended(manager, conf):
+    conf.set_override('image_seconds', 9000, group='simulated')
+    lease = leased(manager, to_come())
+    server = boot(manager, lease)
+    run_for(manager)
+    acts.change(manager, manager.lease(lease), end_now=True)
+    run_for(manager, 3700)
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert now_on(server)(manager).status == 'SUSPENDED'
+    assert not manager.cloud.images()

@@ -12,7 +12,6 @@ from climate.db import events
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import leases as use_cases
 
 NOON, hours = builders.NOON, builders.hours
 LATER = {'start': NOON + hours(1), 'end': NOON + hours(2)}
@@ -131,7 +130,7 @@ def test_what_runs_on_a_host_that_is_taken_out_of_use_stays_there(manager, enrol
     first, _ = enrol(2)
     lease = acts.active(manager, request_of(), end=NOON + hours(2))
     acts.disable(manager, first)
-    event = use_cases.new_event(lease.id, agenda.UPDATE, NOON, NOON)
+    event = events.new(lease.id, agenda.UPDATE, NOON, NOON)
     with manager.database.writer() as connection:
         events.add(connection, [event])
     manager.run()

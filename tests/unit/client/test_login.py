@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which cloud the command talks to, and who asks."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from unit.client import canned
+
+URL = canned.URL
+
+
+@pytest.fixture
+def listing(requests_mock):
+    requests_mock.get(f'{URL}/leases', json={'leases': []})
+    return requests_mock
+
+
+def headers(requests_mock):
+    return requests_mock.last_request.headers
+
+
+def standalone(tmp_path, pid):
+    file = tmp_path / 'standalone.json'
+    file.write_text(json.dumps({'url': URL, 'token': 'demo:demo:member', 'pid': pid}))
+    return {'CLIMATE_STANDALONE_FILE': str(file)}
+
+
+def test_without_any_cloud_a_running_standalone_is_found(run, listing, tmp_path):
+    outcome = run('lease', 'list', environ=standalone(tmp_path, os.getpid()))
+    assert outcome.code == 0, outcome.err
+    assert headers(listing)['X-Auth-Token'] == 'demo:demo:member'
+
+
+@pytest.mark.parametrize('words, more', [
+    (['--os-compute-endpoint-override', canned.NOVA], {}),
+    ([], {'OS_COMPUTE_ENDPOINT_OVERRIDE': canned.NOVA})])
+def test_a_standalone_can_have_a_nova_beside_it(run, listing, tmp_path, words, more):
+    listing.get(f'{URL}/leases', json={'leases': [canned.a_lease(
+        reservations=[canned.a_leased_server()])]})
+    listing.get(f'{canned.NOVA}/servers/detail', json={'servers': [canned.a_server()]})
+    outcome = run(*words, 'server', 'list', '-f', 'value', '-c', 'name',
+                  environ={**standalone(tmp_path, os.getpid()), **more})
+    assert (outcome.code, outcome.out) == (0, 'web-1\n'), outcome.err
+
+
+def test_a_standalone_is_found_in_the_state_directory(run, listing, tmp_path):
+    (tmp_path / 'climate').mkdir()
+    standalone(tmp_path / 'climate', os.getpid())
+    assert run('lease', 'list', environ={'XDG_STATE_HOME': str(tmp_path)}).code == 0
+
+
+@pytest.mark.parametrize('content', [None, '{', '[]', '{"url": "http://x/v1"}'])
+def test_without_cloud_and_standalone_the_way_out_is_said(run, tmp_path, content):
+    file = tmp_path / 'standalone.json'
+    if content is not None:
+        file.write_text(content)
+    outcome = run('lease', 'list', environ={'CLIMATE_STANDALONE_FILE': str(file)})
+    assert outcome.code == 1
+    assert all(word in outcome.err for word in ('OS_CLOUD', 'OS_AUTH_URL', 'make run'))
+
+
+def test_a_standalone_that_has_died_is_not_asked(run, listing, tmp_path):
+    dead = subprocess.Popen([sys.executable, '-c', ''])
+    dead.wait()
+    assert run('lease', 'list', environ=standalone(tmp_path, dead.pid)).code == 1
+    assert listing.call_count == 0
+
+
+def test_a_given_cloud_wins_over_a_standalone(run, listing, tmp_path):
+    environ = standalone(tmp_path, os.getpid())
+    assert run('--os-auth-type', 'none', '--os-endpoint', URL, 'lease', 'list',
+               environ=environ).code == 0
+    assert headers(listing)['X-Auth-Token'] != 'demo:demo:member'
+
+
+def test_http_basic(run, listing):
+    assert run('lease', 'list', '--os-auth-type', 'http_basic', '--os-endpoint', URL,
+               '--os-username', 'a', '--os-password', 'b', environ={'HOME': '/nowhere'}).code == 0
+    assert headers(listing)['Authorization'] == 'Basic YTpi'
+
+
+KEYSTONE = 'http://keystone.example/v3'
+LOGIN = {'OS_AUTH_URL': KEYSTONE, 'OS_USERNAME': 'u', 'OS_PASSWORD': 'p', 'OS_PROJECT_NAME': 'x',
+         'OS_USER_DOMAIN_NAME': 'Default', 'OS_PROJECT_DOMAIN_NAME': 'Default'}
+
+
+@pytest.fixture
+def keystone(listing):
+    listing.get(KEYSTONE, json={'version': {'id': 'v3.14', 'status': 'stable', 'links': [
+        {'rel': 'self', 'href': KEYSTONE}]}})
+    listing.post(f'{KEYSTONE}/auth/tokens', headers={'X-Subject-Token': 'fresh'}, json={'token': {
+        'methods': ['password'], 'expires_at': '2999-01-01T00:00:00.000000Z',
+        'issued_at': '2020-01-01T00:00:00.000000Z', 'user': {'id': 'u', 'name': 'u'},
+        'catalog': [{'type': 'reservation', 'name': 'climate', 'endpoints': [
+            {'interface': 'public', 'region': 'one', 'region_id': 'one', 'url': URL},
+            {'interface': 'internal', 'region': 'two', 'region_id': 'two',
+             'url': 'http://two/v1'}]}, {'type': 'compute', 'name': 'nova', 'endpoints': [
+                 {'interface': 'public', 'region': 'one', 'region_id': 'one',
+                  'url': f'{canned.NOVA}/'}]}]}})
+    return listing
+
+
+def test_plain_variables_log_in_with_a_password(run, keystone):
+    outcome = run('lease', 'list', environ=LOGIN)
+    assert outcome.code == 0, outcome.err
+    assert headers(keystone)['X-Auth-Token'] == 'fresh'
+
+
+def test_names_of_servers_come_from_the_compute_service_of_the_catalogue(run, keystone):
+    keystone.get(f'{URL}/leases', json={'leases': [canned.a_lease(
+        reservations=[canned.a_leased_server()])]})
+    keystone.get(f'{canned.NOVA}/servers/detail', json={'servers': [canned.a_server()]})
+    outcome = run('server', 'list', '-f', 'value', '-c', 'name', environ=LOGIN)
+    assert (outcome.out, outcome.err) == ('web-1\n', '')
+    assert 'OpenStack-API-Version' not in headers(keystone)
+    outcome = run('--os-region-name', 'two', 'server', 'lease', 'web-1', '--duration', '1h',
+                  environ=LOGIN)
+    assert (outcome.code, 'give the id of the server' in outcome.err) == (1, True)
+
+
+def test_region_and_interface_choose_the_endpoint(run, keystone):
+    keystone.get('http://two/v1/leases', json={'leases': []})
+    assert run('--os-region-name', 'two', '--os-interface', 'internal', 'lease', 'list',
+               environ=LOGIN).code == 0
+    assert keystone.last_request.hostname == 'two'
+
+
+def test_a_region_without_the_service_is_said_so(run, keystone):
+    outcome = run('--os-region-name', 'mars', 'lease', 'list', environ=LOGIN)
+    assert outcome.code == 1
+    assert 'no "reservation" service for this region' in outcome.err
+
+
+def test_a_cloud_of_clouds_yaml(run, keystone, tmp_path):
+    file = tmp_path / 'clouds.yaml'
+    file.write_text(f"""
+clouds:
+  lab:
+    auth: {{auth_url: '{KEYSTONE}', username: u, password: p, project_name: x,
+           user_domain_name: Default, project_domain_name: Default}}
+    region_name: one
+""")
+    environ = {'OS_CLIENT_CONFIG_FILE': str(file), 'OS_CLOUD': 'lab'}
+    outcome = run('lease', 'list', environ=environ)
+    assert outcome.code == 0, outcome.err
+    outcome = run('--os-cloud', 'moon', 'lease', 'list', environ=environ)
+    assert (outcome.code, 'moon' in outcome.err) == (1, True)
+
+
+def test_an_option_wins_over_clouds_yaml(run, listing, tmp_path):
+    file = tmp_path / 'clouds.yaml'
+    file.write_text("clouds: {lab: {auth_type: none, auth: {endpoint: 'http://wrong/v1'}}}")
+    outcome = run('--os-cloud', 'lab', '--os-endpoint', URL, 'lease', 'list',
+                  environ={'OS_CLIENT_CONFIG_FILE': str(file)})
+    assert outcome.code == 0, outcome.err
+
+
+@pytest.mark.parametrize('changes, expected', [
+    ({'OS_USERNAME': ''}, 'OS_USERNAME'), ({'OS_PASSWORD': ''}, 'OS_PASSWORD'),
+    ({'OS_AUTH_TYPE': 'magic'}, 'no way to log in called "magic"')])
+def test_an_incomplete_login_says_what_is_missing(run, requests_mock, changes, expected):
+    outcome = run('lease', 'list', environ={**LOGIN, **changes})
+    assert outcome.code == 1
+    assert expected in outcome.err and 'Traceback' not in outcome.err
+
+
+def test_a_wrong_password_is_a_message(run, keystone):
+    keystone.post(f'{KEYSTONE}/auth/tokens', status_code=401, headers={
+        'Content-Type': 'application/json'}, json={'error': {
+            'code': 401, 'title': 'Unauthorized', 'message': 'Wrong password.'}})
+    outcome = run('lease', 'list', environ=LOGIN)
+    assert outcome.code == 1
+    assert 'identity service refused: Wrong password.' in outcome.err
+
+
+def test_options_of_rare_ways_to_log_in_are_known(run):
+    outcome = run('--os-auth-type', 'v3oidcpassword', '--os-identity-provider', 'idp',
+                  '--os-auth-url', KEYSTONE, '--os-protocol', 'p', 'lease', 'list', environ={})
+    assert outcome.code == 1
+    assert 'Logging in needs more options' in outcome.err
