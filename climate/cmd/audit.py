@@ -16,14 +16,6 @@ _HEAD = ('WHAT', 'WHICH', 'WHAT IS WRONG')
 _GAP = '  '
 
 
-def add_command(subparsers):
-    """Add the command and its options."""
-    parser = subparsers.add_parser(
-        'audit', help='Compare the accounts with the cloud; exit with 2 where they differ.')
-    parser.add_argument('--fix', action='store_true',
-                        help='Repair what can be repaired without touching a server.')
-
-
 def run(conf):
     """Audit the installation that `conf` describes; returns the exit status, 0 or DRIFT.
 
@@ -33,7 +25,7 @@ def run(conf):
     try:
         return examine(core.Core(conf=conf, database=database, cloud=clouds.build(conf),
                                  registry=registry.Registry(conf), clock=database.now),
-                       conf.command.fix)
+                       conf.fix)
     finally:
         database.dispose()
 

@@ -10,6 +10,15 @@ from climate.cmd import audit
 from climate.manager import service
 from climate.plugins import registry
 
+# A positional word and not a subcommand, which oslo.config would demand always.
+_COMMAND_LINE = (
+    cfg.StrOpt('command', positional=True, required=False, choices=[
+        ('audit', 'compare the accounts with the cloud; exit with 2 where they differ')],
+        help='Without one, the daemon runs.'),
+    cfg.BoolOpt('fix', default=False, help='With audit: repair what can be repaired without '
+                                           'touching a server.'),
+)
+
 
 class ManagerService(oslo_service.Service):
     """The manager as oslo.service starts and stops it; nothing runs before the fork."""
@@ -35,12 +44,12 @@ def run(argv):
     :returns: the exit status: 0, or 2 where an audit found drift.
     """
     conf = _configured(argv)
-    if conf.command.name is not None:
+    if conf.command is not None:
         # By default oslo.log writes to where the command prints.
         conf.set_default('use_stderr', True)
     log.setup(conf, 'climate')
     try:
-        if conf.command.name == 'audit':
+        if conf.command == 'audit':
             return audit.run(conf)
         # Here, because a child that cannot start is forked again without end.
         service.check(conf)
@@ -52,11 +61,12 @@ def run(argv):
 
 
 def _configured(argv):
-    cfg.CONF.register_cli_opt(cfg.SubCommandOpt(
-        'command', title='Commands', help='Without one, the daemon runs.',
-        handler=audit.add_command))
+    cfg.CONF.register_cli_opts(_COMMAND_LINE)
     try:
-        return configuration.load(argv, 'climate-manager')
+        conf = configuration.load(argv, 'climate-manager')
     except SystemExit as error:
         # argparse ends with 2 for a mistake in the command line, which here means drift.
         raise SystemExit(1 if error.code == 2 else error.code) from error
+    if conf.fix and conf.command is None:
+        raise SystemExit('climate-manager: --fix belongs to "climate-manager audit".')
+    return conf

@@ -3,6 +3,7 @@
 import pathlib
 import subprocess
 import sys
+import time
 
 import builders
 import pytest
@@ -36,8 +37,8 @@ state = {tmp_path}/cloud.sqlite
 audit_grace_seconds = 1
 """)
 
-    def run(*words, file=path):
-        done = subprocess.run([str(PROGRAM), '--config-file', str(file), 'audit', *words],
+    def run(*words, file=path, command=('audit',)):
+        done = subprocess.run([str(PROGRAM), '--config-file', str(file), *command, *words],
                               capture_output=True, text=True, check=False, timeout=60)
         return done.returncode, done.stdout, done.stderr
     return run
@@ -72,9 +73,12 @@ def test_what_is_left_after_a_repair_is_drift_too(installation, audit):
 
 
 def test_errors_and_mistakes_end_with_one(audit, tmp_path):
-    status, said, aside = audit('--fox')
-    assert (status, said) == (1, '')
-    assert '--fox' in aside
+    for words, wrong in ((('--fox',), '--fox'), (('edit',), 'edit')):
+        status, said, aside = audit(*words)
+        assert (status, said) == (1, '')
+        assert wrong in aside
+    status, _, aside = audit('--fix', command=())
+    assert (status, 'belongs to "climate-manager audit"' in aside) == (1, True)
     broken = tmp_path / 'broken.conf'
     broken.write_text(f"""[cloud]
 driver = simulated
@@ -84,3 +88,22 @@ connection = sqlite:///{tmp_path}/no/such/folder/climate.sqlite
     status, said, aside = audit(file=broken)
     assert (status, said) == (1, '')
     assert 'climate-manager: ' in aside
+
+
+def test_without_the_word_the_daemon_runs_and_audits_by_itself(installation, audit, tmp_path):
+    path = tmp_path / 'daemon.conf'
+    path.write_text((tmp_path / 'climate.conf').read_text()
+                    + 'audit_interval_seconds = 1\naudit_fix = true\n[DEFAULT]\n'
+                      f'transport_url = fake:/\nlog_file = {tmp_path}/daemon.log\n')
+    nova = installation.cloud.as_service().nova
+    nova.remove_hosts(nova.aggregate('freepool'), ['compute-1'])
+    daemon = subprocess.Popen([str(PROGRAM), '--config-file', str(path)])
+    try:
+        deadline = time.monotonic() + 60
+        while 'compute-1' not in nova.aggregate('freepool').hosts:
+            assert time.monotonic() < deadline, (tmp_path / 'daemon.log').read_text()
+            time.sleep(0.1)
+    finally:
+        daemon.terminate()
+        assert daemon.wait(30) == 0
+    assert audit()[0] == 0
