@@ -121,6 +121,14 @@ class Flavors(abc.ABC):
     def delete_groups(self, name):
         """Delete the server groups of that name of all projects; none is done."""
 
+    @abc.abstractmethod
+    def every(self):
+        """All Flavors, private ones too, as a list in no promised order; as the service only."""
+
+    @abc.abstractmethod
+    def groups(self):
+        """The server groups of all projects, as pairs (id, name) in a list."""
+
 
 class Servers(abc.ABC):
     """What becomes of single servers: asleep, awake, moved, gone. Nova keeps them.
@@ -143,6 +151,10 @@ class Servers(abc.ABC):
     @abc.abstractmethod
     def ids(self):
         """The ids of the servers of all projects, as a frozenset; as the service only."""
+
+    @abc.abstractmethod
+    def every(self):
+        """The Servers of all projects, as a list in no promised order; as the service only."""
 
     @abc.abstractmethod
     def mark(self, server_id, metadata):
@@ -271,6 +283,17 @@ class Placement(abc.ABC):
         """Take a class from all providers, then delete it; one that is not there is done.
 
         :raises StillBusy: a server still holds some of it.
+        """
+
+    @abc.abstractmethod
+    def classes(self):
+        """The names of all resource classes, as a frozenset."""
+
+    @abc.abstractmethod
+    def children(self, prefix):
+        """The inventories of the child providers whose names begin so: {name: inventory}.
+
+        An inventory is as that of a hypervisor. Each costs a call, several are made at once.
         """
 
     @abc.abstractmethod

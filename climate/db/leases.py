@@ -133,6 +133,33 @@ def with_trusts(connection, trust_ids):
         sa.select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(list(trust_ids)))).scalars())
 
 
+def open_ones(connection):
+    """The leases that are not over, whole, by id."""
+    return _whole(connection, connection.execute(
+        _select().where(LEASES.c.deleted_at.is_(None),
+                        LEASES.c.state.not_in(lifecycle.OVER))
+        .order_by(LEASES.c.id)).all())
+
+
+def mentioned(connection, ids):
+    """The leases that have one of these ids, or a reservation that has, whole, by id.
+
+    Deleted ones too.
+    """
+    if not ids:
+        return []
+    named = sorted(ids)
+    theirs = sa.select(tables.RESERVATIONS.c.lease_id).where(tables.RESERVATIONS.c.id.in_(named))
+    return _whole(connection, connection.execute(
+        _select().where(sa.or_(LEASES.c.id.in_(named), LEASES.c.id.in_(theirs)))
+        .order_by(LEASES.c.id)).all())
+
+
+def are_there(connection):
+    """True where there is a lease, be it a deleted one."""
+    return connection.execute(sa.select(LEASES.c.id).limit(1)).first() is not None
+
+
 def counts(connection):
     """{state: how many leases that are not deleted}."""
     rows = connection.execute(

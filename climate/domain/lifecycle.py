@@ -24,6 +24,9 @@ STATES = {
     ERROR: 'Something failed; the reason is in words, the end still cleans up.',
 }
 
+#: In these a lease has nothing any more, and never will again.
+OVER = (TERMINATED, TIMEDOUT)
+
 RESERVATION_PENDING = 'pending'
 RESERVATION_ACTIVE = 'active'
 RESERVATION_DELETED = 'deleted'

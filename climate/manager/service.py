@@ -18,6 +18,7 @@ from climate.manager import core
 from climate.manager import endpoint
 from climate.manager import metrics
 from climate.manager import notify
+from climate.manager import patrol
 from climate.manager import refresh
 from climate.manager import trusts
 from climate.manager import watch
@@ -64,6 +65,7 @@ class Manager:
         self.endpoint = endpoint.Endpoint(self.core)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
         self._watch = watch.Watch(self.core)
+        self._patrol = patrol.Patrol(self.core, self.owner)
         self._listener = None
         self._pool = futures.ThreadPoolExecutor(conf.manager.workers,
                                                 thread_name_prefix='event')
@@ -74,7 +76,7 @@ class Manager:
         self._since = self.core.clock()
         self._seen()
         self._listener = watch.listen(self._conf, self._watch, self.core.clock)
-        metrics.serve(self.core, self.clockwork)
+        metrics.serve(self.core, self.clockwork, self._patrol)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
         for errand, pause in self._errands():
@@ -126,6 +128,7 @@ class Manager:
             (self._watch.look, min(looks, default=0)),
             (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
+            (self._patrol.step, self._patrol.pause_seconds),
         ]
         return [(errand, pause) for errand, pause in errands if pause]
 

@@ -9,6 +9,7 @@ from climate import errors
 from climate.domain import fit
 from climate.domain import records
 from climate.domain import requirement
+from climate.plugins import audited
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +76,23 @@ class Pool(abc.ABC):
         :raises HostInUse: somebody still uses it.
         """
 
+    def mend(self, cloud, resource):
+        """Put back what an enrolled resource lacks in the cloud. Repeatable.
+
+        One that a reservation holds stays where it is.
+
+        :raises HostInUse: it cannot be put back now.
+        """
+
+    def audit(self, picture, resources, enrolled):
+        """The Drifts of the pool itself, whoever has leased its resources. Pure.
+
+        :param picture: the cloud as ``manager.picture.Picture`` shows it.
+        :param resources: the enrolled Resources that may be compared.
+        :param enrolled: the names of all that are enrolled.
+        """
+        return []
+
 
 @dataclasses.dataclass(frozen=True)
 class Need:
@@ -117,7 +135,7 @@ class Attempt:
     failures: int = 0
 
 
-class ResourcePlugin(abc.ABC):
+class ResourcePlugin(audited.Audited, abc.ABC):
     """Knows one resource type: how it is asked for, and how it is handed over.
 
     One instance serves all threads of a manager. A plugin never opens the database.

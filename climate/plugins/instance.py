@@ -8,7 +8,9 @@ from climate.plugins import criteria
 from climate.plugins import footprint
 from climate.plugins import pools
 from climate.plugins import room
+from climate.plugins import room_audit
 from climate.plugins import server
+from climate.plugins import server_audit
 from climate.plugins import server_end
 from climate.plugins import server_start
 
@@ -153,10 +155,8 @@ class InstancePlugin(base.ResourcePlugin):
     def start(self, cloud, lease, reservation, resources):
         if _is_server(reservation):
             return server_start.start(self.conf, cloud, lease, reservation, resources)
-        request = reservation.request
-        sizes = {'vcpus': request['vcpus'], 'ram': request['memory_mb'],
-                 'disk': request['disk_gb'], 'ephemeral': 0, 'swap': 0}
-        return room.start(self.conf, cloud, lease, reservation, resources, sizes, {})
+        return room.start(self.conf, cloud, lease, reservation, resources,
+                          _sizes(reservation), {})
 
     def end(self, cloud, lease, reservation, resources):
         if _is_server(reservation):
@@ -164,9 +164,34 @@ class InstancePlugin(base.ResourcePlugin):
         else:
             room.end(cloud, lease, reservation)
 
+    def traces(self, picture):
+        return [*room_audit.traces(self.conf, picture, self.resource_type),
+                *server_audit.traces(picture, self.resource_type)]
+
+    def lacks(self, picture, lease, reservation, resources):
+        if _is_server(reservation):
+            return server_audit.lacks(picture, lease, reservation)
+        return room_audit.lacks(self.conf, picture, lease, reservation, resources)
+
+    def complete(self, cloud, lease, reservation, resources):
+        if _is_server(reservation):
+            return server_audit.complete(cloud, lease, reservation)
+        return room.complete(self.conf, cloud, lease, reservation, resources,
+                             _sizes(reservation), {})
+
+    def clear(self, cloud, made_for, resources):
+        room.clear(cloud, made_for)
+        server_audit.clear(cloud, made_for)
+
     @classmethod
     def fields(cls, reservation):
         return server.fields(reservation) if _is_server(reservation) else room.fields(reservation)
+
+
+def _sizes(reservation):
+    request = reservation.request
+    return {'vcpus': request['vcpus'], 'ram': request['memory_mb'], 'disk': request['disk_gb'],
+            'ephemeral': 0, 'swap': 0}
 
 
 def _is_server(reservation):

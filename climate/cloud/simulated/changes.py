@@ -33,6 +33,10 @@ class Servers(base.Servers):
         return self._calls.make('nova.server_ids', lambda connection, project_id: frozenset(
             server.id for server in servers.every(connection)))
 
+    def every(self):
+        return self._calls.make('nova.servers', lambda connection, project_id: servers.every(
+            connection))
+
     def mark(self, server_id, metadata):
         def work(connection, project_id):
             row = servers.find(connection, server_id, project_id)
