@@ -12,6 +12,7 @@ from climate.db import reservations
 from climate.db import resources
 from climate.domain import fit
 from climate.manager import booking
+from climate.manager import claims
 
 LOG = log.getLogger(__name__)
 
@@ -33,7 +34,7 @@ class Substitutes:
         :param patient: wait for a resource that is still held instead of replacing it.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of order, and there is no substitute.
-        :raises LostRace: another manager has taken the lease over; nothing was written.
+        :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
         with self._core.database.writer() as connection:
             promised = allocations.of_reservations(connection, [reservation.id])
@@ -42,7 +43,7 @@ class Substitutes:
                 given.resource_id for given in promised if not given.whole})
             holders = resources.hold(connection, whole, reservation.id) if whole else {}
             known = {each.id: each for each in resources.with_ids(connection, whole)}
-            _refuse_overtaken(connection, lease)
+            claims.refuse_overtaken(connection, lease)
         _refuse_held(parts, reservation)
         broken = {key for key, each in known.items() if not each.reservable} - set(holders)
         if not holders and not broken:
@@ -71,7 +72,7 @@ class Substitutes:
                     need, demand=demand)))
 
         def write(connection, chosen):
-            _refuse_overtaken(connection, lease)
+            claims.refuse_overtaken(connection, lease)
             allocations.delete(connection, [reservation.id], lost)
             self._booking.replace(connection, chosen, now)
             resources.release(connection, reservation.id, lost)
@@ -95,12 +96,6 @@ def _refuse_held(parts, reservation):
             if each.held_by not in (None, reservation.id)]
     if held:
         raise errors.StillBusy(service='Climate', reason=f'still held are {", ".join(held)}.')
-
-
-def _refuse_overtaken(connection, lease):
-    # After the resources are locked, in the order of every booking.
-    if leases.lock(connection, lease.id).claim_no != lease.claim_no:
-        raise errors.LostRace()
 
 
 def reread(connection, lease):
