@@ -9,6 +9,7 @@ from climate.client import hosts
 from climate.client import http
 from climate.client import leases
 from climate.client import properties
+from climate.client import services
 
 
 class Client:
@@ -38,3 +39,4 @@ class Client:
         self.hosts = hosts.Hosts(self.http)
         self.properties = properties.Properties(self.http, self.hosts)
         self.allocations = allocations.Allocations(self.http)
+        self.services = services.Services(self.http)

@@ -20,4 +20,5 @@ TABLE = {
     'property list': 'climate.client.commands.property:ListProperties',
     'property set': 'climate.client.commands.property:SetProperty',
     'property unset': 'climate.client.commands.property:UnsetProperty',
+    'service list': 'climate.client.commands.service:ListServices',
 }

@@ -84,7 +84,7 @@ def test_a_bus_that_is_down_for_long_is_asked_less_and_less(manager, bus):
         sending.seconds = second
         sending.flush()
     # After 1, 2, 4, 8, 16, 32 and then every 60 seconds.
-    assert bus.tries == 16
+    assert bus.tries == 15
     bus.up = True
     sending.seconds = 700
     assert sending.flush() == 2
