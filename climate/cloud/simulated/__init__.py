@@ -3,6 +3,7 @@
 import collections
 from concurrent import futures
 import contextlib
+import threading
 import time
 
 from climate import errors
@@ -44,6 +45,9 @@ class SimulatedCloud(base.Cloud):
         self._pool = None
         if options.delay_seconds and conf.nova.concurrency > 1:
             self._pool = futures.ThreadPoolExecutor(conf.nova.concurrency, 'simulated-cloud')
+        # As the adapters of the real cloud do it.
+        self._turns = {name: threading.BoundedSemaphore(conf[name].concurrency)
+                       for name in ('nova', 'placement', 'keystone')}
         self._service = self._services(None)
 
     def as_service(self):
@@ -147,8 +151,8 @@ class SimulatedCloud(base.Cloud):
         self._store.close()
 
     def _services(self, trust_id):
-        identity = calls.Calls(self._store, self.faults, self._options.delay_seconds,
-                               self._clock, trust_id)
+        identity = calls.Calls(self._store, self.faults, self._turns,
+                               self._options.delay_seconds, self._clock, trust_id)
         return base.Services(
             nova=nova.Nova(identity, self._pool, self._options.delete_seconds, self._clock),
             flavors=flavors.Flavors(identity), placement=placement.Placement(identity),
