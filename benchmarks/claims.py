@@ -5,6 +5,7 @@
 file (then one manager only, as SQLite has one writer). What is in the database goes. The events
 do nothing in the cloud (they are notices), so that only claiming and recording is measured.
 """
+# ruff: noqa: E402, I001
 import dataclasses
 import multiprocessing
 import os

@@ -89,8 +89,10 @@ class Manager:
             self._threads.append(thread)
         self._events = self._threads[0]
         if self._serve_rpc:
+            bus = transport.connect(self._conf)
+            transport.limit_line(self._conf)
             self._server = messaging.get_rpc_server(
-                transport.connect(self._conf), transport.target(self._conf, server=self.owner),
+                bus, transport.target(self._conf, server=self.owner),
                 [self.endpoint], executor=self._conf.manager.backend,
                 serializer=transport.ContextSerializer(),
                 access_policy=messaging.DefaultRPCAccessPolicy)
