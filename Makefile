@@ -77,8 +77,9 @@ cloud-down:
 	$(PYTHON) -m tools.cloud climate-down
 	$(PYTHON) -m tools.cloud down
 
-bench: $(VENV)/.test  ## What the scheduler filter costs.
+bench: $(VENV)/.test  ## What the scheduler filter costs, and how fast due events drain.
 	$(BIN)/python -m benchmarks.filter
+	$(BIN)/python -m benchmarks.claims
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info doc/build

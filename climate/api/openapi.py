@@ -51,6 +51,7 @@ def document(plugins):
                 'parameters': [_ID],
                 'get': _operation('Ask whether a project may use a reservation now, and where',
                                   query=[{**_query('project_id'), 'required': True}])},
+            '/services': {'get': _operation('List the managers and whether they live')},
             '/os-hosts': {
                 'get': _operation('List enrolled hosts', query=_paging()),
                 'post': _operation('Enrol a host', schemas.HOST_CREATE[1], 201),

@@ -137,6 +137,13 @@ def usability(found):
             'hosts': list(found.hosts), 'service_hosts': list(found.service_hosts)}
 
 
+def service(found):
+    """A Service, from REST 1.1 on."""
+    return {'id': found.id, 'binary': 'climate-manager', 'host': found.host,
+            'state': 'up' if found.up else 'down', 'since': times.shown(found.since),
+            'last_seen': times.shown(found.last_seen), 'running_events': found.running}
+
+
 def _stamps_1_0(record):
     return {'created_at': times.shown_plainly(record.created_at),
             'updated_at': times.shown_plainly(record.updated_at)}

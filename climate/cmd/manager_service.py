@@ -34,7 +34,8 @@ class ManagerService(oslo_service.Service):
 
     def stop(self, graceful=True):
         if self._manager is not None:
-            self._manager.stop()
+            # oslo.service ends the process after that time; 0: never.
+            self._manager.stop(self._conf.graceful_shutdown_timeout or float('inf'))
         super().stop()
 
 

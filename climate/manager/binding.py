@@ -15,6 +15,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
 from climate.domain import lifecycle
+from climate.manager import claims
 from climate.manager import core
 from climate.manager import lease_cloud
 
@@ -54,6 +55,7 @@ class Binding:
 
         :returns: (Lease, frozenset of the reservations that waited as long as they may).
         :raises StillBusy: some wait, and may go on.
+        :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
         lease = self._claim_arrivals(lease)
         waiting = [each for each in _open(lease) if self._awaits(each)]
@@ -77,7 +79,7 @@ class Binding:
                 taken = reservations.leasing(connection, arrived)
             mine = [each.id for each in waiting if each.resource_type == resource_type]
             found |= zip(mine, [each for each in arrived if each not in taken], strict=False)
-        return self._write(lease, found, 'climate') if found else lease
+        return self._write(lease, found) if found else lease
 
     def _awaits(self, reservation):
         return self._core.registry.plugin(reservation.resource_type).awaits_thing(reservation)
@@ -91,11 +93,16 @@ class Binding:
         raise errors.ReservationNotFound(reservation_id=reservation_id)
 
     @core.again_after_a_race
-    def _write(self, lease, things, who):
-        """The lease after {reservation id: id of the thing} was written down."""
+    def _write(self, lease, things, who=None):
+        """The lease after {reservation id: id of the thing} was written down.
+
+        :param who: the user who says so; None: the holder of the lease's claim.
+        """
         now = self._core.clock()
         try:
             with self._core.database.writer() as connection:
+                if who is None:
+                    claims.refuse_overtaken(connection, lease)
                 current = leases.lock(connection, lease.id)
                 for reservation in _open(current):
                     thing_id = things.get(reservation.id)
@@ -107,7 +114,7 @@ class Binding:
                     reservations.change(
                         connection, [reservation.id], now, leased_id=thing_id,
                         binding={**reservation.binding, 'resource_id': thing_id})
-                    journal.note(connection, lease.id, now, who, 'bind',
+                    journal.note(connection, lease.id, now, who or 'climate', 'bind',
                                  f'{reservation.id} leases {thing_id}')
                     LOG.info('Lease %s, reservation %s: leases %s', lease.id, reservation.id,
                              thing_id)

@@ -94,6 +94,10 @@ class ManagerClient:
         return wire.unpack(records.Lease, self._call(
             context, 'bind_reservation', reservation_id=reservation_id, thing_id=thing_id))
 
+    def list_services(self, context):
+        """The Services by their ids."""
+        return wire.unpack_all(records.Service, self._call(context, 'list_services'))
+
     def create_resource(self, context, pool, name, properties):
         """The Resource, enrolled in `pool` with {property: text}."""
         return wire.unpack(records.Resource, self._call(
