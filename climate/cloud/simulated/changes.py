@@ -38,6 +38,8 @@ class Servers(base.Servers):
             row = servers.find(connection, server_id, project_id)
             if row is None:
                 raise errors.ServerNotFound(server_id=server_id)
+            if servers.is_marked(row, metadata):
+                return
             if row['status'] not in lifecycle.AWAKE:
                 raise errors.StillBusy(service='Nova', reason=(
                     f"Cannot 'update_instance_metadata' instance {server_id} while it is "
