@@ -134,8 +134,7 @@ class InstancePlugin(base.ResourcePlugin):
         servers = cloud.as_service().servers
         if len(thing_ids) > _FEW:
             return frozenset(thing_ids) - servers.ids()
-        return frozenset(each for each in thing_ids if (
-            found := servers.server(each)) is None or found.status in server.GONE)
+        return frozenset(each for each in thing_ids if servers.server(each) is None)
 
     def roams(self, lease, reservation):
         return _is_server(reservation) and server.roams(lease, reservation)

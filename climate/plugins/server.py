@@ -20,8 +20,6 @@ SIZED_FIELDS = ('vcpus', 'memory_mb', 'disk_gb', 'amount', 'affinity', 'resource
 ENDINGS = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
 #: Metadata of a server: the id of its lease.
 LEASE_KEY = 'climate:lease_id'
-#: Statuses of a server that is not there any more, but for an administrator.
-GONE = ('DELETED', 'SOFT_DELETED')
 
 _SIZES = ('vcpus', 'memory_mb', 'disk_gb')
 
@@ -173,8 +171,7 @@ def _find(cloud, request, project_id):
 
 def _found(cloud, server_id, project_id):
     server = cloud.as_service().servers.server(server_id)
-    if (server is None or server.project_id != project_id or server.status in GONE
-            or server.task == 'deleting'):
+    if server is None or server.project_id != project_id or server.task == 'deleting':
         raise errors.BadField(field='resource_id', reason=(
             f'there is no server "{server_id}" in this project; "openstack server list" has the '
             'ids.'))

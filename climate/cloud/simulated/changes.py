@@ -22,7 +22,9 @@ class Servers(base.Servers):
     def server(self, server_id):
         def work(connection, project_id):
             row = servers.find(connection, server_id, project_id)
-            return None if row is None else servers.record(row, servers.shown_flavor(row))
+            if row is None or row['status'] == 'SOFT_DELETED':
+                return None
+            return servers.record(row, servers.shown_flavor(row))
         return self._calls.make('nova.server', work, admin=False)
 
     def marked(self, project_id, key, text):
