@@ -40,10 +40,10 @@ class Watch:
         self.check(gone, now)
         return gone
 
-    def check(self, thing_ids, now):
+    def check(self, leased_ids, now):
         """Let the leases of these things be checked, those of them that are leased."""
         with self._core.database.reader() as connection:
-            found = reservations.leasing(connection, thing_ids)
+            found = reservations.leasing(connection, leased_ids)
         for lease_id in sorted({lease_id for _, lease_id in found.values()}):
             self._order_check(lease_id, now)
         if found:

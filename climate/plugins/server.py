@@ -95,6 +95,11 @@ def leased_id(reservation):
     return reservation.binding.get('resource_id') or reservation.request['resource_id']
 
 
+def bound(reservation, server_id):
+    """The binding of a reservation that leases this server from now on."""
+    return {**reservation.binding, 'resource_id': server_id}
+
+
 def check(cloud, lease, reservation, server_id):
     """Refuse a server that the reservation cannot lease.
 
