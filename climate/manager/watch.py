@@ -30,15 +30,12 @@ class Watch:
 
     def look(self, now):
         """Look at all that is leased; returns the ids of what is gone."""
-        with self._core.database.reader() as connection:
-            leased = reservations.leasing(connection)
-        if not leased:
-            return frozenset()
-        gone = frozenset().union(*(
-            plugin.gone(self._core.cloud, leased) for plugin in self._core.registry.plugins.values()
-            if plugin.leases_things))
+        gone = set()
+        for plugin in self._core.registry.plugins.values():
+            if plugin.leases_things:
+                gone |= self._gone(plugin)
         self.check(gone, now)
-        return gone
+        return frozenset(gone)
 
     def check(self, leased_ids, now):
         """Let the leases of these things be checked, those of them that are leased."""
@@ -48,6 +45,11 @@ class Watch:
             self._order_check(lease_id, now)
         if found:
             self._core.wake()
+
+    def _gone(self, plugin):
+        with self._core.database.reader() as connection:
+            leased = reservations.leased_ids(connection, plugin.resource_type)
+        return plugin.gone(self._core.cloud, leased) if leased else frozenset()
 
     @core.again_after_a_race
     def _order_check(self, lease_id, now):
