@@ -17,7 +17,6 @@ from climate.manager import core
 LOG = log.getLogger(__name__)
 
 _DELETED = r'^instance\.delete\.end$'
-_TEARDOWN = ('end', 'delete')
 # All managers together take each notification once, and none from other listeners.
 _LISTENERS = 'climate'
 
@@ -55,7 +54,7 @@ class Watch:
     def _order_check(self, lease_id, now):
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
-            if lease.task in _TEARDOWN:
+            if lease.task in lifecycle.TEARDOWN:
                 # Climate itself deletes what it leases.
                 return
             ordered = lease.event(agenda.CHECK)

@@ -121,10 +121,9 @@ def roams(lease, reservation):
 
     Not while it sleeps before the start, and not while room is held for it.
     """
-    ordered = lease.event(agenda.DELETE)
     over = (reservation.state == lifecycle.RESERVATION_DELETED or lease.deleted_at is not None
-            or lease.state == lifecycle.TERMINATED or lease.task in ('end', 'delete')
-            or ordered is not None)
+            or lease.state == lifecycle.TERMINATED or lease.task in lifecycle.TEARDOWN
+            or lease.event(agenda.DELETE) is not None)
     if over or not reservation.request['sleeps']:
         return True
     if lease.state == lifecycle.PENDING and lease.task != 'start':
