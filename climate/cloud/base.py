@@ -134,7 +134,10 @@ class Servers(abc.ABC):
 
     @abc.abstractmethod
     def server(self, server_id):
-        """The Server with its flavor, or None; as a user, one that this user may see."""
+        """The Server with its flavor, or None; as a user, one that this user may see.
+
+        One that is deleted, also softly, is not there, although Nova shows it to an administrator.
+        """
 
     @abc.abstractmethod
     def marked(self, project_id, key, text):

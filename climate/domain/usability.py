@@ -5,8 +5,6 @@ import dataclasses
 from climate.domain import lifecycle
 from climate.domain import records
 
-_TEARDOWN = ('end', 'delete')
-
 
 @dataclasses.dataclass(frozen=True)
 class Holding:
@@ -71,7 +69,7 @@ def _why_idle(holding: Holding, now: records.Moment, wakes: bool) -> str | None:
         return f'{lease} was deleted.'
     if holding.state == lifecycle.TERMINATED or holding.end <= now:
         return f'{lease} ended at {holding.end:%Y-%m-%d %H:%M:%S} UTC.'
-    if holding.task in _TEARDOWN:
+    if holding.task in lifecycle.TEARDOWN:
         return f'{lease} is being ended.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'

@@ -78,8 +78,8 @@ class Endpoint:
         return wire.pack(self._reservations.lease(reservation_id))
 
     @_answers
-    def bind_reservation(self, context, reservation_id, thing_id):
-        return wire.pack(self._binding.bind(context, reservation_id, thing_id))
+    def bind_reservation(self, context, reservation_id, leased_id):
+        return wire.pack(self._binding.bind(context, reservation_id, leased_id))
 
     @_answers
     def create_resource(self, context, pool, name, properties):

@@ -87,6 +87,10 @@ def test_users_see_the_servers_of_their_project_only(scene):
         scene.user.servers.mark(other.id, {'a': '1'})
 
 
+def test_a_server_that_is_deleted_softly_is_not_there(scene):
+    assert scene.service.servers.server(scene.boot('SOFT_DELETED').id) is None
+
+
 def test_metadata_are_set_and_removed_and_found(scene):
     server, other = scene.boot(metadata={'kept': 'x'}), scene.boot()
     scene.user.servers.mark(server.id, {'lease': 'l', 'gone': 'y'})
@@ -101,6 +105,8 @@ def test_metadata_are_not_changed_in_any_status(scene, status):
     server = scene.boot(status)
     with pytest.raises(errors.StillBusy, match=status):
         scene.user.servers.mark(server.id, {'a': '1'})
+    # What is so already is no change, as with the real one.
+    scene.user.servers.mark(server.id, {'unknown': None})
 
 
 @pytest.mark.parametrize('call', [
