@@ -103,6 +103,7 @@ class InstancePlugin(base.ResourcePlugin):
         request = self.asked(request)
         if server.is_meant(request):
             return server.resolve(self.conf[self.resource_type], cloud, request, occasion)
+        server.refuse_room(request, occasion)
         found = {'affinity': None, **request,
                  'resource_properties': criteria.as_text(request.get('resource_properties'))}
         requirement.parse(found['resource_properties'])

@@ -83,6 +83,17 @@ def resolve(options, cloud, request, occasion):
     return resolved
 
 
+def refuse_room(request, occasion):
+    """Refuse room for instances in place of a leased server.
+
+    :raises BadField: it names the fields that a leased server does not have.
+    """
+    if occasion.before is not None and is_meant(occasion.before.request):
+        raise errors.BadField(
+            field=', '.join(name for name in SIZED_FIELDS if request.get(name) is not None),
+            reason='the reservation leases a server; make another lease for room for instances.')
+
+
 def needs(request):
     """The Needs of a resolved request: its room, where it sleeps."""
     if not request['sleeps']:
