@@ -142,7 +142,7 @@ class InstancePlugin(base.ResourcePlugin):
         return _is_server(reservation) and server.roams(lease, reservation)
 
     def wakes(self, reservation):
-        return (_is_server(reservation) and reservation.request['sleeps']
+        return (self.leased_id(reservation) is not None and reservation.request['sleeps']
                 and bool(reservation.resource_ids))
 
     def prepares(self, request):

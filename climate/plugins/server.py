@@ -133,7 +133,7 @@ def roams(lease, reservation):
     over = (reservation.state == lifecycle.RESERVATION_DELETED or lease.deleted_at is not None
             or lease.state == lifecycle.TERMINATED or lease.task in ('end', 'delete')
             or ordered is not None)
-    if over or not reservation.request['sleeps']:
+    if over or not reservation.request['sleeps'] or leased_id(reservation) is None:
         return True
     if lease.state == lifecycle.PENDING and lease.task != 'start':
         return not reservation.binding.get('asleep', False)

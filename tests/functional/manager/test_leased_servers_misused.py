@@ -8,6 +8,7 @@ import test_leased_servers as story
 from climate import errors
 from climate.domain import lifecycle
 from climate.manager import binding
+from climate.nova import rules
 
 END = story.LATER + builders.hours(1)
 SECOND = builders.minutes(1 / 60)
@@ -149,6 +150,38 @@ def test_a_server_that_comes_when_the_lease_was_given_up_is_refused(manager, dem
     [late] = [each for each in manager.lease(lease).reservations if each.state == 'deleted']
     with pytest.raises(errors.ReservationNotFound):
         manager.client.bind_reservation(demo, late.id, story.boot(manager).id)
+
+
+def asks_climate(manager):
+    """Let the simulated scheduler ask as the filter does."""
+    def answer(reservation_id, project_id):
+        found = manager.client.reservation_hosts(builders.an_admin(), reservation_id, project_id)
+        return rules.Answer(found.active, found.usable, found.reason,
+                            frozenset(found.service_hosts), found.ordinary, found.server_id)
+    manager.cloud.answers = answer
+
+
+def test_no_other_server_is_booted_where_room_is_held_for_one(manager):
+    manager.enrol(1)
+    asks_climate(manager)
+    lease = later(manager)
+    server = story.boot(manager, lease)
+    manager.run_until(story.LATER + builders.minutes(1))
+    assert story.now_on(server)(manager).host in acts.freepool(manager)
+    with pytest.raises(errors.Conflict, match='No valid host'):
+        manager.cloud.boot('demo', 'other', {'reservation': story.only(lease).id}, flavor='1')
+
+
+def test_what_is_booted_while_its_lease_starts_is_an_ordinary_server(manager):
+    manager.enrol(1)
+    asks_climate(manager)
+    lease = later(manager, start=manager.clock() + SECOND)
+    story.run_for(manager, 5)
+    assert manager.lease(lease).task == 'start'
+    server = story.boot(manager, lease)
+    story.run_for(manager)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert story.now_on(server)(manager).host not in acts.freepool(manager)
 
 
 demo = story.demo
