@@ -223,8 +223,12 @@ class Images(abc.ABC):
     service = 'Glance'
 
     @abc.abstractmethod
-    def made(self, key):
-        """The Images that were made under `key`, as a list; as the service, of all projects."""
+    def made(self, key, project_id):
+        """The Images that were made under `key` for a project, as a list; as the service only.
+
+        They are the project's, or Climate's own. Other people's are not among them: anybody can
+        write any key on an image.
+        """
 
     @abc.abstractmethod
     def give(self, image_id, project_id):

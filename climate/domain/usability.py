@@ -33,6 +33,7 @@ class Usability:
     :ivar usable: the project that asks may.
     :ivar reason: why not, in words; None where it is usable.
     :ivar ordinary: its servers may be placed as if they named no reservation.
+    :ivar server_id: the one server that it is for; None where it is for any, or not known yet.
     :ivar hosts: the hypervisors that belong to it while it is active.
     :ivar service_hosts: the names of their nova-compute, in the same order.
     """
@@ -44,6 +45,7 @@ class Usability:
     usable: bool
     reason: str | None = None
     ordinary: bool = False
+    server_id: str | None = None
     hosts: tuple[str, ...] = ()
     service_hosts: tuple[str, ...] = ()
 

@@ -46,6 +46,9 @@ class Binding:
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
         plugin.check_thing(cloud, lease, reservation, leased_id)
         lease = self._write(lease, {reservation_id: leased_id}, context.user_id or 'climate')
+        if all(each.id != reservation_id for each in _open(lease)):
+            # It has waited too long, just now.
+            raise errors.ReservationNotFound(reservation_id=reservation_id)
         self._core.wake()
         return lease
 
@@ -75,8 +78,11 @@ class Binding:
             arrived = plugin.arrivals(cloud, lease)
             with self._core.database.reader() as connection:
                 taken = reservations.leasing(connection, arrived)
-            mine = [each.id for each in waiting if each.resource_type == resource_type]
-            found |= zip(mine, [each for each in arrived if each not in taken], strict=False)
+            mine = [each for each in waiting if each.resource_type == resource_type]
+            for thing_id in arrived:
+                if thing_id not in taken and mine and _fits(plugin, cloud, lease, mine[0],
+                                                            thing_id):
+                    found[mine.pop(0).id] = thing_id
         return self._write(lease, found, 'climate') if found else lease
 
     def _awaits(self, reservation):
@@ -119,6 +125,18 @@ class Binding:
         return dataclasses.replace(lease, reservations=after.reservations)
 
 
+def late_comers(connection, lease_id, reservation_ids):
+    """Those of the reservations that were bound meanwhile, while they were given up.
+
+    They stay as they are until the transaction ends.
+    """
+    if not reservation_ids:
+        return frozenset()
+    lease = leases.lock(connection, lease_id)
+    return frozenset(each.id for each in lease.reservations
+                     if each.id in reservation_ids and each.leased_id is not None)
+
+
 def refuse_leased(parts, leased_ids):
     """Nothing, unless a reservation leases one of the things already.
 
@@ -128,6 +146,17 @@ def refuse_leased(parts, leased_ids):
         taken = reservations.leasing(connection, leased_ids)
     for leased_id, (reservation_id, _) in sorted(taken.items()):
         raise errors.ServerLeased(server_id=leased_id, reservation_id=reservation_id)
+
+
+def _fits(plugin, cloud, lease, reservation, thing_id):
+    """Whether a reservation can lease what says of itself that it came for the lease."""
+    try:
+        plugin.check_thing(cloud, lease, reservation, thing_id)
+    except errors.BadRequest as error:
+        LOG.warning('Lease %s, reservation %s: does not lease what came for it: %s', lease.id,
+                    reservation.id, error.message)
+        return False
+    return True
 
 
 def _open(lease):

@@ -17,6 +17,7 @@ from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import actions
+from climate.manager import binding
 from climate.manager import core
 from climate.manager import endings
 from climate.manager import notify
@@ -154,8 +155,11 @@ class Clockwork:
     @core.again_after_a_race
     def _record(self, claim, outcome):
         now = self._core.clock()
-        pause = self._pause_after(claim.event, outcome)
         with self._core.database.writer() as connection:
+            late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
+            if late:
+                outcome = outcome.without(late)
+            pause = self._pause_after(claim.event, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
                 self._record_again(connection, claim, outcome, now, pause)

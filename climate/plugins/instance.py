@@ -103,6 +103,7 @@ class InstancePlugin(base.ResourcePlugin):
         request = self.asked(request)
         if server.is_meant(request):
             return server.resolve(self.conf[self.resource_type], cloud, request, occasion)
+        server.refuse_room(request, occasion)
         found = {'affinity': None, **request,
                  'resource_properties': criteria.as_text(request.get('resource_properties'))}
         requirement.parse(found['resource_properties'])
@@ -143,7 +144,7 @@ class InstancePlugin(base.ResourcePlugin):
         return _is_server(reservation) and server.roams(lease, reservation)
 
     def wakes(self, reservation):
-        return (_is_server(reservation) and reservation.request['sleeps']
+        return (self.leased_id(reservation) is not None and reservation.request['sleeps']
                 and bool(reservation.resource_ids))
 
     def prepares(self, request):

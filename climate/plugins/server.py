@@ -81,6 +81,17 @@ def resolve(options, cloud, request, occasion):
     return resolved
 
 
+def refuse_room(request, occasion):
+    """Refuse room for instances in place of a leased server.
+
+    :raises BadField: it names the fields that a leased server does not have.
+    """
+    if occasion.before is not None and is_meant(occasion.before.request):
+        raise errors.BadField(
+            field=', '.join(name for name in SIZED_FIELDS if request.get(name) is not None),
+            reason='the reservation leases a server; make another lease for room for instances.')
+
+
 def needs(request):
     """The Needs of a resolved request: its room, where it sleeps."""
     if not request['sleeps']:
@@ -124,7 +135,7 @@ def roams(lease, reservation):
     over = (reservation.state == lifecycle.RESERVATION_DELETED or lease.deleted_at is not None
             or lease.state == lifecycle.TERMINATED or lease.task in lifecycle.TEARDOWN
             or lease.event(agenda.DELETE) is not None)
-    if over or not reservation.request['sleeps']:
+    if over or not reservation.request['sleeps'] or leased_id(reservation) is None:
         return True
     if lease.state == lifecycle.PENDING and lease.task != 'start':
         return not reservation.binding.get('asleep', False)

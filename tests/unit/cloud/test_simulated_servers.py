@@ -313,15 +313,15 @@ def test_an_image_is_found_by_its_key_and_given_away_and_deleted(scene):
     server = scene.boot()
     image_id = scene.service.servers.create_image(server.id, 'image', 'key')
     glance = scene.service.images
-    [found] = glance.made('key')
+    [found] = glance.made('key', 'p')
     assert (found.id, found.name, found.status, found.owner) == (
         image_id, 'image', 'active', 'service')
     scene.user.images.delete(image_id)
     glance.give(image_id, 'p')
-    assert [each.owner for each in glance.made('key')] == ['p']
+    assert [each.owner for each in glance.made('key', 'p')] == ['p']
     for _ in range(2):
         scene.user.images.delete(image_id)
-    assert glance.made('key') == []
+    assert glance.made('key', 'p') == []
 
 
 def test_an_image_takes_its_time_and_one_is_made_at_once(scene_of):
@@ -334,7 +334,7 @@ def test_an_image_takes_its_time_and_one_is_made_at_once(scene_of):
         with pytest.raises(errors.StillBusy, match='image_uploading'):
             call()
     scene.clock.now += 60
-    assert [each.status for each in scene.service.images.made('key')] == ['active']
+    assert [each.status for each in scene.service.images.made('key', 'p')] == ['active']
     scene.user.servers.suspend(server.id)
 
 
