@@ -133,7 +133,7 @@ def usability(found):
     """A Usability, as Nova's scheduler reads it."""
     return {'id': found.id, 'lease_id': found.lease_id, 'project_id': found.project_id,
             'active': found.active, 'usable': found.usable, 'reason': found.reason,
-            'ordinary': found.ordinary,
+            'ordinary': found.ordinary, 'server_id': found.server_id,
             'hosts': list(found.hosts), 'service_hosts': list(found.service_hosts)}
 
 

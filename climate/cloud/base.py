@@ -142,7 +142,10 @@ class Servers(abc.ABC):
 
     @abc.abstractmethod
     def server(self, server_id):
-        """The Server with its flavor, or None; as a user, one that this user may see."""
+        """The Server with its flavor, or None; as a user, one that this user may see.
+
+        One that is deleted, also softly, is not there, although Nova shows it to an administrator.
+        """
 
     @abc.abstractmethod
     def marked(self, project_id, key, text):
@@ -232,8 +235,12 @@ class Images(abc.ABC):
     service = 'Glance'
 
     @abc.abstractmethod
-    def made(self, key):
-        """The Images that were made under `key`, as a list; as the service, of all projects."""
+    def made(self, key, project_id):
+        """The Images that were made under `key` for a project, as a list; as the service only.
+
+        They are the project's, or Climate's own. Other people's are not among them: anybody can
+        write any key on an image.
+        """
 
     @abc.abstractmethod
     def give(self, image_id, project_id):

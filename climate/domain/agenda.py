@@ -120,7 +120,9 @@ def is_moot(lease: records.Lease, event: records.Event) -> bool:
         return True
     if event.kind in (BEFORE_END, NOTIFY):
         return lease.deleted_at is not None
-    if event.kind == PREPARE and lease.state != lifecycle.PENDING:
+    if event.kind == PREPARE and (lease.state != lifecycle.PENDING
+                                  or lease.task == TASK_OF[START]):
+        # While it starts, what sleeps is being woken.
         return True
     if event.kind == CHECK and lease.state == lifecycle.TERMINATED:
         return True

@@ -57,6 +57,9 @@ class Task:
     failure: str = ERROR
 
 
+#: The tasks that take back all that a lease has.
+TEARDOWN = ('end', 'delete')
+
 TASKS = {task.name: task for task in (
     Task('start', 'STARTING', frozenset({PENDING}), ACTIVE, 'be started'),
     Task('update', 'UPDATING', frozenset({PENDING, ACTIVE, ERROR}), None, 'be changed'),

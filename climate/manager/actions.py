@@ -47,6 +47,7 @@ class Outcome:
     :ivar free: ids of reservations that occupy nothing any more.
     :ivar patient: while it is BUSY it is tried again as often as it takes.
     :ivar over: no reservation of the lease is left, so that it ends before its time.
+    :ivar in_vain: ids of reservations that are over because what they lease never came.
     """
 
     result: str
@@ -56,6 +57,14 @@ class Outcome:
     free: frozenset = frozenset()
     patient: bool = False
     over: bool = False
+    in_vain: frozenset = frozenset()
+
+    def without(self, ids):
+        """The same where nothing is said of the reservations `ids`: they are to be tried again."""
+        return dataclasses.replace(
+            self, result=BUSY if self.result == DONE else self.result, over=False,
+            states={key: state for key, state in self.states.items() if key not in ids},
+            free=self.free - ids, in_vain=self.in_vain - ids)
 
 
 class Actions:
@@ -203,7 +212,7 @@ class Actions:
         result = FAILED if reasons else BUSY if busy else DONE
         outcome = Outcome(result, ' '.join(reasons or busy) or None,
                           {key: state for key, state in states.items() if state is not None},
-                          bindings, patient=patient)
+                          bindings, patient=patient, in_vain=in_vain)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

@@ -79,8 +79,8 @@ class Endpoint:
         return wire.pack(self._reservations.lease(reservation_id))
 
     @_answers
-    def bind_reservation(self, context, reservation_id, thing_id):
-        return wire.pack(self._binding.bind(context, reservation_id, thing_id))
+    def bind_reservation(self, context, reservation_id, leased_id):
+        return wire.pack(self._binding.bind(context, reservation_id, leased_id))
 
     @_answers
     def list_services(self, context):

@@ -14,6 +14,7 @@ from climate.db import resources
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import actions
+from climate.manager import binding
 from climate.manager import claims
 from climate.manager import core
 from climate.manager import endings
@@ -44,10 +45,13 @@ class Outcomes:
         :raises LostRace: the event was moved while it was carried out; nothing is written.
         """
         now = self._core.clock()
-        pause = self._pause_after(claim.event, outcome)
         with self._core.database.writer() as connection:
             self._release(connection, claim, outcome)
             claims.refuse_overtaken(connection, claim.lease)
+            late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
+            if late:
+                outcome = outcome.without(late)
+            pause = self._pause_after(claim.event, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
                 self._record_again(connection, claim, outcome, now, pause)

@@ -140,7 +140,9 @@ def _hold(connection, reservation, promised):
 
 def _in_use(reservation, resource, whole):
     """True where servers of the reservation may be on a resource that it was promised."""
-    if reservation.state != lifecycle.RESERVATION_ACTIVE and not reservation.binding:
+    if reservation.state != lifecycle.RESERVATION_ACTIVE and (
+            not reservation.binding or reservation.leased_id is not None):
+        # One thing that is leased is known, and sleeps, long before it is woken on its resource.
         return False
     return resource.held_by == reservation.id if whole else True
 

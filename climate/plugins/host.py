@@ -79,7 +79,7 @@ class HostPlugin(base.ResourcePlugin):
         busy = []
         for server in servers:
             try:
-                self._ensure_image(cloud, f'{reservation.id}:{server.id}', server)
+                self._ensure_image(cloud, lease, f'{reservation.id}:{server.id}', server)
             except errors.ServerNotFound as error:
                 LOG.info('Reservation %s: no image of a server that was deleted meanwhile: %s',
                          reservation.id, error.message)
@@ -150,8 +150,8 @@ class HostPlugin(base.ResourcePlugin):
         fields.pop('extra_specs', None)
         return fields
 
-    def _ensure_image(self, cloud, key, server):
-        if not cloud.as_service().images.made(key):
+    def _ensure_image(self, cloud, lease, key, server):
+        if not cloud.as_service().images.made(key, lease.project_id):
             cloud.as_user().servers.create_image(
                 server.id, self.conf.nova.image_prefix + server.name, key)
 

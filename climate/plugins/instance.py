@@ -14,7 +14,7 @@ from climate.plugins import server_audit
 from climate.plugins import server_end
 from climate.plugins import server_start
 
-# Of more things than this all ids are read at once.
+# Of more servers than this all ids are read at once.
 _FEW = 10
 
 
@@ -105,6 +105,7 @@ class InstancePlugin(base.ResourcePlugin):
         request = self.asked(request)
         if server.is_meant(request):
             return server.resolve(self.conf[self.resource_type], cloud, request, occasion)
+        server.refuse_room(request, occasion)
         found = {'affinity': None, **request,
                  'resource_properties': criteria.as_text(request.get('resource_properties'))}
         requirement.parse(found['resource_properties'])
@@ -129,21 +130,23 @@ class InstancePlugin(base.ResourcePlugin):
         servers = cloud.as_service().servers
         return [each.id for each in servers.marked(lease.project_id, server.LEASE_KEY, lease.id)]
 
-    def check_thing(self, cloud, lease, reservation, thing_id):
-        server.check(cloud, lease, reservation, thing_id)
+    def check_thing(self, cloud, lease, reservation, leased_id):
+        server.check(cloud, lease, reservation, leased_id)
 
-    def gone(self, cloud, thing_ids):
+    def bound(self, reservation, leased_id):
+        return server.bound(reservation, leased_id)
+
+    def gone(self, cloud, leased_ids):
         servers = cloud.as_service().servers
-        if len(thing_ids) > _FEW:
-            return frozenset(thing_ids) - servers.ids()
-        return frozenset(each for each in thing_ids if (
-            found := servers.server(each)) is None or found.status in server.GONE)
+        if len(leased_ids) > _FEW:
+            return frozenset(leased_ids) - servers.ids()
+        return frozenset(each for each in leased_ids if servers.server(each) is None)
 
     def roams(self, lease, reservation):
         return _is_server(reservation) and server.roams(lease, reservation)
 
     def wakes(self, reservation):
-        return (_is_server(reservation) and reservation.request['sleeps']
+        return (self.leased_id(reservation) is not None and reservation.request['sleeps']
                 and bool(reservation.resource_ids))
 
     def prepares(self, request):

@@ -89,10 +89,10 @@ class ManagerClient:
         return wire.unpack(records.Lease, self._call(
             context, 'get_lease_of_reservation', reservation_id=reservation_id))
 
-    def bind_reservation(self, context, reservation_id, thing_id):
+    def bind_reservation(self, context, reservation_id, leased_id):
         """The Lease of a reservation that leases one thing of the cloud from now on."""
         return wire.unpack(records.Lease, self._call(
-            context, 'bind_reservation', reservation_id=reservation_id, thing_id=thing_id))
+            context, 'bind_reservation', reservation_id=reservation_id, leased_id=leased_id))
 
     def list_services(self, context):
         """The Services by their ids."""
