@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An installation that schemathesis talks to, with leases, hosts and servers to name in its cases."""
 import shutil
+import sqlite3
 
 import builders
 import sqlalchemy as sa
@@ -32,11 +33,24 @@ class World:
     def __call__(self, environ, start_response):
         return self._app(environ, start_response)
 
-    def changed(self):
-        """Count a request that was accepted; the world that has had too many is replaced."""
+    def accepted(self):
+        """A request was; the world that has had too many of them is replaced."""
         self._changes += 1
         if self._changes >= _MOST_CHANGES:
             self.renew()
+        self.remember()
+
+    def remember(self):
+        """From here on `is_changed` tells what was changed."""
+        self._version = self._written()
+        self._picture = self._of_database()
+        self._cloud = self._of_cloud()
+
+    def is_changed(self):
+        """Whether a row of any table, or the cloud, is not as it was."""
+        if self._of_cloud() != self._cloud:
+            return True
+        return self._written() != self._version and self._of_database() != self._picture
 
     def renew(self):
         """Leave this world for a new one."""
@@ -49,23 +63,29 @@ class World:
         self._app = app.build(self._conf, self.manager.client,
                               builders.manager_plugins(self._conf), clock=self.manager.clock)
         self._furnish()
-        self.before = self.picture()
+        self._look = sqlite3.connect(path)
+        self.remember()
 
     def close(self):
         """Forget the database of this world."""
         if self.manager is not None:
+            self._look.close()
             self.manager.database.dispose()
             for path in self._folder.glob('climate.sqlite*'):
                 path.unlink()
 
-    def picture(self):
-        """All rows of all tables, and what is in the cloud, to see that nothing changed."""
-        services = self.manager.cloud.as_service()
+    def _written(self):
+        """A number that is another one after anybody else has written to the file."""
+        return self._look.execute('PRAGMA data_version').fetchone()
+
+    def _of_database(self):
         with self.manager.database.reader() as connection:
-            found = {table.name: [tuple(row) for row in connection.execute(sa.select(table))]
-                     for table in tables.METADATA.sorted_tables}
-        return {**found, 'aggregates': services.nova.aggregates(),
-                'trusts': services.keystone.trusts()}
+            return {table.name: [tuple(row) for row in connection.execute(sa.select(table))]
+                    for table in tables.METADATA.sorted_tables}
+
+    def _of_cloud(self):
+        services = self.manager.cloud.as_service()
+        return services.nova.aggregates(), services.keystone.trusts(), self.manager.cloud.servers()
 
     def _furnish(self):
         manager = self.manager
