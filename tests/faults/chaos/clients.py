@@ -40,6 +40,7 @@ class Door:
     """The APIs, of which one is asked after the other; counts the answers.
 
     :ivar answers: {(method, code or LOST): how often}.
+    :ivar told: a line for each request, for whoever looks for the cause of something.
     """
 
     def __init__(self, urls, chances, seconds):
@@ -49,7 +50,7 @@ class Door:
         self._session = requests.Session()
         self._session.trust_env = False
         self.answers = collections.Counter()
-        self.errors = []
+        self.errors, self.told = [], []
 
     def ask(self, method, path, project, body=None, key=None):
         """(code or LOST, the body of the answer or None)."""
@@ -57,14 +58,17 @@ class Door:
                    'OpenStack-API-Version': 'reservation 1.1'}
         if key is not None:
             headers['Idempotency-Key'] = key
+        url, began = self._chances.choice(self._urls), time.time()
         try:
-            answer = self._session.request(
-                method, f'{self._chances.choice(self._urls)}/v1{path}', json=body,
-                headers=headers, timeout=self._seconds)
+            answer = self._session.request(method, f'{url}/v1{path}', json=body,
+                                           headers=headers, timeout=self._seconds)
             code, found = answer.status_code, answer.json() if answer.content else None
         except requests.RequestException:
             code, found = LOST, None
         self.answers[method, code] += 1
+        self.told.append(f'{_text(datetime.datetime.fromtimestamp(began, datetime.UTC))} '
+                         f'{time.time() - began:5.1f} s {url} {method} {path} {key} {body}: '
+                         f'{code} {found}')
         if code in (500, 502):
             self.errors.append(f'{method} {path} {body}: {found}')
         return code, found
@@ -181,6 +185,10 @@ class Crowd:
     @property
     def answers(self):
         return sum((client.door.answers for client in self.clients), collections.Counter())
+
+    @property
+    def told(self):
+        return sorted(line for client in self.clients for line in client.door.told)
 
     @property
     def errors(self):

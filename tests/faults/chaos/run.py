@@ -11,6 +11,8 @@ from chaos import judge
 from chaos import stage as stages
 from chaos import witness
 
+from tools.cloud import commands
+
 _SETTLE_SECONDS = 90
 _RECOVERY_SECONDS = 5
 
@@ -32,6 +34,8 @@ def play(plan):
     try:
         stage.up()
         crowd, faults = _disturb(stage)
+        commands.write(plan.place.log / 'requests.log', '\n'.join(crowd.told))
+        commands.write(plan.place.log / 'faults.log', '\n'.join(map(str, faults)))
         door = clients.Door(stage.urls, plan.chances('door'), plan.answer_seconds + 4)
         took = _settle(stage)
         for promise in crowd.promises:
