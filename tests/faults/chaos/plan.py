@@ -27,7 +27,7 @@ class Plan:
     apis: int = 2
     hosts: int = 6
     claim_seconds: int = 3
-    answer_seconds: int = 8
+    answer_seconds: int = 5
 
     def chances(self, name):
         """A random.Random of its own for whoever has that name: same seed, same chances."""

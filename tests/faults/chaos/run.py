@@ -10,7 +10,6 @@ from chaos import injector
 from chaos import judge
 from chaos import stage as stages
 from chaos import witness
-
 from tools.cloud import commands
 
 _SETTLE_SECONDS = 90

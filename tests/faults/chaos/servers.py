@@ -4,7 +4,6 @@ import contextlib
 import socket
 
 from chaos import programs
-
 from tools.cloud import commands
 from tools.cloud import processes
 from tools.cloud import settings

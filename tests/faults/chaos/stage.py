@@ -4,15 +4,14 @@ import subprocess
 import sys
 import time
 
+import requests
+
 from chaos import programs
 from chaos import proxy
 from chaos import servers
 from chaos import witness
-import requests
-
 from climate.db import engine
 from climate.db import migrate
-
 from tools.cloud import commands
 from tools.cloud import processes
 from tools.cloud import settings
