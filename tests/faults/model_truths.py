@@ -13,9 +13,9 @@ _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
 _ENDINGS = (agenda.END, agenda.DELETE)
 _KIND_OF = {task: kind for kind, task in agenda.TASK_OF.items()}
 _RESERVATION_MOVES = {
-    lifecycle.RESERVATION_PENDING: set('pending active error deleted'.split()),
-    lifecycle.RESERVATION_ACTIVE: set('active error deleted'.split()),
-    lifecycle.RESERVATION_ERROR: set('active error deleted'.split()),
+    lifecycle.RESERVATION_PENDING: {'pending', 'active', 'error', 'deleted'},
+    lifecycle.RESERVATION_ACTIVE: {'active', 'error', 'deleted'},
+    lifecycle.RESERVATION_ERROR: {'active', 'error', 'deleted'},
     lifecycle.RESERVATION_DELETED: {'deleted'},
 }
 

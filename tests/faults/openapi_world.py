@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installation that schemathesis talks to, with leases, hosts and servers to name in its cases."""
+"""An installation that schemathesis talks to, with leases, hosts and servers to name."""
 import shutil
 import sqlite3
 

@@ -98,8 +98,8 @@ def test_a_failure_that_nobody_meant_does_not_tell_the_token(api, manager, logs)
 def test_what_is_secret_in_the_configuration_is_masked_when_it_is_logged(conf):
     names = ('password', 'secret', 'transport_url', 'connection')
     found = [opt for _, group in options.list_opts() for opt in group
-             if opt.dest in names or opt.dest.endswith(('_password', '_secret', '_url'))
-             and opt.dest != 'auth_url']
+             if opt.dest in names or (opt.dest.endswith(('_password', '_secret', '_url'))
+                                      and opt.dest != 'auth_url')]
     assert {'password', 'notification_transport_url'} <= {opt.dest for opt in found}
     assert [opt.dest for opt in found if not opt.secret] == []
     # The group of oslo.db, which carries the password in its URL.

@@ -33,7 +33,8 @@ class Program:
             self._wanted = True
             for left in reversed(range(_TRIES)):
                 try:
-                    return self._start()
+                    self._start()
+                    return
                 except settings.CloudError:
                     if not left:
                         raise
