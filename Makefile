@@ -8,7 +8,7 @@ CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 
 .PHONY: run demo test check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
-	bench docs samples clean
+	bench docs samples audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need.
 $(VENV)/.run: setup.cfg pyproject.toml constraints.txt
@@ -51,6 +51,14 @@ samples: $(VENV)/.check  ## Write etc/climate/*.sample anew.
 docs: $(VENV)/.check
 	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html
 
+# Not a part of "check", which needs a package index and nothing else: this asks PyPI itself, which
+# alone tells the known weaknesses. --strict: a package of which it tells nothing is a failure.
+audit-dependencies:  ## Are weaknesses known of the versions in constraints.txt?
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt pip-audit
+	$(VENV)-audit/bin/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip
+
 databases:  ## MariaDB and PostgreSQL of our own, on loopback.
 	$(PYTHON) -m tools.databases up
 
@@ -77,8 +85,9 @@ cloud-down:
 	$(PYTHON) -m tools.cloud climate-down
 	$(PYTHON) -m tools.cloud down
 
-bench: $(VENV)/.test  ## What the scheduler filter costs.
+bench: $(VENV)/.test  ## What the scheduler filter costs, and how fast due events drain.
 	$(BIN)/python -m benchmarks.filter
+	$(BIN)/python -m benchmarks.claims
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info doc/build
+	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info doc/build

@@ -27,6 +27,7 @@ class Flavor(Fields):
 @dataclasses.dataclass
 class Destination(Fields):
     host: str | None = None
+    cell: object = None
 
 
 @dataclasses.dataclass

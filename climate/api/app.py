@@ -11,6 +11,7 @@ from webob import multidict
 
 from climate import policy
 from climate.api import auth
+from climate.api import gate
 from climate.api import hooks
 from climate.api import times
 from climate.api import views
@@ -38,7 +39,8 @@ def build(conf, manager=None, plugins=None, clock=times.now):
                          request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook()])
     health = healthcheck.Healthcheck(None, {
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager})
-    app = _Doors({**dict.fromkeys(_OPEN, app), '/healthcheck': health}, auth.protect(app, conf))
+    protected = gate.Gate(auth.protect(app, conf), conf.api.max_requests)
+    app = _Doors({**dict.fromkeys(_OPEN, app), '/healthcheck': health}, protected)
     app = request_id.RequestId(app)
     app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
     return cors.CORS(app, conf)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens around every request: who asks, in which version, and how errors are told."""
+import contextlib
 import json
 
 from oslo_log import log
@@ -14,6 +15,7 @@ LOG = log.getLogger(__name__)
 
 _CALLER = 'climate.caller'
 _VERSION = 'climate.version'
+_CHANGING = ('POST', 'PUT', 'PATCH', 'DELETE')
 
 
 def caller(request):
@@ -67,17 +69,34 @@ class ErrorHook(hooks.PecanHook):
         if not isinstance(error, errors.ClimateError):
             LOG.error('%s %s failed', state.request.method, state.request.path, exc_info=error)
             error = errors.ClimateError()
-        response = _json(error.status, _body(state.request, error))
-        for header, detail in (('Retry-After', 'retry_after'), ('Location', 'location')):
-            if detail in error.kwargs:
-                response.headers[header] = str(error.kwargs[detail])
+        response = _answer(state.request, error)
+        if isinstance(error, errors.ManagerSilent) and state.request.method in _CHANGING:
+            # Where it is seen whether the work went on.
+            response.headers.setdefault('Location', state.request.path_url)
         return response
+
+
+def refused(environ, error):
+    """The WSGI answer to a request that is refused before it was looked at."""
+    request = webob.Request(environ)
+    # One of a version that is not served is told in the form of no version.
+    with contextlib.suppress(errors.ClimateError):
+        environ[_VERSION] = microversion.of_request(request.headers)
+    return _answer(request, error)
 
 
 def refused_url(environ, start_response):
     """The WSGI answer to a URL that cannot be read."""
     return _json(400, {'error': 400, 'error_message': (
         'The URL must be UTF-8 text without the character 0.')})(environ, start_response)
+
+
+def _answer(request, error):
+    response = _json(error.status, _body(request, error))
+    for header, detail in (('Retry-After', 'retry_after'), ('Location', 'location')):
+        if detail in error.kwargs:
+            response.headers[header] = str(error.kwargs[detail])
+    return response
 
 
 def _body(request, error):

@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The OpenAPI document, made from the schemas that bodies are checked with."""
 from climate import version
+from climate.api import forms
 from climate.api import microversion
 from climate.api import schemas
 
-_ID = {'name': 'id', 'in': 'path', 'required': True, 'schema': {'type': 'string'}}
+
+def _in_path(**schema):
+    return {'name': 'id', 'in': 'path', 'required': True, 'schema': {
+        'type': 'string', 'minLength': 1, **schema}}
+
+
+_ID = _in_path(maxLength=36)
+_HOST_ID = _in_path(pattern='^[0-9]{1,18}$')
+_PROPERTY = _in_path(maxLength=255)
 _VERSION = {'name': 'OpenStack-API-Version', 'in': 'header', 'schema': {
-    'type': 'string', 'example': f'{microversion.SERVICE_TYPE} {microversion.MAXIMUM}'}}
+    'type': 'string', 'enum': [f'{microversion.SERVICE_TYPE} {each}' for each in (
+        microversion.MAXIMUM, microversion.MINIMUM, 'latest')]}}
 _ERROR = {'description': 'What is wrong, in error_message.', 'content': {'application/json': {
     'schema': {'type': 'object', 'required': ['error_message'],
                'properties': {'error_message': {'type': 'string'}}}}}}
@@ -17,6 +27,8 @@ def document(plugins):
 
     :param plugins: {resource type: plugin class}; each adds the form of its reservations.
     """
+    lease_create = forms.with_reservations(schemas.LEASE_CREATE[1], plugins, forms.new)
+    lease_update = forms.with_reservations(schemas.LEASE_UPDATE[1], plugins, forms.changed)
     return {
         'openapi': '3.1.0',
         'info': {'title': 'Climate', 'version': version.text(),
@@ -26,14 +38,15 @@ def document(plugins):
         'paths': {
             '/leases': {
                 'get': _operation('List leases', query=_lease_filters()),
-                'post': _operation('Create a lease', schemas.LEASE_CREATE[1], 201, [
-                    {'name': 'Idempotency-Key', 'in': 'header', 'schema': {'type': 'string'}},
+                'post': _operation('Create a lease', lease_create, 201, [
+                    {'name': 'Idempotency-Key', 'in': 'header', 'schema': {
+                        'type': 'string', 'minLength': 1, 'maxLength': 255}},
                     _flag('dry_run')]),
             },
             '/leases/{id}': {
                 'parameters': [_ID],
                 'get': _operation('Show a lease'),
-                'put': _operation('Change a lease', schemas.LEASE_UPDATE[1], query=[
+                'put': _operation('Change a lease', lease_update, query=[
                     {'name': 'If-Match', 'in': 'header', 'schema': {'type': 'string'}},
                     _flag('dry_run')]),
                 'delete': _operation('Delete a lease', status=204),
@@ -51,12 +64,13 @@ def document(plugins):
                 'parameters': [_ID],
                 'get': _operation('Ask whether a project may use a reservation now, and where',
                                   query=[{**_query('project_id'), 'required': True}])},
+            '/services': {'get': _operation('List the managers and whether they live')},
             '/os-hosts': {
                 'get': _operation('List enrolled hosts', query=_paging()),
                 'post': _operation('Enrol a host', schemas.HOST_CREATE[1], 201),
             },
             '/os-hosts/{id}': {
-                'parameters': [_ID],
+                'parameters': [_HOST_ID],
                 'get': _operation('Show a host'),
                 'put': _operation('Change properties of a host', schemas.HOST_UPDATE[1]),
                 'delete': _operation('Withdraw a host', status=204),
@@ -64,19 +78,18 @@ def document(plugins):
             '/os-hosts/properties': {
                 'get': _operation('List properties', query=[_flag('detail'), _flag('all')])},
             '/os-hosts/properties/{id}': {
-                'parameters': [_ID],
+                'parameters': [_PROPERTY],
                 'patch': _operation('Make a property private or public',
                                     schemas.PROPERTY_UPDATE[1])},
             '/os-hosts/allocations': {
                 'get': _operation('List allocations of hosts', query=_allocation_filters())},
             '/os-hosts/{id}/allocation': {
-                'parameters': [_ID],
+                'parameters': [_HOST_ID],
                 'get': _operation('Show the allocations of a host',
                                   query=_allocation_filters())},
         },
         'components': {
-            'schemas': {resource_type: {**plugin.schema, 'examples': [plugin.example]}
-                        for resource_type, plugin in plugins.items()},
+            'schemas': forms.components(plugins),
             'securitySchemes': {'token': {'type': 'apiKey', 'in': 'header',
                                           'name': 'X-Auth-Token'}},
         },
@@ -92,8 +105,8 @@ def _operation(summary, schema=None, status=200, query=()):
     return operation
 
 
-def _query(name, kind='string'):
-    return {'name': name, 'in': 'query', 'schema': {'type': kind}}
+def _query(name, kind='string', **schema):
+    return {'name': name, 'in': 'query', 'schema': {'type': kind, **schema}}
 
 
 def _flag(name):
@@ -101,13 +114,13 @@ def _flag(name):
 
 
 def _paging():
-    return [_query('limit', 'integer'), _query('marker')]
+    return [_query('limit', 'integer', minimum=1), _query('marker')]
 
 
 def _lease_filters():
-    names = ('sort', 'status', 'name', 'project_id', 'starts_before', 'ends_after',
-             'resource_id')
-    return [*_paging(), *(_query(name) for name in names), _flag('all_projects'),
+    return [*_paging(), *(_query(name) for name in ('sort', 'status', 'name', 'project_id')),
+            _query('starts_before', format='moment'), _query('ends_after', format='moment'),
+            _query('resource_id', pattern='^[0-9]{1,18}$'), _flag('all_projects'),
             _flag('deleted')]
 
 

@@ -3,10 +3,12 @@
 
 _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
-_DATE_TIME = {'type': 'string', 'maxLength': 80,
+# The formats are only told to readers: what they mean is checked where a text is read.
+_DATE_TIME = {'type': 'string', 'maxLength': 80, 'format': 'moment',
               'description': '"now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
 _MINUTE = {'type': 'string', 'maxLength': 80, 'description': '"now" or "2030-05-01 08:00", UTC.'}
-_DURATION = {'type': ['string', 'integer'], 'description': 'Seconds, "90m", "1d12h" or "PT1H".'}
+_DURATION = {'type': ['string', 'integer'], 'format': 'span',
+             'description': 'Seconds, "90m", "1d12h" or "PT1H".'}
 # A property of a host. PostgreSQL refuses an index entry of more than 2700 bytes.
 _VALUE = {'type': ['string', 'number', 'boolean', 'null'], 'maxLength': 512}
 

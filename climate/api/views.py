@@ -133,8 +133,15 @@ def usability(found):
     """A Usability, as Nova's scheduler reads it."""
     return {'id': found.id, 'lease_id': found.lease_id, 'project_id': found.project_id,
             'active': found.active, 'usable': found.usable, 'reason': found.reason,
-            'ordinary': found.ordinary,
+            'ordinary': found.ordinary, 'server_id': found.server_id,
             'hosts': list(found.hosts), 'service_hosts': list(found.service_hosts)}
+
+
+def service(found):
+    """A Service, from REST 1.1 on."""
+    return {'id': found.id, 'binary': 'climate-manager', 'host': found.host,
+            'state': 'up' if found.up else 'down', 'since': times.shown(found.since),
+            'last_seen': times.shown(found.last_seen), 'running_events': found.running}
 
 
 def _stamps_1_0(record):

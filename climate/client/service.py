@@ -12,6 +12,7 @@ from climate.client import http
 from climate.client import leases
 from climate.client import properties
 from climate.client import servers
+from climate.client import services
 
 
 class Client:
@@ -49,3 +50,4 @@ class Client:
         self.allocations = allocations.Allocations(self.http)
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
             nova, clock, lambda: addresses.of_compute(nova, transport))))
+        self.services = services.Services(self.http)

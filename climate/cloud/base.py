@@ -121,6 +121,14 @@ class Flavors(abc.ABC):
     def delete_groups(self, name):
         """Delete the server groups of that name of all projects; none is done."""
 
+    @abc.abstractmethod
+    def every(self):
+        """All Flavors, private ones too, as a list in no promised order; as the service only."""
+
+    @abc.abstractmethod
+    def groups(self):
+        """The server groups of all projects, as pairs (id, name) in a list."""
+
 
 class Servers(abc.ABC):
     """What becomes of single servers: asleep, awake, moved, gone. Nova keeps them.
@@ -134,7 +142,10 @@ class Servers(abc.ABC):
 
     @abc.abstractmethod
     def server(self, server_id):
-        """The Server with its flavor, or None; as a user, one that this user may see."""
+        """The Server with its flavor, or None; as a user, one that this user may see.
+
+        One that is deleted, also softly, is not there, although Nova shows it to an administrator.
+        """
 
     @abc.abstractmethod
     def marked(self, project_id, key, text):
@@ -143,6 +154,10 @@ class Servers(abc.ABC):
     @abc.abstractmethod
     def ids(self):
         """The ids of the servers of all projects, as a frozenset; as the service only."""
+
+    @abc.abstractmethod
+    def every(self):
+        """The Servers of all projects, as a list in no promised order; as the service only."""
 
     @abc.abstractmethod
     def mark(self, server_id, metadata):
@@ -220,8 +235,12 @@ class Images(abc.ABC):
     service = 'Glance'
 
     @abc.abstractmethod
-    def made(self, key):
-        """The Images that were made under `key`, as a list; as the service, of all projects."""
+    def made(self, key, project_id):
+        """The Images that were made under `key` for a project, as a list; as the service only.
+
+        They are the project's, or Climate's own. Other people's are not among them: anybody can
+        write any key on an image.
+        """
 
     @abc.abstractmethod
     def give(self, image_id, project_id):
@@ -271,6 +290,17 @@ class Placement(abc.ABC):
         """Take a class from all providers, then delete it; one that is not there is done.
 
         :raises StillBusy: a server still holds some of it.
+        """
+
+    @abc.abstractmethod
+    def classes(self):
+        """The names of all resource classes, as a frozenset."""
+
+    @abc.abstractmethod
+    def children(self, prefix):
+        """The inventories of the child providers whose names begin so: {name: inventory}.
+
+        An inventory is as that of a hypervisor. Each costs a call, several are made at once.
         """
 
     @abc.abstractmethod

@@ -29,10 +29,7 @@ class Flavors(base.Flavors):
             allowed = self._client.flavor_access.list(flavor=_quoted(flavor_id))
             if project_id not in {each.tenant_id for each in allowed}:
                 return None
-        return models.Flavor(
-            id=found['id'], name=found['name'], vcpus=found['vcpus'], ram=found['ram'],
-            disk=found['disk'], ephemeral=found['OS-FLV-EXT-DATA:ephemeral'],
-            swap=int(found['swap'] or 0), extra_specs=dict(found['extra_specs']))
+        return _record(found)
 
     @faults.translated
     def ensure(self, flavor_id, name, sizes, extra_specs):
@@ -80,6 +77,20 @@ class Flavors(base.Flavors):
             with contextlib.suppress(nova_errors.NotFound):
                 self._client.server_groups.delete(group_id)
 
+    @faults.read
+    def every(self):
+        found = []
+        # Public or not: None asks for both.
+        page = self._client.flavors.list(is_public=None)
+        while page:
+            found += [_record(each.to_dict()) for each in page]
+            page = self._client.flavors.list(is_public=None, marker=page[-1].id)
+        return found
+
+    @faults.read
+    def groups(self):
+        return self._every_group(all_projects=True)
+
     def _find(self, flavor_id):
         """The flavor as a dict, or None."""
         try:
@@ -88,15 +99,26 @@ class Flavors(base.Flavors):
             return None
 
     def _groups(self, name, all_projects=False):
+        return [group_id for group_id, group_name in self._every_group(all_projects)
+                if group_name == name]
+
+    def _every_group(self, all_projects):
         found, offset = [], 0
         while True:
             page = self._client.server_groups.list(
                 all_projects=all_projects, limit=_PAGE, offset=offset)
-            found += [each.id for each in page if each.name == name]
+            found += [(each.id, each.name) for each in page]
             offset += len(page)
             # A cloud may have set a smaller limit for its pages.
             if not page:
                 return found
+
+
+def _record(found):
+    return models.Flavor(
+        id=found['id'], name=found['name'], vcpus=found['vcpus'], ram=found['ram'],
+        disk=found['disk'], ephemeral=found['OS-FLV-EXT-DATA:ephemeral'],
+        swap=int(found['swap'] or 0), extra_specs=dict(found['extra_specs']))
 
 
 def _quoted(flavor_id):

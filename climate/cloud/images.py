@@ -23,12 +23,13 @@ class Images(base.Images):
             region_name=options.region_name or conf.region_name)
 
     @faults.read
-    def made(self, key):
+    def made(self, key, project_id):
         # An administrator is shown those of all projects.
+        owners = {project_id, self._adapter.get_project_id()}
         found = []
         page = self._page(key)
         while page:
-            found += [_image(each) for each in page]
+            found += [_image(each) for each in page if each['owner'] in owners]
             page = self._page(key, marker=page[-1]['id'])
         return found
 

@@ -119,6 +119,30 @@ class Placement(base.Placement):
                     raise
 
     @faults.read
+    def classes(self):
+        answer = self._adapter.get('/resource_classes')
+        return frozenset(each['name'] for each in answer.json()['resource_classes'])
+
+    @faults.read
+    def children(self, prefix):
+        answer = self._adapter.get('/resource_providers')
+        found = [(each['name'], each['uuid']) for each in answer.json()['resource_providers']
+                 if each['name'].startswith(prefix)]
+        inventories = parallel.each(self._pool, self._inventory_of, [key for _, key in found])
+        return {name: inventory for (name, _), inventory in zip(found, inventories, strict=True)
+                if inventory is not None}
+
+    def _inventory_of(self, provider):
+        """None for a provider that has just gone."""
+        try:
+            answer = self._adapter.get(f'/resource_providers/{provider}/inventories')
+        except keystone_errors.NotFound as error:
+            if faults.is_login(error):
+                raise
+            return None
+        return answer.json()['inventories']
+
+    @faults.read
     def traits(self, hypervisor_name):
         return frozenset(self._of_provider(hypervisor_name, 'traits'))
 

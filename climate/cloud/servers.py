@@ -48,6 +48,11 @@ class Servers(base.Servers):
         return frozenset(each.id for each in self._client.servers.list(
             detailed=False, search_opts={'all_tenants': 1}, limit=-1))
 
+    @faults.read
+    def every(self):
+        found = self._client.servers.list(search_opts={'all_tenants': 1}, limit=-1)
+        return [nova.server(each.to_dict()) for each in found]
+
     @faults.translated
     def mark(self, server_id, metadata):
         with self._about(server_id):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keystone sessions: as the service, or on behalf of a trust."""
+import threading
+
 from keystoneauth1 import loading
 from keystoneauth1 import session as keystone_session
 import requests
@@ -7,8 +9,6 @@ import requests
 from climate import errors
 
 _SCHEMES = ('http://', 'https://')
-# Besides [nova] concurrency, the workers of the manager make calls too.
-_CONNECTIONS = 64
 _CONNECTION_OPTS = {'cafile': 'cacert', 'certfile': 'cert', 'keyfile': 'key',
                     'insecure': 'insecure', 'timeout': 'timeout',
                     'collect_timing': 'collect_timing', 'split_loggers': 'split_loggers',
@@ -53,7 +53,9 @@ class Sessions:
         # 0 is "without limit", which keystoneauth calls None.
         options['timeout'] = options['timeout'] or None
         if group not in self._http:
-            self._http[group] = _connections(options['tls_ciphers'], options['tls_min_version'])
+            self._http[group] = _connections(
+                self._conf[group].concurrency, tls_ciphers=options['tls_ciphers'],
+                tls_min_version=options['tls_min_version'])
         return loading.session.Session().load_from_options(
             auth=login, session=self._http[group], user_agent='climate',
             discovery_cache=self._versions.setdefault(group, {}), **options)
@@ -70,9 +72,22 @@ def load_login(conf, group, **overrides):
     return loading.load_auth_from_conf_options(conf, group, **overrides)
 
 
-def _connections(tls_ciphers, tls_min_version):
+def _connections(most, **options):
+    """Connections of which `most` are used at the same time."""
     http = requests.Session()
+    turns = threading.BoundedSemaphore(most)
     for scheme in _SCHEMES:
-        http.mount(scheme, keystone_session.TCPKeepAliveAdapter(
-            pool_maxsize=_CONNECTIONS, tls_ciphers=tls_ciphers, tls_min_version=tls_min_version))
+        http.mount(scheme, _InTurn(turns, pool_maxsize=most, **options))
     return http
+
+
+class _InTurn(keystone_session.TCPKeepAliveAdapter):
+    """Sends a call when it is its turn, so that thousands of due events do not flood a service."""
+
+    def __init__(self, turns, **options):
+        self._turns = turns
+        super().__init__(**options)
+
+    def send(self, *args, **kwargs):
+        with self._turns:
+            return super().send(*args, **kwargs)

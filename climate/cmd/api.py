@@ -8,6 +8,11 @@ import waitress
 from climate import conf as configuration
 from climate.api import app
 
+# Threads that are left to refuse requests, and to answer /healthcheck, when all others are at work.
+_REFUSING = 8
+# Connections for each thread: most of them are kept open by clients that ask nothing just now.
+_CONNECTIONS = 8
+
 
 def main():
     """Serve until SIGTERM or Ctrl-C."""
@@ -25,8 +30,9 @@ def listen(application, conf):
     """A server that has taken [api] host and port; it answers once it is run."""
     try:
         return waitress.create_server(
-            application, host=conf.api.host, port=conf.api.port, threads=conf.api.threads,
-            ident='climate',
+            application, host=conf.api.host, port=conf.api.port, ident='climate',
+            threads=conf.api.max_requests + _REFUSING, asyncore_use_poll=True,
+            connection_limit=_CONNECTIONS * (conf.api.max_requests + _REFUSING),
             max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))
     except OSError as error:
         raise SystemExit(

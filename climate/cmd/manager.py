@@ -6,7 +6,7 @@ from climate import backend
 
 
 def main():
-    """Run until SIGTERM or Ctrl-C."""
+    """Run until SIGTERM or Ctrl-C, or carry out "audit"."""
     backend.choose(sys.argv[1:], 'climate-manager')
     # Only now: what it imports must find the backend chosen.
     from climate.cmd import manager_service

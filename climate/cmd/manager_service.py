@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The body of climate-manager, imported when the concurrency backend has been chosen."""
+from oslo_config import cfg
 from oslo_log import log
 from oslo_service import service as oslo_service
 
 from climate import conf as configuration
 from climate import errors
+from climate.cmd import audit
 from climate.manager import service
 from climate.plugins import registry
+
+# A positional word and not a subcommand, which oslo.config would demand always.
+_COMMAND_LINE = (
+    cfg.StrOpt('command', positional=True, required=False, choices=[
+        ('audit', 'compare the accounts with the cloud; exit with 2 where they differ')],
+        help='Without one, the daemon runs.'),
+    cfg.BoolOpt('fix', default=False, help='With audit: repair what can be repaired without '
+                                           'touching a server.'),
+)
 
 
 class ManagerService(oslo_service.Service):
@@ -23,15 +34,24 @@ class ManagerService(oslo_service.Service):
 
     def stop(self, graceful=True):
         if self._manager is not None:
-            self._manager.stop()
+            # oslo.service ends the process after that time; 0: never.
+            self._manager.stop(self._conf.graceful_shutdown_timeout or float('inf'))
         super().stop()
 
 
 def run(argv):
-    """Run one manager until it is told to stop."""
-    conf = configuration.load(argv, 'climate-manager')
+    """Run one manager until it is told to stop, or the command that is named.
+
+    :returns: the exit status: 0, or 2 where an audit found drift.
+    """
+    conf = _configured(argv)
+    if conf.command is not None:
+        # By default oslo.log writes to where the command prints.
+        conf.set_default('use_stderr', True)
     log.setup(conf, 'climate')
     try:
+        if conf.command == 'audit':
+            return audit.run(conf)
         # Here, because a child that cannot start is forked again without end.
         service.check(conf)
     except (errors.ClimateError, registry.Unusable) as error:
@@ -39,3 +59,15 @@ def run(argv):
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()
     return 0
+
+
+def _configured(argv):
+    cfg.CONF.register_cli_opts(_COMMAND_LINE)
+    try:
+        conf = configuration.load(argv, 'climate-manager')
+    except SystemExit as error:
+        # argparse ends with 2 for a mistake in the command line, which here means drift.
+        raise SystemExit(1 if error.code == 2 else error.code) from error
+    if conf.fix and conf.command is None:
+        raise SystemExit('climate-manager: --fix belongs to "climate-manager audit".')
+    return conf

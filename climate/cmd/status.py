@@ -11,6 +11,7 @@ from climate import errors
 from climate.db import engine
 from climate.db import managers
 from climate.db import migrate
+from climate.domain import heartbeat
 from climate.plugins import registry
 
 
@@ -39,15 +40,19 @@ class Checks(upgradecheck.UpgradeCommands):
     _upgrade_checks = (('Database', _database), ('Plugins', _plugins))
 
 
-def _managers():
+def managers_of(conf):
+    """Print each manager of this database, by name, with what /v1/services tells of it."""
     try:
-        with engine.connect(cfg.CONF).reader() as connection:
+        database = engine.connect(conf)
+        now = database.now()
+        with database.reader() as connection:
             found = managers.all_of_them(connection)
     except errors.ClimateError as error:
         raise SystemExit(f'climate-status: [database] connection: {error.message}') from error
-    for row in found:
-        print(f'{row.id}  since {row.since:%Y-%m-%d %H:%M:%S}  '
-              f'last seen {row.last_seen:%Y-%m-%d %H:%M:%S} UTC  {row.running} running')
+    for each in heartbeat.judged(found, now, conf.manager.claim_seconds):
+        print(f'{each.id}  {"up" if each.up else "down"}  host {each.host}  '
+              f'since {each.since:%Y-%m-%d %H:%M:%S}  '
+              f'last seen {each.last_seen:%Y-%m-%d %H:%M:%S} UTC  {each.running} running')
     return 0
 
 
@@ -56,6 +61,5 @@ def main():
     configuration.register(cfg.CONF)
     log.register_options(cfg.CONF)
     if sys.argv[1:2] == ['managers']:
-        configuration.load(sys.argv[2:], 'climate-status')
-        return _managers()
+        return managers_of(configuration.load(sys.argv[2:], 'climate-status'))
     return upgradecheck.main(cfg.CONF, project='climate', upgrade_command=Checks())

@@ -22,7 +22,10 @@ def register(conf):
     """Add the options of every group to `conf` and hand it back."""
     for module in MODULES:
         module.register(conf)
-    database.set_defaults(conf, connection='sqlite:////var/lib/climate/climate.sqlite')
+    # As many connections as a manager has workers stay open: oslo.db would close all but five of
+    # them after each transaction.
+    database.set_defaults(conf, connection='sqlite:////var/lib/climate/climate.sqlite',
+                          max_pool_size=20)
     return conf
 
 

@@ -9,8 +9,9 @@ OPTS = [
     cfg.HostAddressOpt('host', default='127.0.0.1',
                        help='Address on which climate-api listens.'),
     cfg.PortOpt('port', default=1234, help='Port on which climate-api listens.'),
-    cfg.IntOpt('threads', default=16, min=1,
-               help='Requests that climate-api answers at the same time.'),
+    cfg.IntOpt('max_requests', default=128, min=1,
+               help='Requests that one process works on at the same time; most of that time they '
+                    'wait for a manager. One beyond them is answered 503 with Retry-After.'),
     cfg.StrOpt('auth_strategy', default='keystone', choices=['keystone', 'http_basic', 'noauth'],
                help='How callers prove who they are. keystone: tokens. http_basic: a password '
                     'file. noauth: the token is believed, "user:project:role,role"; for '

@@ -28,6 +28,10 @@ def client_opts(service_type, timeout=None):
             opt.default = timeout
             opt.help = ('Longest wait for an answer, in seconds. Empty: as in [keystone]. '
                         '0: without limit.')
+    connection.append(cfg.IntOpt(
+        'concurrency', default=20, min=1,
+        help='Calls of this service that one manager makes at the same time, of all that it is '
+             'doing; the others wait for their turn. 1: one after the other.'))
     endpoint = loading.get_adapter_conf_options(include_deprecated=False)
     for opt in endpoint:
         if opt.dest == 'service_type':

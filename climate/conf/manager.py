@@ -51,6 +51,16 @@ OPTS = [
                help='How often capacity, traits, zone and so on of all enrolled hosts are read '
                     'anew from the cloud, in seconds, by one of the managers. 0: never; what '
                     'was read at the enrolment counts.'),
+    cfg.IntOpt('audit_interval_seconds', default=3600, min=0,
+               help='How often one of the managers compares the accounts with the cloud, in '
+                    'seconds, and logs what is not the same. 0: never.'),
+    cfg.IntOpt('audit_grace_seconds', default=120, min=0,
+               help='What an audit finds must be there in two looks, so many seconds apart: it '
+                    'may be something that is only half done. Longer than rpc_response_timeout. '
+                    '0: one look is enough.'),
+    cfg.BoolOpt('audit_fix', default=False,
+                help='Whether these audits repair what can be repaired without touching a '
+                     'server, as "climate-manager audit --fix" does.'),
     cfg.PortOpt('metrics_port', default=0,
                 help='Port on which the manager serves /metrics for Prometheus. 0: none.'),
     cfg.HostAddressOpt('metrics_host', default='127.0.0.1',

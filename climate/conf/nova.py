@@ -17,9 +17,6 @@ OPTS = [
     cfg.StrOpt('availability_zone_prefix', default='climate_',
                help='The availability zone of a reservation is this and the id of the '
                     'reservation. The scheduler filter needs the same prefix in nova.conf.'),
-    cfg.IntOpt('concurrency', default=20, min=1,
-               help='Calls of Nova that one manager makes at the same time, for instance when '
-                    'many hosts change their aggregate. 1: one after the other.'),
     cfg.StrOpt('image_prefix', default='reserved_',
                help='The name of an image made before the end of a lease is this and the name '
                     'of the server. Empty: the name of the server.'),

@@ -15,6 +15,9 @@ from climate import errors
 
 LOG = log.getLogger(__name__)
 
+# The first versions of MySQL (False) and MariaDB (True) that know SKIP LOCKED.
+_SKIPPING = {False: (8, 0, 1), True: (10, 6)}
+
 
 class Database:
     """One database, opened once for each process.
@@ -114,6 +117,18 @@ def _translated():
         raise
 
 
+def locking(connection, statement):
+    """A SELECT that locks its rows, and passes over those that others have locked.
+
+    A database that cannot pass over them (SQLite has one writer, MariaDB before 10.6) waits.
+    """
+    dialect = connection.dialect
+    skips = dialect.name == 'postgresql' or (
+        dialect.name == 'mysql'
+        and dialect.server_version_info >= _SKIPPING[bool(dialect.is_mariadb)])
+    return statement.with_for_update(skip_locked=skips)
+
+
 def connect(conf):
     """The database that [database] connection names."""
     options = conf.database
@@ -130,8 +145,17 @@ def _open(url, **options):
         # To SQLAlchemy another dialect, which neither oslo.db nor our types know.
         url = url.set(drivername=url.drivername.replace('mariadb', 'mysql', 1))
     with _translated():
-        engine = engines.create_engine(url, **options)
-    return engine.execution_options(isolation_level='READ COMMITTED')
+        engine = engines.create_engine(url, thread_checkin=False, **options)
+
+    # Once for each connection: as an execution option it would cost MariaDB four statements more
+    # in each transaction.
+    @event.listens_for(engine, 'connect')
+    def _prepare(connection, _record):
+        engine.dialect.set_isolation_level(connection, 'READ COMMITTED')
+
+    # The connection that proved that the database answers was opened before.
+    engine.dispose()
+    return engine
 
 
 def _open_sqlite(url):

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.db import tables
+from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -42,60 +43,75 @@ def of_leases(connection, lease_ids):
 
 
 def due(connection, now, limit):
-    """The events to carry out at `now` in the order of their moments, `limit` at most.
+    """The events to carry out at `now`, `limit` at most, in the order of `agenda.in_order`.
 
-    Among them those that a manager claimed and did not finish in time.
+    Among them those that a manager claimed and did not finish in time; none of a lease of which
+    another event is being carried out.
     """
+    others = EVENTS.alias()
+    busy = sa.exists().where(
+        others.c.lease_id == EVENTS.c.lease_id,
+        others.c.status == lifecycle.EVENT_IN_PROGRESS, others.c.claimed_until > now)
     rows = connection.execute(
         sa.select(*_COLUMNS)
         .where(sa.or_(
             sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at <= now),
             sa.and_(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS,
-                    EVENTS.c.claimed_until <= now)))
-        .order_by(EVENTS.c.at, EVENTS.c.id).limit(limit))
+                    EVENTS.c.claimed_until <= now)), ~busy)
+        .order_by(EVENTS.c.at, sa.case(agenda.RANK, value=EVENTS.c.kind), EVENTS.c.lease_id,
+                  EVENTS.c.id).limit(limit))
     return [records.Event(**row._mapping) for row in rows]
 
 
-def busy_leases(connection, lease_ids, now):
-    """Those of `lease_ids` of which an event is being carried out at `now`, as a set."""
-    return set(connection.execute(
-        sa.select(EVENTS.c.lease_id)
-        .where(EVENTS.c.lease_id.in_(list(lease_ids)),
-               EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS,
-               EVENTS.c.claimed_until > now)).scalars())
-
-
 def next_moment(connection):
-    """When the next event is due, or the next claim ends; None when there is neither."""
+    """When the next event is due, or the next claim ends; None when there is neither.
+
+    What a lease has to do while another of its events is carried out comes after that one.
+    """
+    others = EVENTS.alias()
+    busy = sa.exists().where(others.c.lease_id == EVENTS.c.lease_id,
+                             others.c.status == lifecycle.EVENT_IN_PROGRESS)
+    # The first in the order of the index; min() would look at all that are to come.
     undone = connection.execute(
-        sa.select(sa.func.min(EVENTS.c.due_at))
-        .where(EVENTS.c.status == lifecycle.EVENT_UNDONE)).scalar()
+        sa.select(EVENTS.c.due_at).where(EVENTS.c.status == lifecycle.EVENT_UNDONE, ~busy)
+        .order_by(EVENTS.c.due_at).limit(1)).scalar()
     claimed = connection.execute(
         sa.select(sa.func.min(EVENTS.c.claimed_until))
         .where(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)).scalar()
     return min((moment for moment in (undone, claimed) if moment is not None), default=None)
 
 
-def claim(connection, event, owner, now, until):
-    """Take an event for `owner`; hand it back as it is then, or None when another was faster."""
+def claim(connection, found, owner, now, until):
+    """Take events for `owner`; they are handed back as they are then.
+
+    The caller has locked their leases, so that they are as they were read.
+
+    :raises LostRace: one of them is not; nothing may be kept.
+    """
+    if not found:
+        return []
     values = {'status': lifecycle.EVENT_IN_PROGRESS, 'claim_owner': owner,
-              'claim_no': event.claim_no + 1, 'claimed_until': until, 'updated_at': now,
-              'begun_at': event.begun_at or now}
+              'claimed_until': until, 'updated_at': now}
     done = connection.execute(
         sa.update(EVENTS)
-        .where(EVENTS.c.id == event.id, EVENTS.c.claim_no == event.claim_no,
-               EVENTS.c.status == event.status)
-        .values(**values))
-    return dataclasses.replace(event, **values) if done.rowcount == 1 else None
+        .where(_with_claim(found),
+               EVENTS.c.status.in_([lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS]))
+        .values(claim_no=EVENTS.c.claim_no + 1,
+                begun_at=sa.func.coalesce(EVENTS.c.begun_at, now), **values))
+    if done.rowcount != len(found):
+        raise errors.LostRace()
+    return [dataclasses.replace(event, claim_no=event.claim_no + 1,
+                                begun_at=event.begun_at or now, **values)
+            for event in found]
 
 
-def hold(connection, event, until):
-    """Prolong a claim to `until`; False when it was lost."""
-    return connection.execute(
-        sa.update(EVENTS)
-        .where(EVENTS.c.id == event.id, EVENTS.c.claim_no == event.claim_no,
-               EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)
-        .values(claimed_until=until)).rowcount == 1
+def hold(connection, claimed, until):
+    """Prolong claims to `until`; returns the ids of the events whose claim was not lost."""
+    if not claimed:
+        return set()
+    mine = sa.and_(_with_claim(claimed), EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)
+    connection.execute(sa.update(EVENTS).where(mine).values(claimed_until=until))
+    return set(connection.execute(sa.select(EVENTS.c.id).where(mine)).scalars())
 
 
 def finish(connection, event, now, status, **values):
@@ -103,12 +119,21 @@ def finish(connection, event, now, status, **values):
 
     :raises LostRace: the claim was lost; nothing is written.
     """
+    finish_all(connection, [event], now, status, **values)
+
+
+def finish_all(connection, claimed, now, status, **values):
+    """Record how claimed events went, the same of all.
+
+    :raises LostRace: a claim was lost; nothing may be kept.
+    """
+    if not claimed:
+        return
     done = connection.execute(
         sa.update(EVENTS)
-        .where(EVENTS.c.id == event.id, EVENTS.c.claim_no == event.claim_no,
-               EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)
+        .where(_with_claim(claimed), EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)
         .values(status=status, claim_owner=None, claimed_until=None, updated_at=now, **values))
-    if done.rowcount != 1:
+    if done.rowcount != len(claimed):
         raise errors.LostRace()
 
 
@@ -127,3 +152,12 @@ def close(connection, lease_id, now, kinds):
         .where(EVENTS.c.lease_id == lease_id, EVENTS.c.kind.in_(kinds),
                EVENTS.c.status.in_([lifecycle.EVENT_UNDONE, lifecycle.EVENT_ERROR]))
         .values(status=lifecycle.EVENT_DONE, updated_at=now))
+
+
+def _with_claim(found):
+    """The condition of the events that have the claim with which they were read."""
+    # The ids alone too, because MariaDB looks no pair up in an index.
+    return sa.and_(
+        EVENTS.c.id.in_([event.id for event in found]),
+        sa.tuple_(EVENTS.c.id, EVENTS.c.claim_no).in_(
+            [(event.id, event.claim_no) for event in found]))

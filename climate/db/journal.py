@@ -2,6 +2,7 @@
 """What is written beside a change, in its transaction: its history and the news of it."""
 import sqlalchemy as sa
 
+from climate.db import engine
 from climate.db import tables
 
 HISTORY = tables.HISTORY
@@ -29,8 +30,8 @@ def publish(connection, now, event_type, payload):
 def unsent(connection, owner, now, until, limit):
     """Claim the oldest notifications that nobody is sending: [(id, event_type, payload)]."""
     free = sa.or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until <= now)
-    ids = list(connection.execute(
-        sa.select(OUTBOX.c.id).where(free).order_by(OUTBOX.c.id).limit(limit)).scalars())
+    oldest = sa.select(OUTBOX.c.id).where(free).order_by(OUTBOX.c.id).limit(limit)
+    ids = list(connection.execute(engine.locking(connection, oldest)).scalars())
     if not ids:
         return []
     connection.execute(sa.update(OUTBOX).where(OUTBOX.c.id.in_(ids), free)
@@ -40,6 +41,14 @@ def unsent(connection, owner, now, until, limit):
         .where(OUTBOX.c.id.in_(ids), OUTBOX.c.claim_owner == owner,
                OUTBOX.c.claimed_until == until).order_by(OUTBOX.c.id))
     return [tuple(row) for row in rows]
+
+
+def leave(connection, owner, ids):
+    """Let others send notifications that `owner` claimed and could not send."""
+    if ids:
+        connection.execute(sa.update(OUTBOX)
+                           .where(OUTBOX.c.id.in_(list(ids)), OUTBOX.c.claim_owner == owner)
+                           .values(claim_owner=None, claimed_until=None))
 
 
 def has_unsent(connection):

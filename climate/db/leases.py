@@ -39,6 +39,14 @@ def lock(connection, lease_id):
     return _one(connection, _select().with_for_update(), lease_id)
 
 
+def with_ids(connection, lease_ids):
+    """{lease id: the lease, whole}."""
+    if not lease_ids:
+        return {}
+    rows = connection.execute(_select().where(LEASES.c.id.in_(list(lease_ids)))).all()
+    return {lease.id: lease for lease in _whole(connection, rows)}
+
+
 def find(connection, query, now):
     """The leases that a LeaseQuery asks for, whole, in its order.
 
@@ -86,51 +94,39 @@ def change(connection, lease, now, **values):
         raise errors.LostRace()
 
 
-def begin_task(connection, lease, task, owner, now, until):
-    """Take the lease for `task`, until the moment `until`; hand it back as it is then.
-
-    A task whose time has run out belongs to a manager that died; it may be taken over.
-
-    :raises BadTransition: another task runs, or the state does not allow it.
-    :raises LostRace: somebody changed the lease since it was read.
-    """
-    lifecycle.begin(lease.id, lease.state, lease.task_at(now), task)
-    values = {'task': task, 'task_until': until, 'claim_no': lease.claim_no + 1}
-    change(connection, lease, now, claim_owner=owner, **values)
-    return dataclasses.replace(lease, generation=lease.generation + 1, **values)
-
-
-def hold_task(connection, lease, until):
-    """Prolong the task of a lease to `until`; False when the claim was lost."""
-    return connection.execute(
-        sa.update(LEASES)
-        .where(LEASES.c.id == lease.id, LEASES.c.claim_no == lease.claim_no)
-        .values(task_until=until)).rowcount == 1
-
-
-def end_task(connection, lease, now, state, reason, **values):
-    """Record how the task of a lease went: its state then, with the reason in words.
-
-    The generation may have risen meanwhile (a rename); the claim may not.
-
-    :raises LostRace: the claim was lost; nothing is written.
-    """
-    done = connection.execute(
-        sa.update(LEASES)
-        .where(LEASES.c.id == lease.id, LEASES.c.claim_no == lease.claim_no,
-               LEASES.c.task == lease.task)
-        .values(state=state, reason=reason, task=None, task_until=None, claim_owner=None,
-                generation=LEASES.c.generation + 1, updated_at=now, **values))
-    if done.rowcount != 1:
-        raise errors.LostRace()
-
-
 def with_trusts(connection, trust_ids):
     """Those of `trust_ids` that a lease still has, as a set."""
     if not trust_ids:
         return set()
     return set(connection.execute(
         sa.select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(list(trust_ids)))).scalars())
+
+
+def open_ones(connection):
+    """The leases that are not over, whole, by id."""
+    return _whole(connection, connection.execute(
+        _select().where(LEASES.c.deleted_at.is_(None),
+                        LEASES.c.state.not_in(lifecycle.OVER))
+        .order_by(LEASES.c.id)).all())
+
+
+def mentioned(connection, ids):
+    """The leases that have one of these ids, or a reservation that has, whole, by id.
+
+    Deleted ones too.
+    """
+    if not ids:
+        return []
+    named = sorted(ids)
+    theirs = sa.select(tables.RESERVATIONS.c.lease_id).where(tables.RESERVATIONS.c.id.in_(named))
+    return _whole(connection, connection.execute(
+        _select().where(sa.or_(LEASES.c.id.in_(named), LEASES.c.id.in_(theirs)))
+        .order_by(LEASES.c.id)).all())
+
+
+def are_there(connection):
+    """True where there is a lease, be it a deleted one."""
+    return connection.execute(sa.select(LEASES.c.id).limit(1)).first() is not None
 
 
 def counts(connection):

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from climate.db import tables
+from climate.domain import records
 
 MANAGERS = tables.MANAGERS
 
@@ -34,5 +35,6 @@ def eldest(connection, since_last_seen):
 
 
 def all_of_them(connection):
-    """Rows with id, host, since, last_seen, running, the latest seen first."""
-    return connection.execute(sa.select(MANAGERS).order_by(MANAGERS.c.last_seen.desc())).all()
+    """The Services by their ids, whether they live or not."""
+    rows = connection.execute(sa.select(MANAGERS).order_by(MANAGERS.c.id))
+    return [records.Service(**row._mapping) for row in rows]

@@ -50,15 +50,20 @@ def change(connection, reservation_ids, now, **values):
             .values(updated_at=now, **values))
 
 
-def leasing(connection, leased_ids=None):
-    """{leased id: (reservation id, lease id)} of things that are leased; of all by default."""
-    statement = sa.select(RESERVATIONS.c.leased_id, RESERVATIONS.c.id, RESERVATIONS.c.lease_id)
-    if leased_ids is None:
-        statement = statement.where(RESERVATIONS.c.leased_id.is_not(None))
-    else:
-        statement = statement.where(RESERVATIONS.c.leased_id.in_(list(leased_ids)))
+def leasing(connection, leased_ids):
+    """{leased id: (reservation id, lease id)} of those of the things that are leased."""
     return {leased_id: (reservation_id, lease_id)
-            for leased_id, reservation_id, lease_id in connection.execute(statement)}
+            for leased_id, reservation_id, lease_id in connection.execute(
+                sa.select(RESERVATIONS.c.leased_id, RESERVATIONS.c.id, RESERVATIONS.c.lease_id)
+                .where(RESERVATIONS.c.leased_id.in_(list(leased_ids))))}
+
+
+def leased_ids(connection, resource_type):
+    """The ids of all things that are leased now with this type, as a frozenset."""
+    return frozenset(connection.execute(
+        sa.select(RESERVATIONS.c.leased_id)
+        .where(RESERVATIONS.c.leased_id.is_not(None),
+               RESERVATIONS.c.resource_type == resource_type)).scalars())
 
 
 def lease_of(connection, reservation_id):

@@ -26,8 +26,8 @@ TASK_OF = {START: 'start', UPDATE: 'update', END: 'end', DELETE: 'delete'}
 
 # At one moment whatever gives back comes before whatever takes, and a lease of an hour starts
 # before it is told that its end is near.
-_RANK = {DELETE: 0, END: 1, CHECK: 2, UPDATE: 3, PREPARE: 4, START: 5, BEFORE_END: 6, NOTIFY: 7,
-         DROP_TRUST: 8}
+RANK = {DELETE: 0, END: 1, CHECK: 2, UPDATE: 3, PREPARE: 4, START: 5, BEFORE_END: 6, NOTIFY: 7,
+        DROP_TRUST: 8}
 # Before these nothing of a lease is in the cloud.
 _FIRST_STEPS = (PREPARE, START)
 
@@ -69,13 +69,12 @@ def moments_of(lease: records.Lease) -> list[tuple[str, datetime.datetime]]:
 
 def in_order(due: Iterable[records.Event]) -> list[records.Event]:
     """The events by their moment; at one moment ends before starts; a tie goes by lease and id."""
-    return sorted(due, key=lambda event: (event.at, _RANK[event.kind], event.lease_id, event.id))
+    return sorted(due, key=lambda event: (event.at, RANK[event.kind], event.lease_id, event.id))
 
 
-def next_of_each_lease(due: Sequence[records.Event],
-                       busy: Iterable[str] = ()) -> list[records.Event]:
-    """In order, the first event of each lease; none of the leases in `busy`."""
-    seen = set(busy)
+def next_of_each_lease(due: Sequence[records.Event]) -> list[records.Event]:
+    """In order, the first event of each lease."""
+    seen = set()
     firsts = []
     for event in in_order(due):
         if event.lease_id not in seen:
@@ -121,7 +120,9 @@ def is_moot(lease: records.Lease, event: records.Event) -> bool:
         return True
     if event.kind in (BEFORE_END, NOTIFY):
         return lease.deleted_at is not None
-    if event.kind == PREPARE and lease.state != lifecycle.PENDING:
+    if event.kind == PREPARE and (lease.state != lifecycle.PENDING
+                                  or lease.task == TASK_OF[START]):
+        # While it starts, what sleeps is being woken.
         return True
     if event.kind == CHECK and lease.state == lifecycle.TERMINATED:
         return True

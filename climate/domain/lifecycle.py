@@ -24,6 +24,9 @@ STATES = {
     ERROR: 'Something failed; the reason is in words, the end still cleans up.',
 }
 
+#: In these a lease has nothing any more, and never will again.
+OVER = (TERMINATED, TIMEDOUT)
+
 RESERVATION_PENDING = 'pending'
 RESERVATION_ACTIVE = 'active'
 RESERVATION_DELETED = 'deleted'
@@ -53,6 +56,9 @@ class Task:
     verb: str
     failure: str = ERROR
 
+
+#: The tasks that take back all that a lease has.
+TEARDOWN = ('end', 'delete')
 
 TASKS = {task.name: task for task in (
     Task('start', 'STARTING', frozenset({PENDING}), ACTIVE, 'be started'),

@@ -153,6 +153,22 @@ class Lease:
 
 
 @dataclasses.dataclass(frozen=True)
+class Service:
+    """A manager, as it was last heard of; `id` is its host and the number of its process.
+
+    `running` counts the events that it was carrying out; `up` says that it still lives, where
+    somebody judged that.
+    """
+
+    id: str
+    host: str
+    since: Moment
+    last_seen: Moment
+    running: int = 0
+    up: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
 class ReservationRequest:
     """What a caller asks of one resource type; `id` names the reservation that it changes."""
 

@@ -5,8 +5,6 @@ import dataclasses
 from climate.domain import lifecycle
 from climate.domain import records
 
-_TEARDOWN = ('end', 'delete')
-
 
 @dataclasses.dataclass(frozen=True)
 class Holding:
@@ -35,6 +33,7 @@ class Usability:
     :ivar usable: the project that asks may.
     :ivar reason: why not, in words; None where it is usable.
     :ivar ordinary: its servers may be placed as if they named no reservation.
+    :ivar server_id: the one server that it is for; None where it is for any, or not known yet.
     :ivar hosts: the hypervisors that belong to it while it is active.
     :ivar service_hosts: the names of their nova-compute, in the same order.
     """
@@ -46,6 +45,7 @@ class Usability:
     usable: bool
     reason: str | None = None
     ordinary: bool = False
+    server_id: str | None = None
     hosts: tuple[str, ...] = ()
     service_hosts: tuple[str, ...] = ()
 
@@ -71,7 +71,7 @@ def _why_idle(holding: Holding, now: records.Moment, wakes: bool) -> str | None:
         return f'{lease} was deleted.'
     if holding.state == lifecycle.TERMINATED or holding.end <= now:
         return f'{lease} ended at {holding.end:%Y-%m-%d %H:%M:%S} UTC.'
-    if holding.task in _TEARDOWN:
+    if holding.task in lifecycle.TEARDOWN:
         return f'{lease} is being ended.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'

@@ -47,6 +47,7 @@ class Outcome:
     :ivar free: ids of reservations that occupy nothing any more.
     :ivar patient: while it is BUSY it is tried again as often as it takes.
     :ivar over: no reservation of the lease is left, so that it ends before its time.
+    :ivar in_vain: ids of reservations that are over because what they lease never came.
     """
 
     result: str
@@ -56,6 +57,14 @@ class Outcome:
     free: frozenset = frozenset()
     patient: bool = False
     over: bool = False
+    in_vain: frozenset = frozenset()
+
+    def without(self, ids):
+        """The same where nothing is said of the reservations `ids`: they are to be tried again."""
+        return dataclasses.replace(
+            self, result=BUSY if self.result == DONE else self.result, over=False,
+            states={key: state for key, state in self.states.items() if key not in ids},
+            free=self.free - ids, in_vain=self.in_vain - ids)
 
 
 class Actions:
@@ -72,33 +81,37 @@ class Actions:
             agenda.PREPARE: self._prepare, agenda.CHECK: self._check,
         }
 
-    def perform(self, lease, event, now):
-        """Carry out a claimed event of a lease; returns the Outcome.
+    def perform(self, claim):
+        """Carry out the event of a Claim, which was taken just now; returns the Outcome.
 
         Climate's own errors become Outcomes; any other error is a bug and is raised.
+
+        :raises ClaimLost: the claim ended; nothing more is done.
         """
+        claim.hold.check()
         try:
-            return self._by_kind[event.kind](lease, event, now)
+            return self._by_kind[claim.event.kind](claim, claim.at)
         except errors.StillBusy as error:
             return Outcome(BUSY, error.message)
         except errors.ClimateError as error:
             return Outcome(FAILED, error.message)
 
-    def _start(self, lease, event, now):
-        if agenda.passed_by(lease, now):
+    def _start(self, claim, now):
+        if agenda.passed_by(claim.lease, now):
             return Outcome(MOOT, 'Its whole time passed before it could be started.')
-        lease, in_vain = self._binding.ensure(lease, now)
-        lease = self._occupy(lease, event, now)
-        return self._each(lease, event, now, 'start', _open(lease), in_vain)
+        claim, in_vain = self._bound(claim, now)
+        claim = self._occupy(claim, now)
+        return self._each(claim, now, 'start', _open(claim.lease), in_vain)
 
-    def _prepare(self, lease, event, now):
-        lease, in_vain = self._binding.ensure(lease, now)
-        some = [each for each in _open(lease) if each.id in in_vain
+    def _prepare(self, claim, now):
+        claim, in_vain = self._bound(claim, now)
+        some = [each for each in _open(claim.lease) if each.id in in_vain
                 or self._plugin(each).prepares(each.request)]
-        return self._each(lease, event, now, 'prepare', some, in_vain)
+        return self._each(claim, now, 'prepare', some, in_vain)
 
-    def _check(self, lease, event, now):
+    def _check(self, claim, now):
         """Look whether what the lease leases is still there."""
+        lease = claim.lease
         gone = set()
         for each in _open(lease):
             if each.leased_id is not None:
@@ -106,64 +119,77 @@ class Actions:
         return _without(lease, Outcome(DONE), {
             each.id for each in _open(lease) if each.leased_id in gone}, _GONE)
 
-    def _update(self, lease, event, now):
-        lease = self._occupy(lease, event, now)
+    def _update(self, claim, now):
+        claim = self._occupy(claim, now)
         # Those in error too: an earlier try of this update failed on them.
-        running = [each for each in lease.reservations if each.state in (
+        running = [each for each in claim.lease.reservations if each.state in (
             lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)]
-        return self._each(lease, event, now, 'start', running)
+        return self._each(claim, now, 'start', running)
 
-    def _end(self, lease, event, now):
+    def _end(self, claim, now):
+        lease = claim.lease
         left = _open(lease)
         if _never_touched(lease):
             ids = [each.id for each in left]
             return Outcome(DONE, lease.reason, free=frozenset(ids),
                            states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
-        outcome = self._each(lease, event, now, 'end', left)
+        outcome = self._each(claim, now, 'end', left)
         ended = [key for key, state in outcome.states.items()
                  if state == lifecycle.RESERVATION_DELETED]
         return dataclasses.replace(outcome, free=frozenset(ended))
 
-    def _before_end(self, lease, event, now):
+    def _before_end(self, claim, now):
+        lease = claim.lease
         if lease.state == lifecycle.PENDING and lease.end > now:
             raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
         if lease.state != lifecycle.ACTIVE:
             return Outcome(MOOT)
-        return self._each(lease, event, now, 'before_end', _open(lease))
+        return self._each(claim, now, 'before_end', _open(lease))
 
-    def _tell(self, lease, event, now):
+    def _tell(self, claim, now):
         return Outcome(DONE)
 
-    def _drop_trust(self, lease, event, now):
-        if lease.trust_id is not None:
-            self._core.cloud.as_service().keystone.delete_trust(lease.trust_id)
+    def _drop_trust(self, claim, now):
+        if claim.lease.trust_id is not None:
+            self._core.cloud.as_service().keystone.delete_trust(claim.lease.trust_id)
         return Outcome(DONE)
 
-    def _occupy(self, lease, event, now):
+    def _bound(self, claim, now):
+        """The claim with the reservations of its lease bound, and ids of those in vain."""
+        lease, in_vain = self._binding.ensure(claim.lease, now)
+        return dataclasses.replace(claim, lease=lease), in_vain
+
+    def _occupy(self, claim, now):
         """Hold the resources of all reservations; substitutes where they cannot be had.
 
+        :returns: the claim with the lease as it is then.
         :raises StillBusy: another reservation still holds one, and no other is free.
         """
-        for reservation in lease.reservations:
+        for reservation in claim.lease.reservations:
             if reservation.resource_ids:
+                claim.hold.check()
                 # A lease that ends at this moment is giving its resources back just now.
-                self._substitutes.ensure(lease, reservation, now, patient=event.waits == 0)
+                self._substitutes.ensure(claim.lease, reservation, now,
+                                         patient=claim.event.waits == 0)
         with self._core.database.reader() as connection:
-            return substitutes.reread(connection, lease)
+            lease = substitutes.reread(connection, claim.lease)
+        return dataclasses.replace(claim, lease=lease)
 
-    def _each(self, lease, event, now, method, reservations, in_vain=frozenset()):
+    def _each(self, claim, now, method, reservations, in_vain=frozenset()):
         """Call a method of the plugin of each reservation; one failure does not stop the rest.
 
         :param in_vain: ids of those that waited too long for what they lease; they are over.
         """
+        lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt)
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, claim.hold.check)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
         patient = True
         for reservation in reservations:
             if reservation.id in in_vain:
                 continue
+            claim.hold.check()
             had = self._resources(reservation, method == 'end')
             try:
                 made = getattr(self._plugin(reservation), method)(cloud, lease, reservation, had)
@@ -186,7 +212,7 @@ class Actions:
         result = FAILED if reasons else BUSY if busy else DONE
         outcome = Outcome(result, ' '.join(reasons or busy) or None,
                           {key: state for key, state in states.items() if state is not None},
-                          bindings, patient=patient)
+                          bindings, patient=patient, in_vain=in_vain)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

@@ -15,6 +15,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
 from climate.domain import lifecycle
+from climate.manager import claims
 from climate.manager import core
 from climate.manager import lease_cloud
 
@@ -27,7 +28,7 @@ class Binding:
     def __init__(self, parts):
         self._core = parts
 
-    def bind(self, context, reservation_id, thing_id):
+    def bind(self, context, reservation_id, leased_id):
         """The Lease of the reservation, which leases that one thing from now on. Repeatable.
 
         :raises ReservationNotFound: no reservation has that id, or it is over.
@@ -36,7 +37,7 @@ class Binding:
         :raises BadRequest: the thing is not there, of another project, or does not fit.
         """
         lease, reservation = self._awaiting(reservation_id)
-        if reservation.leased_id == thing_id:
+        if reservation.leased_id == leased_id:
             return lease
         plugin = self._core.registry.plugin(reservation.resource_type)
         if not plugin.awaits_thing(reservation):
@@ -44,8 +45,11 @@ class Binding:
                 f'Reservation {reservation_id} does not wait for anything'
                 + (f': it leases {reservation.leased_id}.' if reservation.leased_id else '.')))
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
-        plugin.check_thing(cloud, lease, reservation, thing_id)
-        lease = self._write(lease, {reservation_id: thing_id}, context.user_id or 'climate')
+        plugin.check_thing(cloud, lease, reservation, leased_id)
+        lease = self._write(lease, {reservation_id: leased_id}, context.user_id or 'climate')
+        if all(each.id != reservation_id for each in _open(lease)):
+            # It has waited too long, just now.
+            raise errors.ReservationNotFound(reservation_id=reservation_id)
         self._core.wake()
         return lease
 
@@ -54,6 +58,7 @@ class Binding:
 
         :returns: (Lease, frozenset of the reservations that waited as long as they may).
         :raises StillBusy: some wait, and may go on.
+        :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
         lease = self._claim_arrivals(lease)
         waiting = [each for each in _open(lease) if self._awaits(each)]
@@ -75,9 +80,12 @@ class Binding:
             arrived = plugin.arrivals(cloud, lease)
             with self._core.database.reader() as connection:
                 taken = reservations.leasing(connection, arrived)
-            mine = [each.id for each in waiting if each.resource_type == resource_type]
-            found |= zip(mine, [each for each in arrived if each not in taken], strict=False)
-        return self._write(lease, found, 'climate') if found else lease
+            mine = [each for each in waiting if each.resource_type == resource_type]
+            for leased_id in arrived:
+                if leased_id not in taken and mine and _fits(plugin, cloud, lease, mine[0],
+                                                             leased_id):
+                    found[mine.pop(0).id] = leased_id
+        return self._write(lease, found) if found else lease
 
     def _awaits(self, reservation):
         return self._core.registry.plugin(reservation.resource_type).awaits_thing(reservation)
@@ -91,45 +99,71 @@ class Binding:
         raise errors.ReservationNotFound(reservation_id=reservation_id)
 
     @core.again_after_a_race
-    def _write(self, lease, things, who):
-        """The lease after {reservation id: id of the thing} was written down."""
+    def _write(self, lease, found, who=None):
+        """The lease after {reservation id: id of what it leases} was written down.
+
+        :param who: the user who says so; None: the holder of the lease's claim.
+        """
         now = self._core.clock()
         try:
             with self._core.database.writer() as connection:
+                if who is None:
+                    claims.refuse_overtaken(connection, lease)
                 current = leases.lock(connection, lease.id)
                 for reservation in _open(current):
-                    thing_id = things.get(reservation.id)
-                    if thing_id is None or reservation.leased_id == thing_id:
+                    leased_id = found.get(reservation.id)
+                    if leased_id is None or reservation.leased_id == leased_id:
                         continue
                     if reservation.leased_id is not None:
                         raise errors.Conflict(reason=(
                             f'Reservation {reservation.id} leases {reservation.leased_id}.'))
-                    reservations.change(
-                        connection, [reservation.id], now, leased_id=thing_id,
-                        binding={**reservation.binding, 'resource_id': thing_id})
-                    journal.note(connection, lease.id, now, who, 'bind',
-                                 f'{reservation.id} leases {thing_id}')
+                    plugin = self._core.registry.plugin(reservation.resource_type)
+                    reservations.change(connection, [reservation.id], now, leased_id=leased_id,
+                                        binding=plugin.bound(reservation, leased_id))
+                    journal.note(connection, lease.id, now, who or 'climate', 'bind',
+                                 f'{reservation.id} leases {leased_id}')
                     LOG.info('Lease %s, reservation %s: leases %s', lease.id, reservation.id,
-                             thing_id)
+                             leased_id)
                 after = leases.get(connection, lease.id)
         except engine.Duplicate:
-            refuse_leased(self._core, things.values())
+            refuse_leased(self._core, found.values())
             raise errors.LostRace() from None
         # The claim of whoever carries out an event of the lease stays as it was.
         return dataclasses.replace(lease, reservations=after.reservations)
 
 
-def refuse_leased(parts, thing_ids, but=frozenset()):
-    """Nothing, unless one of the things is leased already.
+def late_comers(connection, lease_id, reservation_ids):
+    """Those of the reservations that were bound meanwhile, while they were given up.
 
-    :param but: ids of reservations that may have them.
+    They stay as they are until the transaction ends.
+    """
+    if not reservation_ids:
+        return frozenset()
+    lease = leases.lock(connection, lease_id)
+    return frozenset(each.id for each in lease.reservations
+                     if each.id in reservation_ids and each.leased_id is not None)
+
+
+def refuse_leased(parts, leased_ids):
+    """Nothing, unless a reservation leases one of the things already.
+
     :raises ServerLeased: it names the reservation.
     """
     with parts.database.reader() as connection:
-        taken = reservations.leasing(connection, thing_ids)
-    for thing_id, (reservation_id, _) in sorted(taken.items()):
-        if reservation_id not in but:
-            raise errors.ServerLeased(server_id=thing_id, reservation_id=reservation_id)
+        taken = reservations.leasing(connection, leased_ids)
+    for leased_id, (reservation_id, _) in sorted(taken.items()):
+        raise errors.ServerLeased(server_id=leased_id, reservation_id=reservation_id)
+
+
+def _fits(plugin, cloud, lease, reservation, leased_id):
+    """Whether a reservation can lease what says of itself that it came for the lease."""
+    try:
+        plugin.check_thing(cloud, lease, reservation, leased_id)
+    except errors.BadRequest as error:
+        LOG.warning('Lease %s, reservation %s: does not lease what came for it: %s', lease.id,
+                    reservation.id, error.message)
+        return False
+    return True
 
 
 def _open(lease):

@@ -120,7 +120,8 @@ class Booking:
                 return wishes, joint.choose(asks, terms.span)
             except errors.NotEnough as error:
                 place = error.kwargs['place']
-                if not wishes[place].need.optional:
+                wish = wishes[place]
+                if not wish.need.optional or (wish.must_keep and wish.keep):
                     _refuse_loss(error)
                     raise shortage.explained(self._core, connection, wishes, terms,
                                              error) from error

@@ -149,6 +149,9 @@ class Changes:
             running = lease.state != lifecycle.PENDING
             for wish in self._leases.wishes_of(reservation, keep=reservation.resource_ids,
                                                must_keep=running):
+                if running and wish.need.optional and not wish.keep:
+                    # It does without, and what runs elsewhere does not come to new room.
+                    continue
                 if reservation.id not in target.changed:
                     wish = _as_many_as_now(wish, running)
                 wishes.append(wish)

@@ -3,6 +3,7 @@
 import collections.abc
 import dataclasses
 import datetime
+import time
 
 import tenacity
 
@@ -24,6 +25,8 @@ class Core:
 
     :ivar clock: returns this moment; the database's, so that no machine's clock is trusted.
     :ivar wake: called after a change that may have made an event due.
+    :ivar monotonic: returns seconds that rise also while this process is stopped; they say only
+        how long something took here.
     """
 
     conf: object
@@ -32,3 +35,4 @@ class Core:
     registry: registry.Registry
     clock: collections.abc.Callable[[], datetime.datetime]
     wake: collections.abc.Callable[[], None] = lambda: None
+    monotonic: collections.abc.Callable[[], float] = time.monotonic

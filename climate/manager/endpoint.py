@@ -12,6 +12,7 @@ from climate.manager import changes as change_use_cases
 from climate.manager import leases
 from climate.manager import reservations
 from climate.manager import resources
+from climate.manager import services
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -78,8 +79,12 @@ class Endpoint:
         return wire.pack(self._reservations.lease(reservation_id))
 
     @_answers
-    def bind_reservation(self, context, reservation_id, thing_id):
-        return wire.pack(self._binding.bind(context, reservation_id, thing_id))
+    def bind_reservation(self, context, reservation_id, leased_id):
+        return wire.pack(self._binding.bind(context, reservation_id, leased_id))
+
+    @_answers
+    def list_services(self, context):
+        return wire.pack(services.find(self._core))
 
     @_answers
     def create_resource(self, context, pool, name, properties):

@@ -64,6 +64,7 @@ class Leases:
 
         :raises BadRequest: the request is wrong; the error names the field.
         :raises NotEnough: there is no room, with the reasons.
+        :raises ServerLeased: another reservation leases that server.
         :raises TrustRefused: Climate could not act for this caller later.
         :raises KeyReused: the key came with another request before.
         """
@@ -83,15 +84,8 @@ class Leases:
                 write=lambda connection, chosen: self._write(connection, lease, chosen, request,
                                                              now))
         except engine.Duplicate:
-            # The same request came twice at once: the other one made the lease.
             self._trusts.drop(trust_id)
-            made = self._made_before(context, lease_id, request, now)
-            if made is None:
-                # Or another lease of the same thing was faster.
-                binding.refuse_leased(self._core, [
-                    each.leased_id for each in lease.reservations if each.leased_id is not None])
-                raise errors.LostRace() from None
-            return made
+            return self._made_meanwhile(context, lease, request, now)
         except errors.ClimateError:
             self._trusts.drop(trust_id)
             raise
@@ -154,6 +148,17 @@ class Leases:
             raise errors.LeaseNotFound(lease_id=lease_id)
         return lease
 
+    def _made_meanwhile(self, context, lease, request, now):
+        """The lease of the same request, which came twice at once and was served there.
+
+        :raises ServerLeased: it was another request, for a server of this one.
+        """
+        made = self._made_before(context, lease.id, request, now)
+        if made is None:
+            binding.refuse_leased(self._core, _leased_ids(lease))
+            raise errors.LostRace()
+        return made
+
     def _draft(self, context, lease_id, request, now):
         """The lease as it would be, and the Wishes of its reservations."""
         conf = self._core.conf.manager
@@ -164,9 +169,11 @@ class Leases:
         before_end = moments.before_end_of_request(request, span,
                                                    conf.minutes_before_end_lease)
         moments.refuse_notices_outside(request.notify_at, span, now)
-        starts_now = span.start <= now
-        drafts = [self._draft_reservation(context, lease_id, asked, request.lenient, starts_now,
-                                          now) for asked in request.reservations]
+        occasion = base.Occasion(context.project_id, starts_now=span.start <= now)
+        drafts = [self._resolved(records.Reservation(
+            id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
+            request=asked.request, created_at=now), request.lenient, occasion)
+            for asked in request.reservations]
         lease = records.Lease(
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
@@ -180,20 +187,20 @@ class Leases:
             sorted(happening, key=lambda event: (event.at, event.id))))
         wishes = [wish for draft in drafts for wish in self.wishes_of(draft)]
         self.check_names(wishes)
-        leased = [each.leased_id for each in drafts if each.leased_id is not None]
+        leased = _leased_ids(lease)
         if len(set(leased)) < len(leased):
-            raise errors.BadField(field='reservations', reason='two of them lease the same thing.')
+            raise errors.BadField(field='reservations', reason=(
+                'two of them lease the same server: name each server once.'))
         binding.refuse_leased(self._core, leased)
         return lease, wishes
 
-    def _draft_reservation(self, context, lease_id, asked, lenient, starts_now, now):
-        request = self._core.registry.checked(asked.resource_type, asked.request, lenient)
-        request = self._core.registry.plugin(asked.resource_type).resolve(
-            self._core.cloud, request, base.Occasion(context.project_id, starts_now))
-        draft = records.Reservation(
-            id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
-            request=request, created_at=now)
-        return dataclasses.replace(draft, leased_id=self._plugin(draft).leased_id(draft))
+    def _resolved(self, draft, lenient, occasion):
+        """The Reservation with its request as it is to be stored, and with what it leases."""
+        request = self._core.registry.checked(draft.resource_type, draft.request, lenient)
+        plugin = self._plugin(draft)
+        found = dataclasses.replace(
+            draft, request=plugin.resolve(self._core.cloud, request, occasion))
+        return dataclasses.replace(found, leased_id=plugin.leased_id(found))
 
     def _plugin(self, reservation):
         return self._core.registry.plugin(reservation.resource_type)
@@ -224,6 +231,10 @@ class Leases:
         lease = _with_resources(lease, chosen)
         notify.publish(connection, lease, now, 'create')
         return lease
+
+
+def _leased_ids(lease):
+    return [each.leased_id for each in lease.reservations if each.leased_id is not None]
 
 
 def _holds_nothing(lease):

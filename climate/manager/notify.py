@@ -4,6 +4,7 @@ import datetime
 
 from oslo_log import log
 import oslo_messaging as messaging
+from oslo_messaging import transport as messaging_transport
 
 from climate.db import journal
 from climate.manager import core
@@ -13,6 +14,7 @@ LOG = log.getLogger(__name__)
 
 _BATCH = 100
 _CLAIM = datetime.timedelta(seconds=60)
+_LONGEST_PAUSE_SECONDS = 60
 
 
 def publish(connection, lease, now, what):
@@ -25,27 +27,75 @@ def publish(connection, lease, now, what):
 
 
 class Sender:
-    """Takes news from the outbox to the bus, each at least once."""
+    """Takes news from the outbox to the bus, each at least once.
+
+    While the bus does not take them it is tried again after a pause that doubles.
+    """
 
     def __init__(self, parts: core.Core, owner, transport):
         self._core = parts
         self._owner = owner
+        self._carrier = _Carrier(transport)
         # Once: what does not go out stays in the outbox and is sent again.
-        self._notifier = messaging.Notifier(transport, f'climate.{owner}', retry=1)
+        self._notifier = messaging.Notifier(self._carrier, f'climate.{owner}', retry=1)
+        self._failures = 0
+        self._not_before = float('-inf')
 
     def flush(self, now):
-        """Send what waits; returns how many."""
+        """Send what waits; returns how many went out."""
         count = 0
-        while True:
+        while self._core.monotonic() >= self._not_before:
             with self._core.database.reader() as connection:
                 if not journal.has_unsent(connection):
-                    return count
+                    break
             with self._core.database.writer() as connection:
                 waiting = journal.unsent(connection, self._owner, now, now + _CLAIM, _BATCH)
             if not waiting:
-                return count
-            for _, event_type, payload in waiting:
-                self._notifier.info({}, event_type, payload)
+                break
+            gone = self._send(waiting)
             with self._core.database.writer() as connection:
-                journal.sent(connection, [number for number, _, _ in waiting])
-            count += len(waiting)
+                journal.sent(connection, gone)
+                journal.leave(connection, self._owner, [
+                    number for number, _, _ in waiting[len(gone):]])
+            count += len(gone)
+            self._pause(len(waiting) - len(gone))
+        return count
+
+    def _send(self, waiting):
+        """The ids of the news that went out, up to the first one that did not."""
+        gone = []
+        for number, event_type, payload in waiting:
+            self._carrier.left_behind = 0
+            self._notifier.info({}, event_type, payload)
+            if self._carrier.left_behind:
+                break
+            gone.append(number)
+        return gone
+
+    def _pause(self, left):
+        """Wait before the next try where news are left."""
+        if not left:
+            self._failures = 0
+            return
+        seconds = min(2 ** self._failures, _LONGEST_PAUSE_SECONDS)
+        self._failures += 1
+        self._not_before = self._core.monotonic() + seconds
+        LOG.warning('The bus takes no notifications; they wait in the outbox, again in %s seconds',
+                    seconds)
+
+
+class _Carrier(messaging_transport.NotificationTransport):
+    """The transport of a Notifier that counts what was left behind.
+
+    The drivers of oslo.messaging write an error into the log and tell nobody that a notification
+    did not go out.
+    """
+
+    def __init__(self, transport):
+        super().__init__(transport._driver)
+        self.left_behind = 0
+
+    def _send_notification(self, *args, **kwargs):
+        self.left_behind += 1
+        super()._send_notification(*args, **kwargs)
+        self.left_behind -= 1

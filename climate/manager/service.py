@@ -13,11 +13,13 @@ from climate import cloud as clouds
 from climate import errors
 from climate.db import engine
 from climate.db import managers
+from climate.domain import heartbeat
 from climate.manager import clockwork
 from climate.manager import core
 from climate.manager import endpoint
 from climate.manager import metrics
 from climate.manager import notify
+from climate.manager import patrol
 from climate.manager import refresh
 from climate.manager import trusts
 from climate.manager import watch
@@ -28,8 +30,12 @@ LOG = log.getLogger(__name__)
 
 # No sleep is shorter than this while something due cannot be claimed.
 _BREATH_SECONDS = 0.05
-_SEEN_SECONDS = 10
 _FORGET = datetime.timedelta(hours=1)
+# How long a stop may take unless somebody says, and the parts of it in which what runs may come to
+# its end, and is handed back. The rest is for everything else that must be closed.
+_STOP_SECONDS = 60
+_FINISHING = 0.75
+_HANDING_BACK = 0.15
 
 
 def check(conf):
@@ -64,6 +70,7 @@ class Manager:
         self.endpoint = endpoint.Endpoint(self.core)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
         self._watch = watch.Watch(self.core)
+        self._patrol = patrol.Patrol(self.core, self.owner)
         self._listener = None
         self._pool = futures.ThreadPoolExecutor(conf.manager.workers,
                                                 thread_name_prefix='event')
@@ -74,33 +81,43 @@ class Manager:
         self._since = self.core.clock()
         self._seen()
         self._listener = watch.listen(self._conf, self._watch, self.core.clock)
-        metrics.serve(self.core, self.clockwork)
+        metrics.serve(self.core, self.clockwork, self._patrol)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
+        self._events = self._threads[0]
         for errand, pause in self._errands():
             self._run(self._repeat, errand, pause)
         if self._serve_rpc:
+            bus = transport.connect(self._conf)
+            transport.limit_line(self._conf)
             self._server = messaging.get_rpc_server(
-                transport.connect(self._conf), transport.target(self._conf, server=self.owner),
+                bus, transport.target(self._conf, server=self.owner),
                 [self.endpoint], executor=self._conf.manager.backend,
                 serializer=transport.ContextSerializer(),
                 access_policy=messaging.DefaultRPCAccessPolicy)
             self._server.start(override_pool_size=self._conf.manager.rpc_workers)
         LOG.info('Manager %s: ready', self.owner)
 
-    def stop(self):
-        """Take no new work, finish what runs, and leave."""
+    def stop(self, within_seconds=_STOP_SECONDS):
+        """Take no new work, finish or hand back what runs, and leave.
+
+        What is still in a call of the cloud after that time is left; its claim ends by itself.
+        """
         if self._stopping.is_set():
             return
         self._stopping.set()
         self._woken.set()
-        if self._server is not None:
-            self._server.stop()
-            self._server.wait()
-        if self._listener is not None:
-            self._listener.stop()
-            self._listener.wait()
-        self._pool.shutdown(wait=True)
+        for server in filter(None, (self._server, self._listener)):
+            server.stop()
+        self._events.join()
+        if not self.clockwork.rest(within_seconds * _FINISHING):
+            self.clockwork.give_up()
+            if not self.clockwork.rest(within_seconds * _HANDING_BACK):
+                LOG.warning('Manager %s: %s events are left unfinished', self.owner,
+                            self.clockwork.running)
+        for server in filter(None, (self._server, self._listener)):
+            server.wait()
+        self._pool.shutdown(wait=False)
         self._idle.set()
         for thread in self._threads:
             thread.join()
@@ -126,6 +143,7 @@ class Manager:
             (self._watch.look, min(looks, default=0)),
             (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
+            (self._patrol.step, self._patrol.pause_seconds),
         ]
         return [(errand, pause) for errand, pause in errands if pause]
 
@@ -146,13 +164,16 @@ class Manager:
 
     def _until_next(self, now):
         longest = self._conf.manager.poll_seconds
+        if not self.clockwork.room:
+            # Nothing can be claimed before a worker is free, and that wakes us.
+            return longest
         moment = self.clockwork.next_moment()
         if moment is None:
             return longest
         return min(longest, max(_BREATH_SECONDS, (moment - now).total_seconds()))
 
     def _keep_claims(self):
-        pause = min(_SEEN_SECONDS, self._conf.manager.claim_seconds / 3)
+        pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)
         # To the last action: what is finished after a stop must not be taken over meanwhile.
         while not self._idle.wait(pause):
             self._guarded(lambda: self.clockwork.prolong(self.core.clock()))

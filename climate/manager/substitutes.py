@@ -14,6 +14,7 @@ from climate.db import resources
 from climate.domain import fit
 from climate.domain import lifecycle
 from climate.manager import booking
+from climate.manager import claims
 
 LOG = log.getLogger(__name__)
 
@@ -56,12 +57,12 @@ class Substitutes:
         :param patient: wait for a resource that is still held instead of replacing it.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of use, and there is no substitute; it is named.
-        :raises LostRace: another manager has taken the lease over; nothing was written.
+        :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
         with self._core.database.writer() as connection:
             promised = allocations.of_reservations(connection, [reservation.id])
             lost = _hold(connection, reservation, promised)
-            _refuse_overtaken(connection, lease)
+            claims.refuse_overtaken(connection, lease)
         if not lost.promises:
             return
         if lost.held and patient:
@@ -89,7 +90,7 @@ class Substitutes:
                 avoid |= kept
 
         def write(connection, chosen):
-            _refuse_overtaken(connection, lease)
+            claims.refuse_overtaken(connection, lease)
             allocations.delete(connection, [reservation.id], lost.ids)
             self._booking.replace(connection, chosen, now)
             resources.release(connection, reservation.id, lost.ids)
@@ -139,15 +140,11 @@ def _hold(connection, reservation, promised):
 
 def _in_use(reservation, resource, whole):
     """True where servers of the reservation may be on a resource that it was promised."""
-    if reservation.state != lifecycle.RESERVATION_ACTIVE and not reservation.binding:
+    if reservation.state != lifecycle.RESERVATION_ACTIVE and (
+            not reservation.binding or reservation.leased_id is not None):
+        # One thing that is leased is known, and sleeps, long before it is woken on its resource.
         return False
     return resource.held_by == reservation.id if whole else True
-
-
-def _refuse_overtaken(connection, lease):
-    # After the resources are locked, in the order of every booking.
-    if leases.lock(connection, lease.id).claim_no != lease.claim_no:
-        raise errors.LostRace()
 
 
 def reread(connection, lease):

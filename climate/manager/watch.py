@@ -17,7 +17,6 @@ from climate.manager import core
 LOG = log.getLogger(__name__)
 
 _DELETED = r'^instance\.delete\.end$'
-_TEARDOWN = ('end', 'delete')
 # All managers together take each notification once, and none from other listeners.
 _LISTENERS = 'climate'
 
@@ -30,30 +29,32 @@ class Watch:
 
     def look(self, now):
         """Look at all that is leased; returns the ids of what is gone."""
-        with self._core.database.reader() as connection:
-            leased = reservations.leasing(connection)
-        if not leased:
-            return frozenset()
-        gone = frozenset().union(*(
-            plugin.gone(self._core.cloud, leased) for plugin in self._core.registry.plugins.values()
-            if plugin.leases_things))
+        gone = set()
+        for plugin in self._core.registry.plugins.values():
+            if plugin.leases_things:
+                gone |= self._gone(plugin)
         self.check(gone, now)
-        return gone
+        return frozenset(gone)
 
-    def check(self, thing_ids, now):
+    def check(self, leased_ids, now):
         """Let the leases of these things be checked, those of them that are leased."""
         with self._core.database.reader() as connection:
-            found = reservations.leasing(connection, thing_ids)
+            found = reservations.leasing(connection, leased_ids)
         for lease_id in sorted({lease_id for _, lease_id in found.values()}):
             self._order_check(lease_id, now)
         if found:
             self._core.wake()
 
+    def _gone(self, plugin):
+        with self._core.database.reader() as connection:
+            leased = reservations.leased_ids(connection, plugin.resource_type)
+        return plugin.gone(self._core.cloud, leased) if leased else frozenset()
+
     @core.again_after_a_race
     def _order_check(self, lease_id, now):
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
-            if lease.task in _TEARDOWN:
+            if lease.task in lifecycle.TEARDOWN:
                 # Climate itself deletes what it leases.
                 return
             ordered = lease.event(agenda.CHECK)

@@ -112,13 +112,15 @@ class ClimateFilter(filters.BaseHostFilter):
         """Put what Climate says of them into `answers`; whether one of them was kept."""
         some_kept = False
         for each in reservations:
-            answers[each], kept = self._climate.ask(each, wish.project_id)
+            answer, kept = self._climate.ask(each, wish.project_id)
+            answers[each] = _counting(answer, wish)
             some_kept |= kept
         return some_kept
 
     def _answers_of_now(self, wish, answers):
         with _refusing():
-            return {each: self._climate.ask_anew(each, wish.project_id) for each in answers}
+            return {each: _counting(self._climate.ask_anew(each, wish.project_id), wish)
+                    for each in answers}
 
     def _by_server(self, hosts, wish):
         """The hosts that pass for a server that was leased after its boot, without a hint."""
@@ -159,6 +161,14 @@ def _climate(conf):
     return question.Climate(adapter, conf.climate.cache_seconds)
 
 
+def _counting(answer, wish):
+    """The Answer as it counts for a server, which may have outlived its reservation."""
+    if wish.exists and answer is question.UNKNOWN:
+        # Nothing boots with such a hint, so its lease was purged: it is an ordinary server now.
+        return dataclasses.replace(answer, ordinary=True)
+    return answer
+
+
 def _judged(hosts, judge):
     refusals = judge.refusals([(host.host, host.aggregates) for host in hosts])
     passed = [host for host, reason in zip(hosts, refusals, strict=True) if reason is None]
@@ -168,12 +178,10 @@ def _judged(hosts, judge):
 def _wish(spec_obj):
     hinted = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
     of_flavor = _of_flavor(spec_obj.flavor)
-    server_id = _set(spec_obj, 'instance_uuid')
+    server = {'server_id': _set(spec_obj, 'instance_uuid'), 'exists': _exists(spec_obj)}
     if hinted is None:
-        return rules.Wish(of_flavor, spec_obj.project_id, of_flavor is not None,
-                          server_id=server_id)
-    return rules.Wish(hinted, spec_obj.project_id, of_flavor=tuple(of_flavor or ()),
-                      server_id=server_id)
+        return rules.Wish(of_flavor, spec_obj.project_id, of_flavor is not None, **server)
+    return rules.Wish(hinted, spec_obj.project_id, of_flavor=tuple(of_flavor or ()), **server)
 
 
 def _of_flavor(flavor):
@@ -184,8 +192,17 @@ def _of_flavor(flavor):
 
 def _demands_host(spec_obj):
     """Whether the server is to go to one host, as when it is unshelved or migrated to it."""
+    return _of_destination(spec_obj, 'host') is not None
+
+
+def _exists(spec_obj):
+    """Whether the server is moved or woken: only then Nova says in which cell it is."""
+    return _of_destination(spec_obj, 'cell') is not None
+
+
+def _of_destination(spec_obj, name):
     destination = _set(spec_obj, 'requested_destination')
-    return destination is not None and _set(destination, 'host') is not None
+    return None if destination is None else _set(destination, name)
 
 
 def _set(thing, name):

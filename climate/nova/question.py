@@ -13,7 +13,8 @@ LOG = log.getLogger(__name__)
 
 _HEADERS = {'OpenStack-API-Version': 'reservation 1.1', 'Accept': 'application/json'}
 _ID = re.compile('[0-9A-Za-z-]{1,36}')
-_UNKNOWN = rules.Answer(active=False, usable=False, reason='no reservation has this id')
+#: The Answer about a reservation that Climate does not know.
+UNKNOWN = rules.Answer(active=False, usable=False, reason='no reservation has this id')
 
 
 class Unreachable(Exception):
@@ -46,7 +47,7 @@ class Climate:
         :raises Unreachable: there is none, or there was none a moment ago.
         """
         if not _ID.fullmatch(reservation_id):
-            return _UNKNOWN, False
+            return UNKNOWN, False
         now = self._clock()
         with self._lock:
             until, answer = self._kept.get((reservation_id, project_id), (now, None))
@@ -63,7 +64,7 @@ class Climate:
         :raises Unreachable: there is none.
         """
         found = self._asked('reservation', reservation_id, project_id)
-        answer = _UNKNOWN if found is None else found[1]
+        answer = UNKNOWN if found is None else found[1]
         self._keep((reservation_id, project_id), answer)
         return answer
 
@@ -129,7 +130,8 @@ def _read(found):
     # An older Climate leases no servers and says nothing of ordinary ones.
     return found['id'], rules.Answer(
         active=found['active'] is True, usable=found['usable'] is True, reason=found['reason'],
-        hosts=frozenset(hosts), ordinary=found.get('ordinary') is True)
+        hosts=frozenset(hosts), ordinary=found.get('ordinary') is True,
+        server_id=found.get('server_id'))
 
 
 def _message(found):

@@ -14,6 +14,7 @@ FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
 
 _FENCED = 'reserved for others'
 _ELSEWHERE = 'not in the reservation'
+_OTHERS = 'its reservation is for another server'
 _FOREIGN = 'its reservation is not for this project, or not active'
 
 
@@ -47,6 +48,7 @@ class Wish:
     :ivar by_flavor: its flavor names the reservation, not a hint.
     :ivar of_flavor: ids of reservations that its flavor names beside the hint.
     :ivar server_id: the server that is placed; None where it is not known.
+    :ivar exists: it is moved or woken, not booted.
     """
 
     reservations: list | None
@@ -54,6 +56,7 @@ class Wish:
     by_flavor: bool = False
     of_flavor: tuple = ()
     server_id: str | None = None
+    exists: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Answer:
     :ivar reason: why not, in words; None where it is usable.
     :ivar hosts: the names of the compute services that belong to it now.
     :ivar ordinary: its servers may be placed as if they named no reservation.
+    :ivar server_id: the one server that it is for; None: any.
     """
 
     active: bool
@@ -72,6 +76,7 @@ class Answer:
     reason: str | None = None
     hosts: collections.abc.Set = frozenset()
     ordinary: bool = False
+    server_id: str | None = None
 
 
 class Judge:
@@ -113,9 +118,10 @@ class Judge:
                      _ELSEWHERE) for _, aggregates in places]
 
     def _by_answers(self, places):
-        answers = list(self._answers.values())
+        known = self._answers_for_it()
+        answers = list(known.values())
         idle = [answer for answer in answers if not answer.active]
-        active = [item for item in self._answers.items() if item[1].active]
+        active = [item for item in known.items() if item[1].active]
         elsewhere = (idle[-1].reason or _FOREIGN) if idle and not active else _ELSEWHERE
         fences = None
         if any(answer.ordinary for answer in answers):
@@ -133,6 +139,22 @@ class Judge:
                             break
             refusals.append(reason)
         return refusals
+
+    def _answers_for_it(self):
+        """The answers, where those about reservations of other servers open no host to this one.
+
+        Servers that are booted together name the reservations of all of them.
+        """
+        server_id = self._wish.server_id
+        others = [each for each, answer in self._answers.items()
+                  if answer.server_id not in (None, server_id)]
+        if not others:
+            return self._answers
+        has_own = any(answer.server_id is not None and answer.server_id == server_id
+                      for answer in self._answers.values())
+        return {**self._answers, **{each: dataclasses.replace(
+            self._answers[each], active=False, usable=False, reason=_OTHERS,
+            ordinary=self._answers[each].ordinary and not has_own) for each in others}}
 
     def _fences(self, places):
         """The fences among the aggregates of all hosts, by their identity."""

@@ -9,6 +9,8 @@ from climate import errors
 from climate.domain import fit
 from climate.domain import records
 from climate.domain import requirement
+from climate.plugins import audited
+from climate.plugins import things
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +77,23 @@ class Pool(abc.ABC):
         :raises HostInUse: somebody still uses it.
         """
 
+    def mend(self, cloud, resource):
+        """Put back what an enrolled resource lacks in the cloud. Repeatable.
+
+        One that a reservation holds stays where it is.
+
+        :raises HostInUse: it cannot be put back now.
+        """
+
+    def audit(self, picture, resources, enrolled):
+        """The Drifts of the pool itself, whoever has leased its resources. Pure.
+
+        :param picture: the cloud as ``manager.picture.Picture`` shows it.
+        :param resources: the enrolled Resources that may be compared.
+        :param enrolled: the names of all that are enrolled.
+        """
+        return []
+
 
 @dataclasses.dataclass(frozen=True)
 class Need:
@@ -117,7 +136,7 @@ class Attempt:
     failures: int = 0
 
 
-class ResourcePlugin(abc.ABC):
+class ResourcePlugin(things.LeasesThings, audited.Audited, abc.ABC):
     """Knows one resource type: how it is asked for, and how it is handed over.
 
     One instance serves all threads of a manager. A plugin never opens the database.
@@ -139,12 +158,6 @@ class ResourcePlugin(abc.ABC):
     pools = ()
     #: oslo.config options, registered in a group called as the type.
     options = ()
-    #: True where a reservation may lease one thing that exists without it, such as a server.
-    leases_things = False
-    #: How long a reservation awaits the one thing that it leases, before it is over.
-    patience_seconds = 0
-    #: How often the manager looks whether what is leased is still there. 0: never.
-    audit_seconds = 0
 
     def __init__(self, conf):
         self.conf = conf
@@ -175,44 +188,6 @@ class ResourcePlugin(abc.ABC):
     @abc.abstractmethod
     def needs(self, request):
         """The Needs of a resolved request, one for each pool it draws from. Pure."""
-
-    def leased_id(self, reservation):
-        """The id of the one thing in the cloud that the reservation leases; None without one.
-
-        No two reservations that are not over may lease the same thing. Pure.
-        """
-
-    def awaits_thing(self, reservation):
-        """True where the reservation leases one thing and it is not known yet which. Pure."""
-        return False
-
-    def arrivals(self, cloud, lease):
-        """The ids of things in the cloud that say of themselves that they are of this lease.
-
-        Oldest first; some of them may be those that its reservations lease already. Reads only.
-        """
-        return []
-
-    def check_thing(self, cloud, lease, reservation, thing_id):
-        """Refuse what the reservation that awaits its one thing cannot lease. Reads only.
-
-        :raises BadRequest: it is not there, of another project, or does not fit.
-        """
-
-    def gone(self, cloud, thing_ids):
-        """Those of the leased things that are not in the cloud any more, as a frozenset.
-
-        Reads only; asked about one or about all that are leased.
-        """
-        return frozenset()
-
-    def roams(self, lease, reservation):
-        """True where servers of the reservation may be placed on ordinary hosts just now. Pure."""
-        return False
-
-    def wakes(self, reservation):
-        """True where what it leases is woken on its resources during the start. Pure."""
-        return False
 
     def prepares(self, request):
         """True where `prepare` is to be called before the start. Pure."""

@@ -5,7 +5,7 @@ import json
 #: JSON schema of a field with criteria.
 SCHEMA = {
     'description': 'Criteria, as a list or as its JSON text, such as [">=", "$vcpus", "16"].',
-    'type': ['string', 'array', 'null'],
+    'type': ['string', 'array', 'null'], 'format': 'criteria',
 }
 
 

@@ -4,6 +4,7 @@ from oslo_config import cfg
 from oslo_log import log
 
 from climate import errors
+from climate.domain import audit
 from climate.domain import extra_specs
 from climate.domain import fit
 from climate.domain import requirement
@@ -63,14 +64,8 @@ class HostPlugin(base.ResourcePlugin):
 
     def start(self, cloud, lease, reservation, resources):
         nova = cloud.as_service().nova
-        wanted = [resource.facts['service_name'] for resource in resources]
-        aggregate = nova.ensure_aggregate(
-            reservation.id, zone=self.conf.nova.availability_zone_prefix + reservation.id,
-            metadata={self.conf.nova.aggregate_owner_key: lease.project_id})
-        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
-        # In both for a moment: a host that is in no pool is open to everybody.
-        nova.add_hosts(aggregate, wanted)
-        nova.remove_hosts(freepool, wanted)
+        wanted = _service_hosts(resources)
+        aggregate, freepool = self._hand_over(nova, lease, reservation, wanted)
         self._take_back(nova, aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool)
         return {'aggregate_id': aggregate.id}
 
@@ -80,12 +75,11 @@ class HostPlugin(base.ResourcePlugin):
             action = self.conf['physical:host'].before_end
         if action != 'snapshot':
             return
-        servers = cloud.as_service().nova.servers_on(
-            [resource.facts['service_name'] for resource in resources])
+        servers = cloud.as_service().nova.servers_on(_service_hosts(resources))
         busy = []
         for server in servers:
             try:
-                self._ensure_image(cloud, f'{reservation.id}:{server.id}', server)
+                self._ensure_image(cloud, lease, f'{reservation.id}:{server.id}', server)
             except errors.ServerNotFound as error:
                 LOG.info('Reservation %s: no image of a server that was deleted meanwhile: %s',
                          reservation.id, error.message)
@@ -104,7 +98,51 @@ class HostPlugin(base.ResourcePlugin):
             nova.set_aggregate_metadata(aggregate, {self.conf.nova.aggregate_owner_key: None})
             self._take_back(nova, aggregate, list(aggregate.hosts), freepool)
             nova.delete_aggregate(aggregate)
-        nova.add_hosts(freepool, [resource.facts['service_name'] for resource in resources])
+        nova.add_hosts(freepool, _service_hosts(resources))
+
+    def traces(self, picture):
+        return [audit.Trace(each.name, 'aggregate', each.name, signed_by=(
+                    self.resource_type if each.zone == self._zone(each.name) else None))
+                for each in picture.aggregates if audit.is_id(each.name)]
+
+    def lacks(self, picture, lease, reservation, resources):
+        aggregate = picture.aggregate(reservation.id)
+        if aggregate is None:
+            return [_incomplete(reservation, 'its aggregate is missing')]
+        wanted = set(_service_hosts(resources))
+        problems = []
+        if aggregate.zone != self._zone(reservation.id):
+            problems.append(f'its zone is {aggregate.zone}, not {self._zone(reservation.id)}')
+        if aggregate.metadata.get(self.conf.nova.aggregate_owner_key) != lease.project_id:
+            problems.append(f'its aggregate does not name project {lease.project_id}')
+        problems += [f'{host} is not in its aggregate'
+                     for host in sorted(wanted - set(aggregate.hosts))]
+        freepool = picture.aggregate(self.conf.nova.aggregate_freepool)
+        problems += [f'{host} is in the freepool too'
+                     for host in sorted(wanted & set(freepool.hosts if freepool else ()))]
+        return [*(_incomplete(reservation, problem) for problem in problems),
+                *(audit.Drift('foreign host', f'host {host} in aggregate {reservation.id}',
+                              'the reservation that has the aggregate was not promised it')
+                  for host in sorted(set(aggregate.hosts) - wanted))]
+
+    def complete(self, cloud, lease, reservation, resources):
+        aggregate, _ = self._hand_over(cloud.as_service().nova, lease, reservation,
+                                       _service_hosts(resources))
+        return {'aggregate_id': aggregate.id}
+
+    def clear(self, cloud, made_for, resources):
+        nova = cloud.as_service().nova
+        aggregate = nova.aggregate(made_for)
+        if aggregate is None:
+            return
+        _refuse_servers(nova, aggregate)
+        nova.set_aggregate_metadata(aggregate, {self.conf.nova.aggregate_owner_key: None})
+        # Once more, now that the filter lets no new one in.
+        _refuse_servers(nova, aggregate)
+        pooled = sorted(set(aggregate.hosts) & set(_service_hosts(resources)))
+        nova.add_hosts(nova.ensure_aggregate(self.conf.nova.aggregate_freepool), pooled)
+        nova.remove_hosts(aggregate, list(aggregate.hosts))
+        nova.delete_aggregate(aggregate)
 
     @classmethod
     def shown(cls, reservation):
@@ -112,10 +150,24 @@ class HostPlugin(base.ResourcePlugin):
         fields.pop('extra_specs', None)
         return fields
 
-    def _ensure_image(self, cloud, key, server):
-        if not cloud.as_service().images.made(key):
+    def _ensure_image(self, cloud, lease, key, server):
+        if not cloud.as_service().images.made(key, lease.project_id):
             cloud.as_user().servers.create_image(
                 server.id, self.conf.nova.image_prefix + server.name, key)
+
+    def _zone(self, reservation_id):
+        return self.conf.nova.availability_zone_prefix + reservation_id
+
+    def _hand_over(self, nova, lease, reservation, wanted):
+        """Let the project have these service hosts; returns (its aggregate, the freepool)."""
+        aggregate = nova.ensure_aggregate(
+            reservation.id, zone=self._zone(reservation.id),
+            metadata={self.conf.nova.aggregate_owner_key: lease.project_id})
+        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
+        # In both for a moment: a host that is in no pool is open to everybody.
+        nova.add_hosts(aggregate, wanted)
+        nova.remove_hosts(freepool, wanted)
+        return aggregate, freepool
 
     @staticmethod
     def _take_back(nova, aggregate, hosts, freepool):
@@ -138,3 +190,19 @@ class HostPlugin(base.ResourcePlugin):
             requirement.parse(request.get('hypervisor_properties')),
             requirement.parse(request.get('resource_properties')),
             extra_specs.from_extra_specs(request.get('extra_specs') or {}))
+
+
+def _service_hosts(resources):
+    return [resource.facts['service_name'] for resource in resources]
+
+
+def _incomplete(reservation, problem):
+    return audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
+                       reservation.id)
+
+
+def _refuse_servers(nova, aggregate):
+    servers = nova.servers_on(aggregate.hosts)
+    if servers:
+        raise errors.StillBusy(service='Nova', reason=(
+            f'servers run on hosts of {aggregate.name} ({len(servers)}).'))

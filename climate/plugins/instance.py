@@ -8,11 +8,13 @@ from climate.plugins import criteria
 from climate.plugins import footprint
 from climate.plugins import pools
 from climate.plugins import room
+from climate.plugins import room_audit
 from climate.plugins import server
+from climate.plugins import server_audit
 from climate.plugins import server_end
 from climate.plugins import server_start
 
-# Of more things than this all ids are read at once.
+# Of more servers than this all ids are read at once.
 _FEW = 10
 
 
@@ -103,6 +105,7 @@ class InstancePlugin(base.ResourcePlugin):
         request = self.asked(request)
         if server.is_meant(request):
             return server.resolve(self.conf[self.resource_type], cloud, request, occasion)
+        server.refuse_room(request, occasion)
         found = {'affinity': None, **request,
                  'resource_properties': criteria.as_text(request.get('resource_properties'))}
         requirement.parse(found['resource_properties'])
@@ -127,21 +130,23 @@ class InstancePlugin(base.ResourcePlugin):
         servers = cloud.as_service().servers
         return [each.id for each in servers.marked(lease.project_id, server.LEASE_KEY, lease.id)]
 
-    def check_thing(self, cloud, lease, reservation, thing_id):
-        server.check(cloud, lease, reservation, thing_id)
+    def check_thing(self, cloud, lease, reservation, leased_id):
+        server.check(cloud, lease, reservation, leased_id)
 
-    def gone(self, cloud, thing_ids):
+    def bound(self, reservation, leased_id):
+        return server.bound(reservation, leased_id)
+
+    def gone(self, cloud, leased_ids):
         servers = cloud.as_service().servers
-        if len(thing_ids) > _FEW:
-            return frozenset(thing_ids) - servers.ids()
-        return frozenset(each for each in thing_ids if (
-            found := servers.server(each)) is None or found.status in server.GONE)
+        if len(leased_ids) > _FEW:
+            return frozenset(leased_ids) - servers.ids()
+        return frozenset(each for each in leased_ids if servers.server(each) is None)
 
     def roams(self, lease, reservation):
         return _is_server(reservation) and server.roams(lease, reservation)
 
     def wakes(self, reservation):
-        return (_is_server(reservation) and reservation.request['sleeps']
+        return (self.leased_id(reservation) is not None and reservation.request['sleeps']
                 and bool(reservation.resource_ids))
 
     def prepares(self, request):
@@ -153,10 +158,8 @@ class InstancePlugin(base.ResourcePlugin):
     def start(self, cloud, lease, reservation, resources):
         if _is_server(reservation):
             return server_start.start(self.conf, cloud, lease, reservation, resources)
-        request = reservation.request
-        sizes = {'vcpus': request['vcpus'], 'ram': request['memory_mb'],
-                 'disk': request['disk_gb'], 'ephemeral': 0, 'swap': 0}
-        return room.start(self.conf, cloud, lease, reservation, resources, sizes, {})
+        return room.start(self.conf, cloud, lease, reservation, resources,
+                          _sizes(reservation), {})
 
     def end(self, cloud, lease, reservation, resources):
         if _is_server(reservation):
@@ -164,9 +167,34 @@ class InstancePlugin(base.ResourcePlugin):
         else:
             room.end(cloud, lease, reservation)
 
+    def traces(self, picture):
+        return [*room_audit.traces(self.conf, picture, self.resource_type),
+                *server_audit.traces(picture, self.resource_type)]
+
+    def lacks(self, picture, lease, reservation, resources):
+        if _is_server(reservation):
+            return server_audit.lacks(picture, lease, reservation)
+        return room_audit.lacks(self.conf, picture, lease, reservation, resources)
+
+    def complete(self, cloud, lease, reservation, resources):
+        if _is_server(reservation):
+            return server_audit.complete(cloud, lease, reservation)
+        return room.complete(self.conf, cloud, lease, reservation, resources,
+                             _sizes(reservation), {})
+
+    def clear(self, cloud, made_for, resources):
+        room.clear(cloud, made_for)
+        server_audit.clear(cloud, made_for)
+
     @classmethod
     def fields(cls, reservation):
         return server.fields(reservation) if _is_server(reservation) else room.fields(reservation)
+
+
+def _sizes(reservation):
+    request = reservation.request
+    return {'vcpus': request['vcpus'], 'ram': request['memory_mb'], 'disk': request['disk_gb'],
+            'ephemeral': 0, 'swap': 0}
 
 
 def _is_server(reservation):

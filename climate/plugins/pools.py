@@ -4,6 +4,7 @@ import collections
 import dataclasses
 
 from climate import errors
+from climate.domain import audit
 from climate.plugins import base
 
 
@@ -68,6 +69,42 @@ class HostPool(base.Pool):
         # Emptied, not deleted: builds on the host would fail until Nova's cache forgets the child.
         services.placement.empty_child(self._child(resource.name))
 
+    def mend(self, cloud, resource):
+        services = cloud.as_service()
+        services.placement.ensure_child(resource.name, self._child(resource.name))
+        freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
+        if resource.held_by is None and resource.facts['service_name'] not in freepool.hosts:
+            self.admit(cloud, self.discover(cloud, resource.name))
+
+    def audit(self, picture, resources, enrolled):
+        freepool = picture.aggregate(self.conf.nova.aggregate_freepool)
+        pooled = set(freepool.hosts if freepool else ())
+        known = {each.name: each for each in picture.hypervisors}
+        drifts = []
+        for resource in resources:
+            if resource.name not in known:
+                drifts.append(_drift('unknown host', resource, 'Nova does not know it any more'))
+                continue
+            if self._child(resource.name) not in picture.children:
+                drifts.append(_drift('freepool', resource, (
+                    f'Placement has no provider {self._child(resource.name)}'), audit.MEND))
+            if resource.held_by is None and resource.facts['service_name'] not in pooled:
+                drifts.append(self._out_of_the_pool(picture, resource))
+        mine = {each.service_host for each in picture.hypervisors if each.name in enrolled}
+        mine |= {each.facts['service_name'] for each in resources}
+        return drifts + [_put_in_by_hand(picture, host) for host in sorted(pooled - mine)]
+
+    @staticmethod
+    def _out_of_the_pool(picture, resource):
+        if not resource.reservable:
+            return _drift('freepool', resource, (
+                'enrolled, out of use and not in the freepool; withdraw it, or use it again'))
+        servers = picture.servers_on([resource.facts['service_name']])
+        if servers:
+            return _drift('freepool', resource, (
+                f'enrolled, not in the freepool, and servers run on it ({len(servers)})'))
+        return _drift('freepool', resource, 'enrolled, but not in the freepool', audit.MEND)
+
     def _child(self, name):
         return child_name(self.conf, name)
 
@@ -110,3 +147,23 @@ def _found(hypervisor, traits, inventory):
 def child_name(conf, name):
     """What the provider that holds the reservations of a hypervisor is called."""
     return conf.placement.provider_prefix + name
+
+
+def _drift(kind, resource, problem, repair=None):
+    return audit.Drift(kind, f'host {resource.name}', problem, repair,
+                       None if repair is None else (resource.pool, resource.name))
+
+
+def _put_in_by_hand(picture, service_host):
+    """The Drift of a host that is in the freepool and not enrolled."""
+    what = f'host {service_host}'
+    found = [each.name for each in picture.hypervisors if each.service_host == service_host]
+    if len(found) != 1:
+        return audit.Drift('not enrolled', what, (
+            f'in the freepool, and Nova knows {len(found)} hypervisors of it'))
+    servers = picture.servers_on([service_host])
+    if servers:
+        return audit.Drift('not enrolled', what, (
+            f'in the freepool, not enrolled, and servers run on it ({len(servers)})'))
+    return audit.Drift('not enrolled', what, 'in the freepool, but not enrolled', audit.ENROL,
+                       (HostPool.name, found[0]))

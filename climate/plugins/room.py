@@ -28,6 +28,8 @@ _POLICIES = {True: 'affinity', False: 'anti-affinity'}
 _WORDS = {'': None, 'none': None, 'null': None, 'true': True, 'yes': True, 'on': True,
           '1': True, 'false': False, 'no': False, 'off': False, '0': False}
 _RESERVED = 'aggregate_instance_extra_specs:reservation'
+CLASS_PREFIX = 'CUSTOM_RESERVATION_'
+NAME_PREFIX = 'reservation:'
 
 
 def lenient(request):
@@ -73,31 +75,45 @@ def start(conf, cloud, lease, reservation, resources, sizes, extra_specs):
     :returns: the binding.
     """
     services = cloud.as_service()
+    aggregate, binding = _build(conf, cloud, lease, reservation, resources, sizes, extra_specs)
     slots = collections.Counter(reservation.resource_ids)
-    ties = {_RESERVED: reservation.id, f'resources:{_class(reservation)}': '1'}
-    marks = {'reservation': reservation.id, 'filter_tenant_id': lease.project_id,
-             conf.nova.aggregate_owner_key: lease.project_id}
+    _take_back(conf, services, reservation, aggregate, {
+        resource.facts['service_name']: slots[resource.id] for resource in resources})
+    services.flavors.allow(reservation.id, lease.project_id)
+    return binding
+
+
+def complete(conf, cloud, lease, reservation, resources, sizes, extra_specs):
+    """As `start`, but nothing is taken back."""
+    _, binding = _build(conf, cloud, lease, reservation, resources, sizes, extra_specs)
+    cloud.as_service().flavors.allow(reservation.id, lease.project_id)
+    return binding
+
+
+def _build(conf, cloud, lease, reservation, resources, sizes, extra_specs):
+    """Make what is not there; returns (the aggregate as it was found, the binding)."""
+    services = cloud.as_service()
+    slots = collections.Counter(reservation.resource_ids)
+    specs = {**extra_specs, **ties(reservation.id)}
+    metadata = marks(conf, lease, reservation.id)
     group_id = None
     policy = _POLICIES.get(reservation.request.get('affinity'))
     if policy is not None:
-        group_id = cloud.as_user().flavors.ensure_group(_name(reservation), policy)
-        ties['affinity_id'] = marks['affinity_id'] = group_id
+        group_id = cloud.as_user().flavors.ensure_group(name_of(reservation.id), policy)
+        specs['affinity_id'] = metadata['affinity_id'] = group_id
     aggregate = services.nova.ensure_aggregate(reservation.id)
     services.nova.add_hosts(aggregate,
                             [resource.facts['service_name'] for resource in resources])
     # After the hosts, and each time: of hosts that are added at once Nova tells its scheduler only
     # some, but with new metadata it tells it all of the aggregate.
-    services.nova.set_aggregate_metadata(aggregate, marks)
-    services.placement.ensure_class(_class(reservation))
+    services.nova.set_aggregate_metadata(aggregate, metadata)
+    services.placement.ensure_class(class_name(reservation.id))
     for resource in resources:
-        services.placement.set_slots(pools.child_name(conf, resource.name), _class(reservation),
-                                     slots[resource.id])
-    services.flavors.ensure(reservation.id, _name(reservation), sizes, {**extra_specs, **ties})
-    _take_back(conf, services, reservation, aggregate, {
-        resource.facts['service_name']: slots[resource.id] for resource in resources})
-    services.flavors.allow(reservation.id, lease.project_id)
-    return {'flavor_id': reservation.id, 'aggregate_id': aggregate.id,
-            'server_group_id': group_id}
+        services.placement.set_slots(pools.child_name(conf, resource.name),
+                                     class_name(reservation.id), slots[resource.id])
+    services.flavors.ensure(reservation.id, name_of(reservation.id), sizes, specs)
+    return aggregate, {'flavor_id': reservation.id, 'aggregate_id': aggregate.id,
+                       'server_group_id': group_id}
 
 
 def end(cloud, lease, reservation):
@@ -106,13 +122,20 @@ def end(cloud, lease, reservation):
     # Nobody's from here on: no new server can be booted.
     services.flavors.forbid(reservation.id, lease.project_id)
     _delete(services, reservation, services.flavors.servers(reservation.id))
-    services.placement.delete_class(_class(reservation))
-    services.flavors.delete(reservation.id)
-    aggregate = services.nova.aggregate(reservation.id)
-    if aggregate is not None:
-        services.nova.remove_hosts(aggregate, list(aggregate.hosts))
-        services.nova.delete_aggregate(aggregate)
-    services.flavors.delete_groups(_name(reservation))
+    _remove(services, reservation.id)
+
+
+def clear(cloud, reservation_id):
+    """Take away all that `start` made, unless servers of the private flavor are there.
+
+    :raises StillBusy: some are; nothing was taken.
+    """
+    services = cloud.as_service()
+    servers = services.flavors.servers(reservation_id)
+    if servers:
+        raise errors.StillBusy(service='Nova', reason=(
+            f'servers of reservation {reservation_id} are there yet ({len(servers)}).'))
+    _remove(services, reservation_id)
 
 
 def fields(reservation):
@@ -142,9 +165,20 @@ def _take_back(conf, services, reservation, aggregate, slots):
         for hypervisor in services.nova.hypervisors():
             if hypervisor.service_host in lost:
                 services.placement.set_slots(pools.child_name(conf, hypervisor.name),
-                                             _class(reservation), 0)
+                                             class_name(reservation.id), 0)
         services.nova.remove_hosts(aggregate, lost)
         LOG.info('Reservation %s: has no room on %s any more', reservation.id, ', '.join(lost))
+
+
+def _remove(services, reservation_id):
+    # The class first: Placement keeps it where a server has come in after all.
+    services.placement.delete_class(class_name(reservation_id))
+    services.flavors.delete(reservation_id)
+    aggregate = services.nova.aggregate(reservation_id)
+    if aggregate is not None:
+        services.nova.remove_hosts(aggregate, list(aggregate.hosts))
+        services.nova.delete_aggregate(aggregate)
+    services.flavors.delete_groups(name_of(reservation_id))
 
 
 def _delete(services, reservation, servers):
@@ -155,9 +189,22 @@ def _delete(services, reservation, servers):
             f'{len(servers)} servers of reservation {reservation.id} are being deleted.'))
 
 
-def _class(reservation):
-    return 'CUSTOM_RESERVATION_' + reservation.id.upper().replace('-', '_')
+def ties(reservation_id):
+    """The extra specs by which the private flavor belongs to a reservation."""
+    return {_RESERVED: reservation_id, f'resources:{class_name(reservation_id)}': '1'}
 
 
-def _name(reservation):
-    return f'reservation:{reservation.id}'
+def marks(conf, lease, reservation_id):
+    """The metadata of the aggregate of a reservation, but for its server group."""
+    return {'reservation': reservation_id, 'filter_tenant_id': lease.project_id,
+            conf.nova.aggregate_owner_key: lease.project_id}
+
+
+def class_name(reservation_id):
+    """The resource class of which each slot of a reservation is a unit."""
+    return CLASS_PREFIX + reservation_id.upper().replace('-', '_')
+
+
+def name_of(reservation_id):
+    """What the private flavor and the server group of a reservation are called."""
+    return NAME_PREFIX + reservation_id

@@ -20,8 +20,6 @@ SIZED_FIELDS = ('vcpus', 'memory_mb', 'disk_gb', 'amount', 'affinity', 'resource
 ENDINGS = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
 #: Metadata of a server: the id of its lease.
 LEASE_KEY = 'climate:lease_id'
-#: Statuses of a server that is not there any more, but for an administrator.
-GONE = ('DELETED', 'SOFT_DELETED')
 
 _SIZES = ('vcpus', 'memory_mb', 'disk_gb')
 
@@ -83,6 +81,17 @@ def resolve(options, cloud, request, occasion):
     return resolved
 
 
+def refuse_room(request, occasion):
+    """Refuse room for instances in place of a leased server.
+
+    :raises BadField: it names the fields that a leased server does not have.
+    """
+    if occasion.before is not None and is_meant(occasion.before.request):
+        raise errors.BadField(
+            field=', '.join(name for name in SIZED_FIELDS if request.get(name) is not None),
+            reason='the reservation leases a server; make another lease for room for instances.')
+
+
 def needs(request):
     """The Needs of a resolved request: its room, where it sleeps."""
     if not request['sleeps']:
@@ -95,6 +104,11 @@ def needs(request):
 def leased_id(reservation):
     """The id of the server, or None while it is not known."""
     return reservation.binding.get('resource_id') or reservation.request['resource_id']
+
+
+def bound(reservation, server_id):
+    """The binding of a reservation that leases this server from now on."""
+    return {**reservation.binding, 'resource_id': server_id}
 
 
 def check(cloud, lease, reservation, server_id):
@@ -118,11 +132,10 @@ def roams(lease, reservation):
 
     Not while it sleeps before the start, and not while room is held for it.
     """
-    ordered = lease.event(agenda.DELETE)
     over = (reservation.state == lifecycle.RESERVATION_DELETED or lease.deleted_at is not None
-            or lease.state == lifecycle.TERMINATED or lease.task in ('end', 'delete')
-            or ordered is not None)
-    if over or not reservation.request['sleeps']:
+            or lease.state == lifecycle.TERMINATED or lease.task in lifecycle.TEARDOWN
+            or lease.event(agenda.DELETE) is not None)
+    if over or not reservation.request['sleeps'] or leased_id(reservation) is None:
         return True
     if lease.state == lifecycle.PENDING and lease.task != 'start':
         return not reservation.binding.get('asleep', False)
@@ -173,8 +186,7 @@ def _find(cloud, request, project_id):
 
 def _found(cloud, server_id, project_id):
     server = cloud.as_service().servers.server(server_id)
-    if (server is None or server.project_id != project_id or server.status in GONE
-            or server.task == 'deleting'):
+    if server is None or server.project_id != project_id or server.task == 'deleting':
         raise errors.BadField(field='resource_id', reason=(
             f'there is no server "{server_id}" in this project; "openstack server list" has the '
             'ids.'))

@@ -179,7 +179,7 @@ class _Ending:
 def _own_images(cloud, lease, reservation):
     """The Images that were made at this end, all of them the lease's project's."""
     service = cloud.as_service()
-    images = service.images.made(reservation.id)
+    images = service.images.made(reservation.id, lease.project_id)
     for image in images:
         if image.owner != lease.project_id:
             service.images.give(image.id, lease.project_id)

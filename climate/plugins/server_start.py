@@ -95,7 +95,7 @@ class Leased:
         self._lease = lease
         self._reservation = reservation
         self._found = self.service.servers.server(self.id)
-        if self._found is None or self._found.status in server.GONE:
+        if self._found is None:
             raise errors.ServerNotFound(server_id=self.id)
 
     @property

@@ -8,10 +8,11 @@ from climate.policies import hosts
 from climate.policies import leases
 from climate.policies import reservations
 from climate.policies import servers
+from climate.policies import services
 
 
 def list_rules():
     """Every rule with its default, for the enforcer and for the sample policy."""
     return list(itertools.chain(base.list_rules(), leases.list_rules(), hosts.list_rules(),
                                 allocations.list_rules(), reservations.list_rules(),
-                                servers.list_rules()))
+                                servers.list_rules(), services.list_rules()))

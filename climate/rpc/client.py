@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manager as the API sees it: one method for each RPC method, records in and out."""
+from kombu import exceptions as kombu_exceptions
 import oslo_messaging as messaging
 
 from climate import errors
@@ -7,6 +8,10 @@ from climate.domain import records
 from climate.domain import usability
 from climate.rpc import transport
 from climate.rpc import wire
+
+# By default oslo.messaging tries for ever to hand a call to a broker that is gone: requests would
+# stand still in the API, and be carried out long after their callers have left.
+_RETRIES = 2
 
 
 class Bus:
@@ -19,7 +24,7 @@ class Bus:
     def __init__(self, conf):
         self._client = messaging.get_rpc_client(
             transport.connect(conf), transport.target(conf),
-            serializer=transport.ContextSerializer())
+            serializer=transport.ContextSerializer(), retry=_RETRIES)
         # The client has registered this option.
         self._seconds = conf.rpc_response_timeout
 
@@ -29,7 +34,9 @@ class Bus:
         except messaging.MessagingTimeout as error:
             raise errors.ManagerSilent(seconds=timeout or self._seconds,
                                        where='it in a moment') from error
-        except messaging.MessageDeliveryFailure as error:
+        except (messaging.MessageDeliveryFailure, kombu_exceptions.OperationalError) as error:
+            # The second where not even a connection was got, which oslo.messaging does not
+            # translate.
             raise errors.Overloaded(retry_after=5) from error
         except messaging.RemoteError as error:
             # Something that nobody meant; the manager logged it with its traceback.
@@ -89,10 +96,14 @@ class ManagerClient:
         return wire.unpack(records.Lease, self._call(
             context, 'get_lease_of_reservation', reservation_id=reservation_id))
 
-    def bind_reservation(self, context, reservation_id, thing_id):
+    def bind_reservation(self, context, reservation_id, leased_id):
         """The Lease of a reservation that leases one thing of the cloud from now on."""
         return wire.unpack(records.Lease, self._call(
-            context, 'bind_reservation', reservation_id=reservation_id, thing_id=thing_id))
+            context, 'bind_reservation', reservation_id=reservation_id, leased_id=leased_id))
+
+    def list_services(self, context):
+        """The Services by their ids."""
+        return wire.unpack_all(records.Service, self._call(context, 'list_services'))
 
     def create_resource(self, context, pool, name, properties):
         """The Resource, enrolled in `pool` with {property: text}."""

@@ -24,6 +24,17 @@ def connect(conf):
     return messaging.get_rpc_transport(conf, allowed_remote_exmods=ALLOWED_ERRORS)
 
 
+def limit_line(conf):
+    """Let a manager take no more calls from RabbitMQ than it can soon answer.
+
+    By default oslo.messaging takes all that there are into memory. Those that are left in the
+    broker are taken by other managers, or expire when their callers do not wait any more.
+    """
+    if 'oslo_messaging_rabbit' in conf:
+        conf.set_default('rabbit_qos_prefetch_count', conf.manager.rpc_workers,
+                         group='oslo_messaging_rabbit')
+
+
 def target(conf, server=None):
     """Where managers listen; `server` is the name of one of them."""
     return messaging.Target(topic=conf.rpc_topic, version=VERSION, server=server)

@@ -72,6 +72,7 @@ def _options(folder, crash_at):
         ('manager', 'busy_seconds'): 0.05,
         ('manager', 'retry_seconds'): 0.05,
         ('manager', 'trust_reaper_seconds'): 0,
+        ('manager', 'audit_interval_seconds'): 0,
         ('manager', 'refresh_seconds'): 0,
         ('virtual:instance', 'audit_seconds'): 0,
     }

@@ -13,6 +13,7 @@ from climate.db import journal
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager import audit
 from climate.manager import trusts
 from climate.manager import watch
 
@@ -295,7 +296,8 @@ def wait_for(manager, over):
 def picture(manager):
     """What is true in the end, in the cloud and in the database, without chance names.
 
-    Trusts that no lease has are taken by the reaper first, as it does after a while.
+    Trusts that no lease has are taken by the reaper first, as it does after a while. `drift` is
+    what an audit finds then: nothing, whatever happened.
     """
     reaper = trusts.Reaper(manager.core)
     reaper.reap(manager.core.clock())
@@ -325,6 +327,7 @@ def picture(manager):
                 for row in connection.execute(sa.select(tables.ALLOCATIONS))),
             'history': [row.what for row in journal.history(connection, LEASE)],
         }
+    found['drift'] = audit.Auditor(manager.core).look()
     return {key: list(map(str, value)) for key, value in (found | _of_cloud(
         manager, names)).items()}
 

@@ -67,7 +67,7 @@ class Place:
         self.database.dispose()
 
 
-def _arrange(conf, story, folder, migrated):
+def arrange(conf, story, folder, migrated):
     """Files in which all is ready for the story, and the moment at which it begins."""
     folder.mkdir()
     shutil.copy(migrated, folder / 'climate.sqlite')
@@ -86,11 +86,11 @@ def _play(conf, story, ready, folder, crash_at):
     place.points.begin(crash_at)
     died = False
     try:
-        _act(story, place.manager())
+        act(story, place.manager())
     except Crash:
         died = True
         place.clock.advance(builders.minutes(1))
-        _act(story, place.manager())
+        act(story, place.manager())
     place.points.begin(0)
     found = stories.picture(place.manager())
     place.close()
@@ -98,7 +98,8 @@ def _play(conf, story, ready, folder, crash_at):
     return found, died
 
 
-def _act(story, manager):
+def act(story, manager):
+    """Play the story to its end."""
     story.act(manager)
     stories.wait_for(manager, lambda: story.is_over(manager))
 
@@ -108,8 +109,9 @@ def test_after_a_crash_between_any_two_steps_all_is_as_without_it(
         name, conf, tmp_path, migrated, record_property):
     story = stories.STORIES[name]
     conf.set_override('delete_seconds', 1, group='simulated')
-    ready = _arrange(conf, story, tmp_path / 'ready', migrated)
+    ready = arrange(conf, story, tmp_path / 'ready', migrated)
     expected, _ = _play(conf, story, ready, tmp_path / 'whole', 0)
+    assert expected['drift'] == []
     crash_at, died = 0, True
     wrong = {}
     while died:

@@ -102,6 +102,7 @@ def test_a_manager_killed_between_any_two_steps_is_healed_by_the_next(
     runner.send(whole, story)
     assert runner.answer()[1] == 0
     expected = _picture(conf, whole)
+    assert expected['drift'] == []
     visited, wrong, batch = 0, {}, 12
     while True:
         points = range(visited + 1, visited + 1 + batch)

@@ -4,6 +4,7 @@ import builders
 import prometheus_client
 
 from climate.manager import metrics
+from climate.manager import patrol
 
 
 def test_metrics_count_leases_by_state_and_running_events(manager):
@@ -13,7 +14,8 @@ def test_metrics_count_leases_by_state_and_running_events(manager):
                                     end=builders.NOON + builders.hours(3)))
     manager.run()
     registry = prometheus_client.CollectorRegistry()
-    registry.register(metrics.Collector(manager.core, manager.clockwork))
+    registry.register(metrics.Collector(manager.core, manager.clockwork,
+                                        patrol.Patrol(manager.core, 'this manager')))
     text = prometheus_client.generate_latest(registry).decode()
     assert 'climate_leases{state="ACTIVE"} 1.0' in text
     assert 'climate_leases{state="PENDING"} 1.0' in text

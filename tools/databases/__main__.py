@@ -66,7 +66,7 @@ def _do(place, verb, names):
                 getattr(SERVERS[name], verb)(place)
     if verb != 'down':
         for name in names:
-            print(SERVERS[name].URL)
+            print(SERVERS[name].url())
 
 
 if __name__ == '__main__':

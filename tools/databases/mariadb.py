@@ -8,7 +8,6 @@ from tools.cloud import settings
 
 PACKAGE = 'mariadb-server'
 PORT = 24306
-URL = f'mysql+pymysql://climate:{settings.PASSWORD}@127.0.0.1:{PORT}/climate_test?charset=utf8mb4'
 
 _PATH = '/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin'
 _FIRST_STATEMENTS = f"""\
@@ -31,8 +30,8 @@ port = {port}
 skip-name-resolve
 max_connections = 300
 innodb_buffer_pool_size = 256M
-# Quick rather than safe: these are tests.
-innodb_flush_log_at_trx_commit = 0
+# Quick: what is committed outlives the server, but not the machine.
+innodb_flush_log_at_trx_commit = 2
 innodb_flush_method = nosync
 debug-no-sync
 character-set-server = utf8mb4
@@ -46,24 +45,35 @@ def program():
     return shutil.which('mariadbd', path=_PATH)
 
 
-def up(place):
+def url(port=PORT):
+    """What SQLAlchemy calls the database."""
+    return (f'mysql+pymysql://climate:{settings.PASSWORD}@127.0.0.1:{port}/climate_test'
+            '?charset=utf8mb4')
+
+
+def up(place, port=PORT):
     """Start it unless it runs; returns when it answers."""
-    processes.refuse_taken_ports(place, [('mariadb', PORT)])
+    processes.refuse_taken_ports(place, [('mariadb', port)])
     data = place.data / 'mariadb'
     settings_file = place.conf / 'mariadb.cnf'
     commands.write(place.conf / 'mariadb.sql', _FIRST_STATEMENTS)
     commands.write(settings_file, _SETTINGS.format(
         user=settings.user(), data=data, run=place.run, conf=place.conf, log=place.log,
-        port=PORT))
+        port=port))
     if not (data / 'mysql').exists():
         commands.run(place, [shutil.which('mariadb-install-db', path=_PATH),
                              f'--defaults-file={settings_file}', '--skip-test-db',
                              '--auth-root-authentication-method=normal'],
                      'mariadb-install.log')
     processes.start(place, 'mariadb', [program(), f'--defaults-file={settings_file}'])
-    processes.wait_for_port(place, 'mariadb', PORT)
+    processes.wait_for_port(place, 'mariadb', port)
 
 
 def down(place):
     """Stop it; harmless when it does not run."""
     processes.stop(place, 'mariadb', grace_seconds=60)
+
+
+def wipe(place):
+    """Remove the data of one that does not run."""
+    shutil.rmtree(place.data / 'mariadb')

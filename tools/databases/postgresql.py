@@ -14,14 +14,12 @@ from tools.cloud import settings
 
 PACKAGE = 'postgresql'
 PORT = 24432
-URL = f'postgresql+psycopg2://climate:{settings.PASSWORD}@127.0.0.1:{PORT}/climate_test'
 
 _USER = 'postgres'
 _OPTIONS = {
-    'listen_addresses': '127.0.0.1', 'port': PORT, 'unix_socket_directories': '',
-    'max_connections': 300,
-    # Quick rather than safe: these are tests.
-    'fsync': 'off', 'synchronous_commit': 'off', 'full_page_writes': 'off',
+    'listen_addresses': '127.0.0.1', 'unix_socket_directories': '', 'max_connections': 300,
+    # Quick: what is committed outlives the server, but not the machine.
+    'fsync': 'off', 'full_page_writes': 'off',
 }
 
 
@@ -32,21 +30,27 @@ def program():
     return found[-1] if found else None
 
 
-def up(place):
+def url(port=PORT):
+    """What SQLAlchemy calls the database."""
+    return f'postgresql+psycopg2://climate:{settings.PASSWORD}@127.0.0.1:{port}/climate_test'
+
+
+def up(place, port=PORT):
     """Start it unless it runs; returns when it answers and has its database."""
-    processes.refuse_taken_ports(place, [('postgresql', PORT)])
+    processes.refuse_taken_ports(place, [('postgresql', port)])
     data = _home(place) / 'data'
     if not processes.pid_of(place, 'postgresql'):
         if not (data / 'PG_VERSION').exists():
             _make(place, data)
         # What a crash left; the server would trust that file if its number lived again.
         (data / 'postmaster.pid').unlink(missing_ok=True)
-        options = [word for name, value in _OPTIONS.items() for word in ('-c', f'{name}={value}')]
+        options = [word for name, value in {**_OPTIONS, 'port': port}.items()
+                   for word in ('-c', f'{name}={value}')]
         processes.start(place, 'postgresql',
                         _as_its_user(data, [_server(data), '-D', data, *options]))
-    commands.wait(lambda: _ready(place), f'PostgreSQL to answer; see {place.log}')
-    if _ask(place, "SELECT 1 FROM pg_database WHERE datname = 'climate_test'") == '':
-        _ask(place, 'CREATE DATABASE climate_test')
+    commands.wait(lambda: _ready(place, port), f'PostgreSQL to answer; see {place.log}')
+    if _ask(place, port, "SELECT 1 FROM pg_database WHERE datname = 'climate_test'") == '':
+        _ask(place, port, 'CREATE DATABASE climate_test')
 
 
 def down(place):
@@ -57,6 +61,11 @@ def down(place):
         os.kill(pid, signal.SIGINT)
         commands.wait(lambda: not processes.pid_of(place, 'postgresql'), 'PostgreSQL to stop')
     processes.stop(place, 'postgresql')
+
+
+def wipe(place):
+    """Remove the data of one that does not run."""
+    shutil.rmtree(_home(place))
 
 
 def _home(place):
@@ -117,17 +126,17 @@ def _as_its_user(folder, command):
             f'--reuid={_USER}', f'--regid={group}', '--init-groups', *map(str, command)]
 
 
-def _ready(place):
+def _ready(place, port):
     if not processes.pid_of(place, 'postgresql'):
         raise settings.CloudError(
             f'postgresql ended. {commands.last_lines(place.log / "postgresql.out")}')
-    return _ask(place, 'SELECT 1') == '1'
+    return _ask(place, port, 'SELECT 1') == '1'
 
 
-def _ask(place, question):
+def _ask(place, port, question):
     """The answer of one statement as text; None when it failed."""
     done = subprocess.run(
-        [program().with_name('psql'), '--no-psqlrc', '-At', '-h', '127.0.0.1', '-p', str(PORT),
+        [program().with_name('psql'), '--no-psqlrc', '-At', '-h', '127.0.0.1', '-p', str(port),
          '-U', 'climate', '-d', 'postgres', '-c', question],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         env=commands.environment(place) | {'PGPASSWORD': settings.PASSWORD})

@@ -8,6 +8,7 @@ from climate.api.controllers import hosts
 from climate.api.controllers import leases
 from climate.api.controllers import reservations
 from climate.api.controllers import servers
+from climate.api.controllers import services
 
 
 class RootController:
@@ -37,6 +38,7 @@ class V1Controller:
         self.leases = leases.LeasesController(parts)
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
+        self.services = services.ServicesController(parts)
         self.document = openapi.document(parts.plugins)
         # The names with a dash cannot be attributes that one writes.
         setattr(self, 'os-hosts', hosts.HostsController(parts))

@@ -22,4 +22,5 @@ TABLE = {
     'property unset': 'climate.client.commands.property:UnsetProperty',
     'server lease': 'climate.client.commands.server:LeaseServer',
     'server list': 'climate.client.commands.server:ListServers',
+    'service list': 'climate.client.commands.service:ListServices',
 }

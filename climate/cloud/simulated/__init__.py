@@ -2,6 +2,7 @@
 """The built-in cloud: Nova, Placement and Keystone as they behave, in a small database."""
 from concurrent import futures
 import contextlib
+import threading
 import time
 
 from climate import errors
@@ -49,6 +50,9 @@ class SimulatedCloud(base.Cloud):
         self._pool = None
         if options.delay_seconds and conf.nova.concurrency > 1:
             self._pool = futures.ThreadPoolExecutor(conf.nova.concurrency, 'simulated-cloud')
+        # As the adapters of the real cloud do it.
+        self._turns = {name: threading.BoundedSemaphore(conf[name].concurrency)
+                       for name in ('nova', 'glance', 'placement', 'keystone')}
         self._service = self._services(None)
 
     def as_service(self):
@@ -181,8 +185,8 @@ class SimulatedCloud(base.Cloud):
         self._store.close()
 
     def _services(self, trust_id):
-        identity = calls.Calls(self._store, self.faults, self._options.delay_seconds,
-                               self._lifecycle.settle, trust_id)
+        identity = calls.Calls(self._store, self.faults, self._turns,
+                               self._options.delay_seconds, self._lifecycle.settle, trust_id)
         return base.Services(
             nova=nova.Nova(identity, self._pool, self._lifecycle),
             flavors=flavors.Flavors(identity), placement=placement.Placement(identity),

@@ -12,8 +12,13 @@ class Calls:
     :param settle: callable(connection) that lets happen what is due at this moment.
     """
 
-    def __init__(self, store, points, delay_seconds, settle, trust_id=None):
+    def __init__(self, store, points, turns, delay_seconds, settle, trust_id=None):
+        """Prepare.
+
+        :param turns: {service: a semaphore of as many calls as it takes at the same time}.
+        """
         self.trust_id = trust_id
+        self._turns = turns
         self._settle = settle
         self._store = store
         self._points = points
@@ -27,6 +32,10 @@ class Calls:
             that of the user who calls, None for an administrator.
         :param admin: only an administrator may do this.
         """
+        with self._turns[name.partition('.')[0]]:
+            return self._make(name, work, admin)
+
+    def _make(self, name, work, admin):
         self._points.reach(name, 'before')
         try:
             if self._delay_seconds:

@@ -22,7 +22,9 @@ class Servers(base.Servers):
     def server(self, server_id):
         def work(connection, project_id):
             row = servers.find(connection, server_id, project_id)
-            return None if row is None else servers.record(row, servers.shown_flavor(row))
+            if row is None or row['status'] == 'SOFT_DELETED':
+                return None
+            return servers.record(row, servers.shown_flavor(row))
         return self._calls.make('nova.server', work, admin=False)
 
     def marked(self, project_id, key, text):
@@ -33,11 +35,17 @@ class Servers(base.Servers):
         return self._calls.make('nova.server_ids', lambda connection, project_id: frozenset(
             server.id for server in servers.every(connection)))
 
+    def every(self):
+        return self._calls.make('nova.servers', lambda connection, project_id: servers.every(
+            connection))
+
     def mark(self, server_id, metadata):
         def work(connection, project_id):
             row = servers.find(connection, server_id, project_id)
             if row is None:
                 raise errors.ServerNotFound(server_id=server_id)
+            if servers.is_marked(row, metadata):
+                return
             if row['status'] not in lifecycle.AWAKE:
                 raise errors.StillBusy(service='Nova', reason=(
                     f"Cannot 'update_instance_metadata' instance {server_id} while it is "

@@ -68,6 +68,15 @@ class Flavors(base.Flavors):
         self._call('delete_server_group', lambda connection: connection.execute(
             'DELETE FROM server_groups WHERE name = ?', (name,)))
 
+    def every(self):
+        return self._call('flavors', lambda connection: [
+            _record(row) for row in connection.execute('SELECT * FROM flavors ORDER BY id')])
+
+    def groups(self):
+        return self._call('server_groups', lambda connection: [
+            (row['id'], row['name']) for row in
+            connection.execute('SELECT id, name FROM server_groups ORDER BY name')])
+
     def _call(self, name, work):
         return self._calls.make(f'nova.{name}', lambda connection, project_id: work(connection))
 
@@ -93,8 +102,10 @@ def usable(connection, flavor_id, project_id):
         'SELECT * FROM flavors WHERE id = ? AND (is_public OR id IN '
         '(SELECT flavor_id FROM flavor_access WHERE project_id = ?))',
         (flavor_id, project_id)).fetchone()
-    if row is None:
-        return None
+    return None if row is None else _record(row)
+
+
+def _record(row):
     sizes = {name: row[name] for name in ('id', 'name', 'vcpus', 'ram', 'disk', 'ephemeral',
                                           'swap')}
     return models.Flavor(**sizes, extra_specs=json.loads(row['extra_specs']))

@@ -23,12 +23,13 @@ class Images(base.Images):
         self.trust_id = calls.trust_id
         self._calls = calls
 
-    def made(self, key):
-        return self._calls.make('glance.images', lambda connection, project_id: [
+    def made(self, key, project_id):
+        return self._calls.make('glance.images', lambda connection, _: [
             models.Image(id=row['id'], name=row['name'], status=row['status'],
                          owner=row['project_id'])
             for row in connection.execute(
-                'SELECT * FROM images WHERE key = ? ORDER BY rowid', (key,))])
+                'SELECT * FROM images WHERE key = ? AND project_id IN (?, ?) ORDER BY rowid',
+                (key, project_id, SERVICE_PROJECT))])
 
     def give(self, image_id, project_id):
         self._calls.make('glance.give', lambda connection, _: connection.execute(

@@ -158,6 +158,7 @@ class Lifecycle:
         return self._choose(connection, scheduler.Wanted(
             project_id=row['project_id'], hints=json.loads(row['hints']),
             flavor=servers.flavor(row), leased=True, service_host=service_host,
+            server_id=row['id'],
             hosts=frozenset(chosen)))
 
 

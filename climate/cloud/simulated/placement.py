@@ -48,6 +48,16 @@ class Placement(base.Placement):
         self._call('delete_class', lambda connection: connection.execute(
             'DELETE FROM resource_classes WHERE name = ?', (resource_class,)))
 
+    def classes(self):
+        return self._call('classes', lambda connection: frozenset(
+            row['name'] for row in connection.execute('SELECT name FROM resource_classes')))
+
+    def children(self, prefix):
+        return self._call('children', lambda connection: {
+            row['name']: json.loads(row['inventory'])
+            for row in connection.execute('SELECT name, inventory FROM providers ORDER BY name')
+            if row['name'].startswith(prefix)})
+
     def traits(self, hypervisor_name):
         return self._call('traits', lambda connection: frozenset(
             json.loads(hosts.one(connection, hypervisor_name)['traits'])))

@@ -19,6 +19,7 @@ class Wanted:
     :ivar flavor: None for one that is of no interest.
     :ivar leased: it is a server that Climate may have leased: see `Scheduler`.
     :ivar service_host: an administrator wakes it on this host; None: anywhere.
+    :ivar server_id: where it exists already.
     :ivar hosts: the service hosts that come into question; None: all.
     """
 
@@ -27,6 +28,7 @@ class Wanted:
     flavor: models.Flavor | None
     leased: bool = False
     service_host: str | None = None
+    server_id: str | None = None
     hosts: frozenset | None = None
 
 
@@ -75,7 +77,8 @@ class Scheduler:
         if wanted.service_host is not None and reservations is None:
             places = [(host, [each for each in inside if each.name != self._options.freepool])
                       for host, inside in places]
-        wish = rules.Wish([] if by_flavor else reservations, wanted.project_id, by_flavor)
+        wish = rules.Wish([] if by_flavor else reservations, wanted.project_id, by_flavor,
+                          server_id=wanted.server_id)
         refusals = rules.Judge(wish, self._options, answers).refusals(places)
         return [host for (host, _), refusal in zip(places, refusals, strict=True)
                 if refusal is None]

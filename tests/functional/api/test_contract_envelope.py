@@ -190,3 +190,13 @@ def test_it_works_below_a_path_of_the_web_server(conf, manager):
         f'http://localhost/reservation/v1/leases/{made.json["lease"]["id"]}')
     assert service.get('/v1/leases/absent', status=404).json['error_code'] == 404
     service.get('/v1/leases/', status=404)
+
+
+@pytest.mark.parametrize(('believed', 'scheme'), [(True, 'https'), (False, 'http')])
+def test_links_say_https_behind_a_proxy_that_is_believed(conf, manager, believed, scheme):
+    api = builders.Api(conf, manager)
+    conf.set_override('enable_proxy_headers_parsing', believed, group='oslo_middleware')
+    made = api.post('/v1/leases', builders.a_body(reservations=[]), headers={
+        'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'api.example.org'})
+    host = 'api.example.org' if believed else 'localhost'
+    assert made.headers['Location'] == f'{scheme}://{host}/v1/leases/{made.json["lease"]["id"]}'

@@ -73,6 +73,21 @@ def test_other_calls_without_an_answer_are_told_so(service, version):
 
 
 @pytest.mark.parametrize('version', ['1.0', '1.1'])
+def test_a_change_without_an_answer_says_where_to_look(service, manager, version):
+    lease = manager.create(builders.a_lease(builders.records.ReservationRequest(
+        'virtual:dummy', {})))
+    api = service(LateBus(manager.core, {'update_lease', 'delete_lease', 'create_resource'}))
+    headers = {'OpenStack-API-Version': f'reservation {version}'}
+    place = f'/v1/leases/{lease.id}'
+    answers = [api.put_json(place, {'name': 'another'}, headers=headers, status=504),
+               api.delete(place, headers=headers, status=504)]
+    assert [each.headers['Location'] for each in answers] == [f'http://localhost{place}'] * 2
+    made = api.post_json('/v1/os-hosts', {'name': 'compute-1'}, status=504,
+                         headers={**headers, 'X-Auth-Token': builders.ADMIN})
+    assert made.headers['Location'] == 'http://localhost/v1/os-hosts'
+
+
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
 @pytest.mark.parametrize('error', [errors.DatabaseUnreachable, errors.Overloaded])
 def test_who_should_come_back_later_is_told_when(service, version, error):
     api = service(BrokenBus(error(retry_after=5)))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The OpenAPI document: anybody may read it, and it says what the service does."""
+import re
+
 import builders
 import jsonschema
 import pytest
@@ -58,12 +60,35 @@ def test_each_body_has_a_schema_that_is_one(document):
 
 def test_each_resource_type_has_a_schema_that_admits_its_example(document):
     schemas = document['components']['schemas']
-    assert set(schemas) == {
-        'physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy'}
-    for schema in schemas.values():
-        jsonschema.Draft202012Validator.check_schema(schema)
-        for example in schema['examples']:
-            jsonschema.Draft202012Validator(schema).validate(example)
+    for name in ('physical.host', 'virtual.instance', 'flavor.instance', 'virtual.dummy'):
+        new, changes = schemas.pop(name), schemas.pop(f'{name}.changes')
+        jsonschema.Draft202012Validator.check_schema(changes)
+        [example] = new['examples']
+        assert example['resource_type'] == name.replace('.', ':')
+        jsonschema.Draft202012Validator(new).validate(example)
+        jsonschema.Draft202012Validator(changes).validate({'id': '7', **example})
+    assert not schemas
+
+
+@pytest.mark.parametrize(('reservation', 'fits'), [
+    ({'resource_type': 'physical:host', 'min': 1, 'max': 2}, True),
+    ({'resource_type': 'physical:host', 'min': 1}, False),
+    ({'resource_type': 'virtual:dummy', 'min': 1, 'max': 2}, False),
+    ({'min': 1, 'max': 2}, False), ({'resource_type': 'nothing'}, False)])
+def test_a_new_reservation_has_the_form_of_its_type(document, api, manager, reservation, fits):
+    manager.enrol(2)
+    schema = document['paths']['/leases']['post']['requestBody']['content'][
+        'application/json']['schema']
+    lease = {'name': 'x', 'duration': '1h', 'reservations': [reservation]}
+    validator = jsonschema.Draft202012Validator({**schema, 'components': document['components']})
+    assert validator.is_valid(lease) == fits
+    answer = api.post('/v1/leases', lease, version='1.1')
+    assert answer.status_int == (201 if fits else 400)
+
+
+def test_what_the_parts_are_called_is_allowed_by_openapi(document):
+    for part in document['components'].values():
+        assert all(re.fullmatch('[a-zA-Z0-9._-]+', name) for name in part)
 
 
 def test_each_operation_that_is_documented_is_served(api, document):

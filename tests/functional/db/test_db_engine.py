@@ -201,3 +201,23 @@ def _named(database, name):
     query = records.LeaseQuery(name=name)
     with database.reader() as connection:
         return [lease.name for lease in leases.find(connection, query, NOON)]
+
+
+@pytest.mark.parametrize(('url', 'module', 'wanted'), [
+    ('postgresql+psycopg2://u:p@db/x?sslmode=verify-full&sslrootcert=/tls/ca.pem', 'psycopg2',
+     {'sslmode': 'verify-full', 'sslrootcert': '/tls/ca.pem'}),
+    ('mysql+pymysql://u:p@db/x?ssl_ca=/tls/ca.pem&ssl_cert=/tls/c.pem&ssl_key=/tls/c.key',
+     'pymysql', {'ssl': {'ca': '/tls/ca.pem', 'cert': '/tls/c.pem', 'key': '/tls/c.key'}}),
+    ('mariadb+pymysql://u:p@db/x?ssl_ca=/tls/ca.pem', 'pymysql', {'ssl': {'ca': '/tls/ca.pem'}})])
+def test_the_driver_is_told_the_tls_options_of_the_url(url, module, wanted, monkeypatch):
+    driver = pytest.importorskip(module)
+    told = []
+
+    def connect(*_args, **options):
+        told.append(options)
+        raise driver.OperationalError('No network here.')
+
+    monkeypatch.setattr(driver, 'connect', connect)
+    with pytest.raises(errors.DatabaseUnreachable):
+        engine.Database(url, max_retries=1, retry_interval=0)
+    assert {name: told[0][name] for name in wanted} == wanted

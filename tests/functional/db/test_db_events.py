@@ -37,7 +37,11 @@ def due(database, now, limit=99):
 
 def claim(database, event, owner='me', now=NOON, until=None):
     with database.writer() as connection:
-        return events.claim(connection, event, owner, now, until or now + hours(1))
+        try:
+            [taken] = events.claim(connection, [event], owner, now, until or now + hours(1))
+        except errors.LostRace:
+            return None
+        return taken
 
 
 def test_an_event_is_due_at_its_moment_and_not_before(database, event):
@@ -91,7 +95,7 @@ def test_of_many_who_claim_one_event_at_once_one_gets_it(database, event):
 def test_a_claim_that_is_held_lasts_longer(database, event):
     taken = claim(database, event)
     with database.writer() as connection:
-        assert events.hold(connection, taken, NOON + hours(2))
+        assert events.hold(connection, [taken], NOON + hours(2)) == {event.id}
     assert now_is(database, event).claimed_until == NOON + hours(2)
 
 
@@ -99,7 +103,7 @@ def test_a_manager_that_was_overtaken_neither_holds_nor_finishes(database, event
     mine = claim(database, event)
     yours = claim(database, mine, 'you', NOON + hours(1), NOON + hours(2))
     with database.writer() as connection:
-        assert not events.hold(connection, mine, NOON + hours(9))
+        assert events.hold(connection, [mine], NOON + hours(9)) == set()
     with pytest.raises(errors.LostRace), database.writer() as connection:
         events.finish(connection, mine, NOON, lifecycle.EVENT_DONE)
     assert now_is(database, event) == yours
@@ -144,14 +148,33 @@ def test_closing_leaves_what_is_running_what_is_done_and_other_kinds(database):
     assert len(due(database, NOON + hours(1))) == 4
 
 
-def test_a_lease_is_busy_while_one_of_its_events_is_claimed(database, event):
+def test_what_a_lease_has_to_do_waits_while_one_of_its_events_is_claimed(database, event):
     other = db_rows.saved(database, db_rows.a_lease())
+    claim(database, event, now=NOON, until=NOON + hours(3))
+    found = due(database, NOON + hours(2))
+    assert {each.lease_id for each in found} == {other.id}
+    again = due(database, NOON + hours(3))
+    assert [each.kind for each in again if each.lease_id == event.lease_id] == [
+        agenda.START, agenda.END]
+
+
+def test_at_one_moment_ends_come_before_starts_however_many_are_looked_at(database):
+    ending = [db_rows.a_lease(start=NOON - hours(1)) for _ in range(3)]
+    starting = [db_rows.a_lease(start=NOON) for _ in range(3)]
+    db_rows.saved(database, *starting, *ending)
+    kinds = [each.kind for each in due(database, NOON, 6)]
+    assert kinds == [agenda.START] * 3 + [agenda.END] * 3
+
+
+def test_events_are_claimed_all_or_none(database, event):
+    other = db_rows.saved(database, db_rows.a_lease()).event(agenda.START)
     claim(database, event)
-    ids = {event.lease_id, other.id}
-    with database.reader() as connection:
-        assert events.busy_leases(connection, ids, NOON) == {event.lease_id}
-        assert events.busy_leases(connection, ids, NOON + hours(1)) == set()
-        assert events.busy_leases(connection, set(), NOON) == set()
+    with pytest.raises(errors.LostRace), database.writer() as connection:
+        events.claim(connection, [event, other], 'you', NOON, NOON + hours(1))
+    assert now_is(database, other) == other
+    with database.writer() as connection:
+        assert events.claim(connection, [], 'you', NOON, NOON + hours(1)) == []
+        assert events.hold(connection, [], NOON + hours(1)) == set()
 
 
 def test_the_next_moment_is_that_of_the_next_event_or_of_the_end_of_a_claim(database):

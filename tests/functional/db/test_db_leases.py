@@ -167,67 +167,6 @@ def test_a_change_to_the_same_values_is_a_change_too(database, lease):
     assert get(database, lease).generation == 1
 
 
-def test_a_task_is_begun_held_and_ended(database, lease):
-    with database.writer() as connection:
-        taken = leases.begin_task(connection, lease, 'start', 'me', NOON, NOON + hours(1))
-    assert get(database, lease) == dataclasses.replace(taken, updated_at=NOON)
-    with database.writer() as connection:
-        assert leases.hold_task(connection, taken, NOON + hours(2))
-    assert get(database, lease).task_at(NOON + hours(1.5)) == 'start'
-    with database.writer() as connection:
-        leases.end_task(connection, taken, NOON, lifecycle.ACTIVE, None)
-    ended = get(database, lease)
-    assert (ended.state, ended.task, ended.task_until) == (lifecycle.ACTIVE, None, None)
-
-
-def test_only_one_of_two_who_read_the_same_lease_begins_its_task(database, lease):
-    with database.writer() as connection:
-        leases.begin_task(connection, lease, 'start', 'me', NOON, NOON + hours(1))
-    with pytest.raises(errors.LostRace), database.writer() as connection:
-        leases.begin_task(connection, lease, 'start', 'you', NOON, NOON + hours(1))
-
-
-def test_another_task_waits_until_the_first_one_s_time_is_over(database, lease):
-    with database.writer() as connection:
-        taken = leases.begin_task(connection, lease, 'start', 'me', NOON, NOON + hours(1))
-    with pytest.raises(errors.BadTransition), database.writer() as connection:
-        leases.begin_task(connection, taken, 'end', 'you', NOON, NOON + hours(1))
-    with database.writer() as connection:
-        leases.begin_task(connection, taken, 'end', 'you', NOON + hours(1), NOON + hours(2))
-    assert get(database, lease).task == 'end'
-
-
-def test_a_manager_that_was_overtaken_writes_nothing(database, lease):
-    with database.writer() as connection:
-        mine = leases.begin_task(connection, lease, 'start', 'me', NOON, NOON + hours(1))
-    with database.writer() as connection:
-        yours = leases.begin_task(connection, mine, 'start', 'you', NOON + hours(1),
-                                  NOON + hours(2))
-    with database.writer() as connection:
-        assert not leases.hold_task(connection, mine, NOON + hours(9))
-    with pytest.raises(errors.LostRace), database.writer() as connection:
-        leases.end_task(connection, mine, NOON, lifecycle.ERROR, 'late')
-    with database.writer() as connection:
-        leases.end_task(connection, yours, NOON, lifecycle.ACTIVE, None)
-    assert get(database, lease).state == lifecycle.ACTIVE
-
-
-def test_a_rename_meanwhile_does_not_lose_the_end_of_a_task(database, lease):
-    with database.writer() as connection:
-        taken = leases.begin_task(connection, lease, 'start', 'me', NOON, NOON + hours(1))
-        leases.change(connection, taken, NOON, name='renamed')
-        leases.end_task(connection, taken, NOON, lifecycle.ACTIVE, None)
-    assert get(database, lease).name == 'renamed'
-
-
-def test_a_task_ends_once(database, lease):
-    with database.writer() as connection:
-        taken = leases.begin_task(connection, lease, 'start', 'me', NOON, NOON + hours(1))
-        leases.end_task(connection, taken, NOON, lifecycle.ACTIVE, None)
-    with pytest.raises(errors.LostRace), database.writer() as connection:
-        leases.end_task(connection, taken, NOON, lifecycle.ERROR, 'again')
-
-
 def test_a_key_stands_for_its_lease_in_its_project_until_it_expires(database):
     with database.writer() as connection:
         leases.keep_key(connection, 'demo', 'key', 'hash', 'a lease', NOON, NOON + hours(1))

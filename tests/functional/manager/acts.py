@@ -131,13 +131,16 @@ class Second(builders.Manager):
     """Another manager on the same database and the same cloud.
 
     :ivar submitted: (function, argument) pairs of claimed events, to be run by a test.
+    :ivar seconds: what its process says how much time went by; it stands until it is set.
     """
 
     def __init__(self, first, database=None, owner='another manager'):
         self.clock = first.clock
         self.cloud = first.cloud
         self.database = database or first.database
-        self.core = dataclasses.replace(first.core, database=self.database)
+        self.seconds = 0
+        self.core = dataclasses.replace(first.core, database=self.database,
+                                        monotonic=lambda: self.seconds)
         assert isinstance(self.core, core.Core)
         self.client = first.client
         self.submitted = []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole manager with its threads and the real clock, on the backend that the tests run with."""
 import datetime
+import threading
 import time
 
 import builders
@@ -76,3 +77,53 @@ def test_a_manager_answers_over_the_bus(conf, database):
                 calls.get_lease(builders.a_member(), 'nope')
         finally:
             manager.stop()
+
+
+def test_a_stop_hands_back_what_is_not_done_in_time(running):
+    running.core.cloud.as_service()
+    calls = client.ManagerClient(endpoint.InProcess(running.endpoint))
+    for name in ('compute-1', 'compute-2'):
+        calls.create_resource(builders.an_admin(), 'host', name, {})
+    reached, go_on = threading.Event(), threading.Event()
+
+    def wait(name, when):
+        if (name, when) == ('nova.add_host', 'before'):
+            reached.set()
+            go_on.wait(20)
+    running.core.cloud.faults.on_point = wait
+    lease = calls.create_lease(builders.a_member(), 'lease', records.LeaseRequest(
+        name='a lease', start=None, end=running.core.clock() + datetime.timedelta(hours=1),
+        lenient=False, reservations=(builders.hosts(1), builders.hosts(1))))
+    assert reached.wait(20)
+    threading.Timer(1.2, go_on.set).start()
+    began = time.monotonic()
+    running.stop(within_seconds=1.5)
+    assert time.monotonic() - began < 10
+    event = calls.get_lease(builders.a_member(), lease.id).event('start_lease')
+    assert (event.status, event.claim_owner) == (lifecycle.EVENT_UNDONE, None)
+
+
+def test_full_workers_do_not_make_the_manager_look_again_and_again(conf, database, running):
+    calls = client.ManagerClient(endpoint.InProcess(running.endpoint))
+    for name in ('compute-1', 'compute-2', 'compute-3'):
+        calls.create_resource(builders.an_admin(), 'host', name, {})
+    conf.set_override('workers', 1, group='manager')
+    conf.set_override('poll_seconds', 30, group='manager')
+    reached, go_on, looks = threading.Event(), threading.Event(), []
+
+    def wait(name, when):
+        if (name, when) == ('nova.add_host', 'before'):
+            reached.set()
+            go_on.wait(20)
+    running.core.cloud.faults.on_point = wait
+    made = [calls.create_lease(builders.a_member(), f'lease-{place}', records.LeaseRequest(
+        name='a lease', start=None, end=running.core.clock() + datetime.timedelta(hours=1),
+        lenient=False, reservations=(builders.hosts(1),))) for place in range(3)]
+    assert reached.wait(20)
+    tick = running.clockwork.tick
+    running.clockwork.tick = lambda now: looks.append(now) or tick(now)
+    time.sleep(1)
+    assert len(looks) < 5
+    go_on.set()
+    _until(lambda: all(calls.get_lease(builders.a_member(), each.id).state == lifecycle.ACTIVE
+                       for each in made))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands about hosts, properties and allocations, run as a user runs them."""
+"""The commands about hosts, properties, allocations and services, run as a user runs them."""
 import pytest
 from unit.client import canned
 
@@ -120,3 +120,12 @@ def test_an_allocation_is_shown(run, hosts):
     hosts.get(f'{URL}/os-hosts/3/allocation', json={'allocation': ALLOCATION})
     assert run('allocation', 'show', 'cmp-3', '-f', 'json').json == {
         **ALLOCATION, 'hypervisor_hostname': 'cmp-3'}
+
+
+def test_services_are_listed(run, requests_mock):
+    service = {'id': 'one:8', 'binary': 'climate-manager', 'host': 'one', 'state': 'down',
+               'since': '2030-05-01T08:00:00Z', 'last_seen': '2030-05-01T09:00:00Z',
+               'running_events': 3}
+    requests_mock.get(f'{URL}/services', json={'services': [service]})
+    del service['binary']
+    assert run('service', 'list', '-f', 'json').json == [service]

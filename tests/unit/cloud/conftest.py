@@ -54,7 +54,7 @@ class CannedCloud:
     @staticmethod
     def _token(request, context):
         token = fixture.V3Token(user_id='climate-id')
-        token.set_project_scope()
+        token.set_project_scope(id='service')
         for service, url in (('compute', CannedCloud.NOVA), ('identity', CannedCloud.KEYSTONE),
                              ('placement', CannedCloud.PLACEMENT),
                              ('image', 'http://glance')):

@@ -108,3 +108,25 @@ def test_a_refusal_is_an_error_of_the_cloud(flavors, canned):
     canned.http.delete(f'{canned.NOVA}/flavors/r1', **_refusal(403))
     with pytest.raises(errors.CloudError, match='Nova'):
         flavors.delete('r1')
+
+
+def test_all_flavors_are_read_page_by_page_private_ones_too(flavors, canned):
+    known = [_flavor('1')['flavor'], _flavor('r1', public=False, a='b')['flavor']]
+    canned.http.get(f'{canned.NOVA}/flavors/detail', [
+        {'json': {'flavors': known}}, {'json': {'flavors': []}}])
+    assert [(each.id, each.extra_specs) for each in flavors.every()] == [
+        ('1', {}), ('r1', {'a': 'b'})]
+    first, second = [each.qs for each in canned.asked('GET', '/flavors/detail')]
+    assert first == {'is_public': ['none']}
+    assert second == {'is_public': ['none'], 'marker': ['r1']}
+
+
+def test_the_server_groups_of_all_projects(flavors, canned):
+    canned.http.get(f'{canned.NOVA}/os-server-groups', [
+        {'json': {'server_groups': [{'id': 'g1', 'name': 'one'}]}},
+        {'json': {'server_groups': [{'id': 'g2', 'name': 'two'}]}},
+        {'json': {'server_groups': []}}])
+    assert flavors.groups() == [('g1', 'one'), ('g2', 'two')]
+    asked = [each.qs for each in canned.asked('GET', '/os-server-groups')]
+    assert [each.get('offset') for each in asked] == [None, ['1'], ['2']]
+    assert {each['all_projects'][0] for each in asked} == {'true'}

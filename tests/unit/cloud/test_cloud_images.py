@@ -19,12 +19,19 @@ def test_images_are_found_by_their_key_page_by_page(images, canned):
     canned.http.get(f'{canned.GLANCE}/images', [
         {'json': {'images': [_image('i1', status='queued', name=None)]}},
         {'json': {'images': [_image('i2')]}}, {'json': {'images': []}}])
-    assert images.made('r1:s1') == [
+    assert images.made('r1:s1', 'demo') == [
         models.Image(id='i1', name='', status='queued', owner='demo'),
         models.Image(id='i2', name='reserved_vm', status='active', owner='demo')]
     asked = [each.qs for each in canned.asked('GET', '/images')]
     assert [each.get('marker') for each in asked] == [None, ['i1'], ['i2']]
     assert {each['climate_key'][0] for each in asked} == {'r1:s1'}
+
+
+def test_an_image_of_others_is_not_taken_for_one_that_was_made(images, canned):
+    canned.http.get(f'{canned.GLANCE}/images', [
+        {'json': {'images': [_image('i1', owner='eve'), _image('i2', owner='service')]}},
+        {'json': {'images': []}}])
+    assert [each.id for each in images.made('r1', 'demo')] == ['i2']
 
 
 def test_an_image_is_given_away_wholly(images, canned):
@@ -50,4 +57,4 @@ def test_an_image_that_is_protected_is_an_error_with_its_reason(images, canned):
 def test_a_version_of_the_endpoint_can_be_configured(canned):
     canned.http.get('http://elsewhere/images', json={'images': []})
     cloud = canned.cloud('[glance]\nendpoint_override = http://elsewhere')
-    assert cloud.as_service().images.made('r1') == []
+    assert cloud.as_service().images.made('r1', 'demo') == []

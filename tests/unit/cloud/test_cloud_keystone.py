@@ -78,3 +78,18 @@ def test_the_trusts_are_those_given_to_climate(keystone, canned):
         models.Trust(id='t1', project_id='p', trustor_id='u', roles=())]
     [asked] = canned.asked('GET', '/OS-TRUST/trusts')
     assert asked.qs == {'trustee_user_id': ['climate-id']}
+
+
+def test_neither_a_token_nor_the_password_of_climate_is_logged(canned, caller, caplog):
+    for name in (None, 'keystoneauth', 'urllib3'):
+        caplog.set_level(logging.DEBUG, logger=name)
+    canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201, json={'trust': TRUST})
+    canned.http.delete(f'{canned.KEYSTONE}/OS-TRUST/trusts/t1', status_code=204)
+    keystone = canned.cloud('password = the-password-of-climate').as_service().keystone
+    keystone.create_trust(caller)
+    keystone.delete_trust('t1')
+    assert canned.logins[0]['identity']['password']['user']['password'] == 'the-password-of-climate'
+    said = ' '.join(f'{each.getMessage()} {each.args!r}' for each in caplog.records)
+    assert 'OS-TRUST/trusts' in said
+    for secret in ('token-of-the-caller', 'the-token-of-climate', 'the-password-of-climate'):
+        assert secret not in said

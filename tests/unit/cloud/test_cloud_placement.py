@@ -182,3 +182,20 @@ def test_a_class_leaves_all_providers_before_it_is_deleted(placement, canned, in
 def test_a_class_that_is_not_there_is_deleted(placement, canned):
     canned.http.get(f'{canned.PLACEMENT}/resource_classes/CUSTOM_A', status_code=404)
     placement.delete_class('CUSTOM_A')
+
+
+def test_the_names_of_all_resource_classes(placement, canned):
+    canned.http.get(f'{canned.PLACEMENT}/resource_classes', json={
+        'resource_classes': [{'name': 'VCPU'}, {'name': 'CUSTOM_A'}]})
+    assert placement.classes() == frozenset({'VCPU', 'CUSTOM_A'})
+
+
+def test_the_inventories_of_children_by_the_beginning_of_their_names(placement, canned):
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers', json={'resource_providers': [
+        {'name': 'compute-1', 'uuid': 'root'}, {'name': 'climate_compute-1', 'uuid': 'child'},
+        {'name': 'climate_compute-2', 'uuid': 'gone'}]})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers/child/inventories',
+                    json={'inventories': {'CUSTOM_A': {'total': 2}}})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers/gone/inventories', status_code=404)
+    assert placement.children('climate_') == {'climate_compute-1': {'CUSTOM_A': {'total': 2}}}
+    assert not canned.asked('GET', '/root/inventories')

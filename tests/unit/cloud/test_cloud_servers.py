@@ -203,3 +203,12 @@ def test_an_image_keeps_its_key_and_as_much_of_its_name_as_fits(servers, canned)
     servers.create_image('s1', 'n' * 300, 'r1')
     [asked] = canned.asked('POST', '/action')
     assert asked.json() == {'createImage': {'name': 'n' * 255, 'metadata': {'climate_key': 'r1'}}}
+
+
+def test_the_servers_of_all_projects_are_read_in_pages(servers, canned):
+    canned.http.get(f'{canned.NOVA}/servers/detail', [
+        {'json': {'servers': [_server('s1'), _server('s2', metadata={'k': 'v'})]}},
+        {'json': {'servers': []}}])
+    assert [(each.id, each.metadata) for each in servers.every()] == [
+        ('s1', {}), ('s2', {'k': 'v'})]
+    assert canned.asked('GET', '/servers/detail')[0].qs == {'all_tenants': ['1']}

@@ -2,10 +2,12 @@
 """How the real cloud logs in, as itself and for users."""
 from concurrent import futures
 
+from oslo_config import cfg
 import pytest
 import requests
 
 from climate import cloud as clouds
+from climate import conf as options
 from climate import errors
 
 
@@ -107,3 +109,37 @@ def test_an_answer_that_says_no_is_a_cloud_error_with_the_reason(canned):
                      json={'badRequest': {'code': 400, 'message': 'It is odd.'}})
     with pytest.raises(errors.CloudError, match='Nova: It is odd'):
         canned.cloud().as_service().servers.shelve('s1')
+
+
+def test_tls_of_each_service_is_as_its_group_says_and_else_as_that_of_keystone(canned):
+    canned.http.get(f'{canned.NOVA}/os-aggregates', json={'aggregates': []})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers',
+                    json={'resource_providers': [{'uuid': 'u1'}]})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers/u1/traits', json={'traits': []})
+    canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': []})
+    services = canned.cloud(
+        'cafile = /tls/ca.pem\ncertfile = /tls/climate.pem\nkeyfile = /tls/climate.key\n'
+        '[nova]\ncafile = /tls/ca-of-nova.pem\n[placement]\ninsecure = True').as_service()
+    services.nova.aggregates()
+    services.placement.traits('compute-1')
+    services.keystone.trusts()
+    [nova] = canned.asked('GET', '/os-aggregates')
+    [placement] = canned.asked('GET', '/resource_providers')
+    [trusts] = canned.asked('GET', '/OS-TRUST/trusts')
+    mine = ('/tls/climate.pem', '/tls/climate.key')
+    assert (nova.verify, nova.cert) == ('/tls/ca-of-nova.pem', mine)
+    assert (placement.verify, placement.cert) == (False, mine)
+    assert (trusts.verify, trusts.cert) == ('/tls/ca.pem', mine)
+
+
+def test_a_password_may_stand_in_a_file_of_its_own(tmp_path, canned):
+    canned.http.get(f'{canned.NOVA}/os-aggregates', json={'aggregates': []})
+    settings, secrets = tmp_path / 'climate.conf', tmp_path / 'climate-secrets'
+    settings.write_text('[keystone]\nauth_type = password\nauth_url = http://keystone/v3\n'
+                        'username = climate\nuser_domain_name = Default\n')
+    secrets.write_text('[keystone]\npassword = from a credential of systemd\n')
+    conf = options.register(cfg.ConfigOpts())
+    conf(['--config-file', str(settings), '--config-file', str(secrets)], project='climate')
+    clouds.build(conf).as_service().nova.aggregates()
+    [login] = canned.logins
+    assert login['identity']['password']['user']['password'] == 'from a credential of systemd'

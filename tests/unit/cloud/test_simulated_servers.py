@@ -87,6 +87,10 @@ def test_users_see_the_servers_of_their_project_only(scene):
         scene.user.servers.mark(other.id, {'a': '1'})
 
 
+def test_a_server_that_is_deleted_softly_is_not_there(scene):
+    assert scene.service.servers.server(scene.boot('SOFT_DELETED').id) is None
+
+
 def test_metadata_are_set_and_removed_and_found(scene):
     server, other = scene.boot(metadata={'kept': 'x'}), scene.boot()
     scene.user.servers.mark(server.id, {'lease': 'l', 'gone': 'y'})
@@ -101,6 +105,8 @@ def test_metadata_are_not_changed_in_any_status(scene, status):
     server = scene.boot(status)
     with pytest.raises(errors.StillBusy, match=status):
         scene.user.servers.mark(server.id, {'a': '1'})
+    # What is so already is no change, as with the real one.
+    scene.user.servers.mark(server.id, {'unknown': None})
 
 
 @pytest.mark.parametrize('call', [
@@ -307,15 +313,15 @@ def test_an_image_is_found_by_its_key_and_given_away_and_deleted(scene):
     server = scene.boot()
     image_id = scene.service.servers.create_image(server.id, 'image', 'key')
     glance = scene.service.images
-    [found] = glance.made('key')
+    [found] = glance.made('key', 'p')
     assert (found.id, found.name, found.status, found.owner) == (
         image_id, 'image', 'active', 'service')
     scene.user.images.delete(image_id)
     glance.give(image_id, 'p')
-    assert [each.owner for each in glance.made('key')] == ['p']
+    assert [each.owner for each in glance.made('key', 'p')] == ['p']
     for _ in range(2):
         scene.user.images.delete(image_id)
-    assert glance.made('key') == []
+    assert glance.made('key', 'p') == []
 
 
 def test_an_image_takes_its_time_and_one_is_made_at_once(scene_of):
@@ -328,7 +334,7 @@ def test_an_image_takes_its_time_and_one_is_made_at_once(scene_of):
         with pytest.raises(errors.StillBusy, match='image_uploading'):
             call()
     scene.clock.now += 60
-    assert [each.status for each in scene.service.images.made('key')] == ['active']
+    assert [each.status for each in scene.service.images.made('key', 'p')] == ['active']
     scene.user.servers.suspend(server.id)
 
 

@@ -149,3 +149,32 @@ def test_without_climate_a_server_that_was_leased_later_is_refused(asking, clima
 def test_aggregates_alone_know_nothing_of_servers():
     with nova_standin.scheduler() as (filter_class, _conf):
         assert placing.passed(filter_class(), request(), MINE) == []
+
+
+def test_a_server_that_outlives_its_lease_goes_where_ordinary_ones_go(asking, climate):
+    climate.knows_not('r1')
+    woken = placing.request(WITH_R1, instance_uuid='s1',
+                            requested_destination=nova_standin.Destination(cell='cell1'))
+    assert placing.passed(asking, woken) == ['plain']
+    climate.leases_not('s1')
+    booted = placing.request(WITH_R1, instance_uuid='s1',
+                             requested_destination=nova_standin.Destination('plain'))
+    assert placing.passed(asking, booted) == []
+
+
+def test_a_server_does_not_go_where_room_is_held_for_another(asking, climate):
+    climate.shows('r1', ['mine'], server_id='s1')
+    climate.leases_not('s2')
+    assert placing.passed(asking, request(WITH_R1)) == ['mine']
+    other = placing.request(WITH_R1, instance_uuid='s2')
+    assert placing.passed(asking, other) == []
+
+
+def test_of_several_that_were_booted_together_each_goes_by_its_own(asking, climate):
+    climate.shows('r0', server_id='s0', ordinary=True, reason='Lease l0 is over.')
+    climate.shows('r1', ['mine'], server_id='s1')
+    together = {'reservation': ['r0', 'r1']}
+    assert placing.passed(asking, request(together)) == ['mine']
+    climate.shows('r2', server_id='s1', reason='Lease l1 has not started.')
+    asleep = placing.request({'reservation': ['r0', 'r2']}, instance_uuid='s1')
+    assert placing.passed(asking, asleep) == []

@@ -193,11 +193,13 @@ def _roams(scene, reservation, **lease):
 def test_it_is_placed_on_ordinary_hosts_unless_it_sleeps_or_has_room(scene):
     running = _reservation(scene.resolve(UNBOUND))
     later = _reservation(scene.resolve(UNBOUND, later=True))
-    asleep = dataclasses.replace(later, binding={'asleep': True})
+    asleep = dataclasses.replace(later, binding={'resource_id': 's', 'asleep': True})
+    awaited = dataclasses.replace(later, resource_ids=(1,))
     roomy = dataclasses.replace(asleep, resource_ids=(1,))
     ended = {'state': lifecycle.TERMINATED}
     assert _roams(scene, running)
     assert _roams(scene, later)
+    assert _roams(scene, awaited, task='start')
     assert not _roams(scene, asleep)
     assert not _roams(scene, roomy, task='start')
     assert not _roams(scene, roomy, state=lifecycle.ACTIVE)
@@ -212,7 +214,9 @@ def test_it_is_placed_on_ordinary_hosts_unless_it_sleeps_or_has_room(scene):
 def test_it_is_woken_during_the_start_where_room_is_held(scene):
     later = _reservation(scene.resolve(UNBOUND, later=True))
     assert not scene.plugin.wakes(later)
-    assert scene.plugin.wakes(dataclasses.replace(later, resource_ids=(1,)))
+    bound = dataclasses.replace(later, binding={'resource_id': 's'})
+    assert scene.plugin.wakes(dataclasses.replace(bound, resource_ids=(1,)))
+    assert not scene.plugin.wakes(dataclasses.replace(later, resource_ids=(1,)))
     assert not scene.plugin.wakes(_reservation(scene.resolve(UNBOUND), resource_ids=(1,)))
     assert not scene.plugin.wakes(_reservation(scene.resolve(SIZED), resource_ids=(1,)))
 

@@ -174,7 +174,7 @@ def test_an_image_that_vanished_is_made_again(scene):
     scene.hand_over(scene.boot())
     with pytest.raises(errors.StillBusy):
         scene.call('end')
-    [image] = scene.service.images.made('r')
+    [image] = scene.service.images.made('r', 'p')
     scene.user.images.delete(image.id)
     scene.run('end')
     assert scene.images() == [('reserved_vm', 'p', 'active')]

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""/v1/services: the managers and whether they live, from REST 1.1 on."""
+import pecan
+
+from climate.api import hooks
+from climate.api import views
+from climate.api.controllers import base
+from climate.policies import services as rules
+
+
+class ServicesController(base.Controller):
+    """List the managers."""
+
+    def __init__(self, parts):
+        self._parts = parts
+
+    @pecan.expose('json')
+    def get_all(self, req, resp):
+        self._parts.policy.authorize(hooks.caller(req), rules.GET)
+        base.refuse_lenient(req, 'Services are shown')
+        found = self._parts.manager.list_services(hooks.caller(req))
+        return {'services': [views.service(each) for each in found]}

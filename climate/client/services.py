@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The managers behind the service, and whether they live: list."""
+from collections.abc import Iterator
+
+from climate.client import http
+
+
+class Services:
+    def __init__(self, transport: http.Http) -> None:
+        self._http = transport
+
+    def list(self) -> Iterator[http.Record]:
+        """Managers by id, each with its ``state``, "up" or "down"; for administrators."""
+        return self._http.pages('/services', 'services')

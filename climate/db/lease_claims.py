@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims of leases in the database: which manager carries out an event of a lease.
+
+The number of the claim rises with each event that is claimed of a lease. So it says of all that is
+written for an event whether that is still the one which is carried out.
+"""
+import dataclasses
+
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import engine
+from climate.db import leases
+from climate.db import tables
+
+LEASES = tables.LEASES
+
+
+def lock_free(connection, lease_ids):
+    """{lease id: the lease, whole and locked} of those that nobody else has locked.
+
+    A database that cannot pass over locked rows waits for them.
+    """
+    if not lease_ids:
+        return {}
+    statement = (sa.select(LEASES.c.id).where(LEASES.c.id.in_(list(lease_ids)))
+                 .order_by(LEASES.c.id))
+    locked = connection.execute(engine.locking(connection, statement)).scalars()
+    return leases.with_ids(connection, list(locked))
+
+
+def take(connection, found, owner):
+    """Count one claim more of each of the locked leases; handed back as they are then.
+
+    To users they look as they did.
+
+    :raises LostRace: one of them was claimed since it was read; nothing may be kept.
+    """
+    _write(connection, found, claim_no=LEASES.c.claim_no + 1, claim_owner=owner)
+    return [dataclasses.replace(lease, claim_no=lease.claim_no + 1) for lease in found]
+
+
+def begin_task(connection, claimed, task, now, until):
+    """Show that `task` is being done to claimed leases, until the moment `until`.
+
+    :returns: the leases as they are then.
+    :raises LostRace: a claim was lost; nothing may be kept.
+    """
+    values = {'task': task, 'task_until': until}
+    _write(connection, claimed, generation=LEASES.c.generation + 1, updated_at=now, **values)
+    return [dataclasses.replace(lease, generation=lease.generation + 1, **values)
+            for lease in claimed]
+
+
+def hold_task(connection, claimed, until):
+    """Let the tasks of claimed leases be shown until `until`.
+
+    :raises LostRace: a claim was lost; nothing may be kept.
+    """
+    _write(connection, claimed, task_until=until)
+
+
+def end_task(connection, lease, now, state, reason, **values):
+    """Record how the task of a lease went: its state then, with the reason in words.
+
+    The generation may have risen meanwhile (a rename); the claim may not.
+
+    :raises LostRace: the claim was lost; nothing is written.
+    """
+    done = connection.execute(
+        sa.update(LEASES)
+        .where(_claimed([lease]), LEASES.c.task == lease.task)
+        .values(state=state, reason=reason, task=None, task_until=None, claim_owner=None,
+                generation=LEASES.c.generation + 1, updated_at=now, **values))
+    if done.rowcount != 1:
+        raise errors.LostRace()
+
+
+def lock(connection, claimed):
+    """Lock claimed leases; returns the ids of those of which the claim was not lost."""
+    rows = connection.execute(
+        sa.select(LEASES.c.id, LEASES.c.claim_no)
+        .where(LEASES.c.id.in_([lease.id for lease in claimed]))
+        .order_by(LEASES.c.id).with_for_update())
+    numbers = {lease_id: claim_no for lease_id, claim_no in rows}
+    return {lease.id for lease in claimed if numbers.get(lease.id) == lease.claim_no}
+
+
+def _write(connection, claimed, **values):
+    if not claimed:
+        return
+    done = connection.execute(sa.update(LEASES).where(_claimed(claimed)).values(**values))
+    if done.rowcount != len(claimed):
+        raise errors.LostRace()
+
+
+def _claimed(found):
+    """The condition of leases that have the claim with which they were read."""
+    # The ids alone too, because MariaDB looks no pair up in an index.
+    return sa.and_(LEASES.c.id.in_([lease.id for lease in found]),
+                   sa.tuple_(LEASES.c.id, LEASES.c.claim_no).in_(
+                       [(lease.id, lease.claim_no) for lease in found]))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often a manager says that it lives, and after which silence it counts as gone."""
+from collections.abc import Iterable
+import dataclasses
+import datetime
+
+from climate.domain import records
+
+_LONGEST_SECONDS = 10
+_MISSED = 3
+
+
+def pause_seconds(claim_seconds: float) -> float:
+    """The time between two heartbeats, of which each prolongs the claims to `claim_seconds`."""
+    return min(_LONGEST_SECONDS, claim_seconds / _MISSED)
+
+
+def judged(services: Iterable[records.Service], now: datetime.datetime,
+           claim_seconds: float) -> list[records.Service]:
+    """The services, each `up` unless its last three heartbeats are missing at `now`."""
+    silence = datetime.timedelta(seconds=_MISSED * pause_seconds(claim_seconds))
+    return [dataclasses.replace(each, up=now - each.last_seen <= silence) for each in services]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One look at the accounts and the cloud: where are they not the same?"""
+from climate.db import leases
+from climate.db import resources
+from climate.domain import audit
+from climate.manager import picture as pictures
+
+
+class Auditor:
+    """Compares. It changes nothing, and asks the cloud once for each kind of thing.
+
+    The accounts are read before and after the cloud; what changed meanwhile, or is being changed,
+    is not judged.
+    """
+
+    def __init__(self, core):
+        self._core = core
+
+    def look(self):
+        """The Drifts there are now, in the order in which they are repaired.
+
+        One of them may be the work of somebody who has written down only half of it: what is
+        there in a second look, a while later, is drift.
+        """
+        before = self._read()
+        picture = pictures.take(self._core.conf, self._core.cloud.as_service())
+        traces = self._traces(picture)
+        after = self._read()
+        with self._core.database.reader() as connection:
+            known = {lease.id: lease for lease in (
+                *after[0], *leases.mentioned(connection, _mentioned(traces, after[1])))}
+            trusted = leases.with_trusts(connection, {each.id for each in picture.trusts})
+        now = self._core.clock()
+        accounts = _accounts(before, (known.values(), after[1]), now)
+        ids = {*known, *(each.id for lease in known.values() for each in lease.reservations)}
+        return audit.in_order([
+            *audit.left_behind(traces, ids, accounts.over()),
+            *audit.not_ended(traces, accounts.leases, now),
+            *self._of_running(picture, accounts),
+            *self._of_pools(picture, accounts),
+            *_held_for_nobody(accounts, ids),
+            *(audit.Drift('trust', f'trust {each.id}', 'no lease has it', audit.DROP_TRUST,
+                          each.id) for each in picture.trusts if each.id not in trusted)])
+
+    def _read(self):
+        """(the leases that are not over, {pool: its Resources})."""
+        with self._core.database.reader() as connection:
+            return leases.open_ones(connection), {
+                pool: resources.find(connection, pool) for pool in self._core.registry.pools}
+
+    def _traces(self, picture):
+        found = {}
+        for plugin in self._core.registry.plugins.values():
+            for trace in plugin.traces(picture):
+                key = trace.made_for, trace.kind, trace.name
+                if key not in found or trace.signed_by:
+                    found[key] = trace
+        return list(found.values())
+
+    def _of_running(self, picture, accounts):
+        """What is wrong with the reservations that run."""
+        by_id = {each.id: each for pool in accounts.resources.values() for each in pool}
+        for lease, reservation in accounts.running():
+            promised = [by_id.get(each) for each in dict.fromkeys(reservation.resource_ids)]
+            plugin = self._core.registry.plugins.get(reservation.resource_type)
+            if plugin is not None and None not in promised:
+                yield from plugin.lacks(picture, lease, reservation, promised)
+
+    def _of_pools(self, picture, accounts):
+        for name, pool in self._core.registry.pools.items():
+            yield from pool.audit(picture, accounts.resources[name], accounts.enrolled[name])
+
+
+def _accounts(before, after, now):
+    """The Accounts, of two readings."""
+    earlier = {(pool, each.id): each for pool, found in before[1].items() for each in found}
+    same = {pool: tuple(each for each in found if earlier.get((pool, each.id)) == each)
+            for pool, found in after[1].items()}
+    names = {pool: frozenset(each.name for each in (*found, *before[1][pool]))
+             for pool, found in after[1].items()}
+    return audit.Accounts(leases=audit.settled(before[0], after[0], now), resources=same,
+                          enrolled=names)
+
+
+def _mentioned(traces, pools):
+    """The ids of all reservations and leases that the cloud or a resource names."""
+    return ({trace.made_for for trace in traces}
+            | {each.held_by for found in pools.values() for each in found} - {None})
+
+
+def _held_for_nobody(accounts, known):
+    """The resources that a reservation occupies which is over, or which nobody knows any more."""
+    over = accounts.over()
+    for found in accounts.resources.values():
+        for each in found:
+            if each.held_by in over or each.held_by not in {None, *known}:
+                yield audit.Drift('held', f'{each.pool} {each.name}',
+                                  f'held by reservation {each.held_by}, which is over',
+                                  audit.RELEASE, each.held_by)

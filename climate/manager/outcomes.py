@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How an action went is written down, in one transaction that proves that the claim is ours."""
+import datetime
+
+from oslo_log import log
+
+from climate.db import allocations
+from climate.db import events
+from climate.db import journal
+from climate.db import lease_claims
+from climate.db import leases
+from climate.db import reservations
+from climate.db import resources
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.manager import actions
+from climate.manager import binding
+from climate.manager import claims
+from climate.manager import core
+from climate.manager import endings
+from climate.manager import notify
+
+LOG = log.getLogger(__name__)
+
+# They release the promises of a lease by themselves.
+_ENDINGS = (agenda.END, agenda.DELETE)
+
+
+class Outcomes:
+    """Writes down the Outcomes of claimed events."""
+
+    def __init__(self, parts):
+        self._core = parts
+        conf = parts.conf.manager
+        self._busy_pause = datetime.timedelta(seconds=conf.busy_seconds)
+        self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
+        self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
+                                   conf.event_max_retries)
+
+    @core.again_after_a_race
+    def record(self, claim, outcome):
+        """Write the Outcome of a Claim down.
+
+        :raises ClaimLost: another manager has the lease; nothing is written.
+        :raises LostRace: the event was moved while it was carried out; nothing is written.
+        """
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            self._release(connection, claim, outcome)
+            claims.refuse_overtaken(connection, claim.lease)
+            late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
+            if late:
+                outcome = outcome.without(late)
+            pause = self._pause_after(claim.event, outcome)
+            self._record_reservations(connection, claim, outcome, now)
+            if pause is not None:
+                self._record_again(connection, claim, outcome, now, pause)
+            else:
+                self._record_end(connection, claim, outcome, now)
+            if outcome.over and claim.event.kind not in _ENDINGS:
+                endings.end_early(connection, claim.lease.id, now)
+
+    def _pause_after(self, event, outcome):
+        """How long until the event is tried again; None when it is over with it."""
+        if self._has_failed(event, outcome):
+            return self._pause.after(event.attempts + 1)
+        return self._busy_pause if outcome.result == actions.BUSY else None
+
+    def _has_failed(self, event, outcome):
+        """True also where something in the cloud takes longer than it may."""
+        if outcome.result == actions.BUSY:
+            return not outcome.patient and event.waits >= self._waits_limit
+        return outcome.result == actions.FAILED
+
+    @staticmethod
+    def _release(connection, claim, outcome):
+        for reservation in claim.lease.reservations:
+            if reservation.id in outcome.free:
+                resources.release(connection, reservation.id)
+            elif reservation.id in outcome.bindings:
+                resources.release_others(connection, reservation.id)
+
+    @staticmethod
+    def _record_reservations(connection, claim, outcome, now):
+        over = [key for key, state in outcome.states.items()
+                if state == lifecycle.RESERVATION_DELETED]
+        if over and claim.event.kind not in _ENDINGS:
+            allocations.cut(connection, over, now)
+        for reservation in claim.lease.reservations:
+            values = {}
+            if reservation.id in outcome.states:
+                values['state'] = outcome.states[reservation.id]
+            if reservation.id in outcome.bindings:
+                values['binding'] = outcome.bindings[reservation.id]
+            if values:
+                reservations.change(connection, [reservation.id], now, **values)
+
+    def _record_again(self, connection, claim, outcome, now, pause):
+        event, lease = claim.event, claim.lease
+        failed = self._has_failed(event, outcome)
+        events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
+                      attempts=event.attempts + failed, waits=event.waits + (not failed))
+        if claim.has_task:
+            # The task stays on the lease, so that it is shown; the event alone guards it.
+            lease_claims.hold_task(connection, [lease], now)
+        if failed:
+            journal.note(connection, lease.id, now, 'climate', f'{event.kind} failed',
+                         outcome.reason)
+            LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,
+                        outcome.reason)
+
+    def _record_end(self, connection, claim, outcome, now):
+        event, lease = claim.event, claim.lease
+        good = outcome.result in (actions.DONE, actions.MOOT)
+        events.finish(connection, event, now,
+                      lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
+        if claim.has_task:
+            lease = self._end_task(connection, claim, outcome, good, now)
+        journal.note(connection, lease.id, now, 'climate',
+                     event.kind if good else f'{event.kind} given up', outcome.reason)
+        if good and outcome.result != actions.MOOT and event.kind in agenda.SHOWN:
+            notify.publish(connection, lease, now, f'event.{event.kind}')
+        elif not good and event.kind == agenda.DROP_TRUST:
+            # No lease has it from here on, so that the reaper drops it when Keystone is back.
+            leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)
+            LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id,
+                        outcome.reason)
+        elif not good:
+            if not claim.has_task:
+                leases.change(connection, leases.get(connection, lease.id), now,
+                              reason=outcome.reason)
+            LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
+                      outcome.reason)
+            notify.publish(connection, lease, now, 'error')
+
+    @staticmethod
+    def _end_task(connection, claim, outcome, good, now):
+        lease, event = claim.lease, claim.event
+        state = lifecycle.after(lease.state, lease.task, good)
+        if outcome.result == actions.MOOT:
+            state = lease.state
+        # What went wrong before stays readable when the end went well, and so does what was said
+        # of the lease when it was made.
+        retried = event.kind == agenda.START and event.attempts
+        reason = outcome.reason or (None if retried else lease.reason)
+        values = {}
+        over = good and event.kind in (agenda.END, agenda.DELETE)
+        if over:
+            values['ended_at'] = now
+        lease_claims.end_task(connection, lease, now, state, reason, **values)
+        LOG.info('Lease %s: %s, %s %s, now %s', lease.id, lease.state, event.kind,
+                 outcome.result, state)
+        if over:
+            events.close(connection, lease.id, now,
+                         (agenda.PREPARE, agenda.START, agenda.UPDATE, agenda.CHECK,
+                          agenda.BEFORE_END))
+        after = leases.get(connection, lease.id)
+        if over and event.kind == agenda.DELETE:
+            endings.bury(connection, after, now)
+        elif over and lease.trust_id is not None:
+            events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
+        return after

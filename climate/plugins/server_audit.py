@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a lease leaves on a leased server, its metadata, and whether it is there.
+
+Only servers that are awake and left alone count, for Nova lets nobody change the others.
+"""
+from climate.domain import audit
+from climate.plugins import server
+from climate.plugins import server_start
+
+
+def traces(picture, resource_type):
+    """As ``Audited.traces``; what names no reservation was made for the lease that it names."""
+    for each in picture.servers:
+        made_for = _made_for(each)
+        if made_for is not None and _may_be_changed(each):
+            yield audit.Trace(made_for, 'metadata of server', each.id, signed_by=resource_type)
+
+
+def lacks(picture, lease, reservation):
+    """As ``Audited.lacks``. A server that is gone is found by the manager's watch."""
+    server_id = server.leased_id(reservation)
+    wanted = {server.LEASE_KEY: lease.id, server_start.RESERVATION_KEY: reservation.id}
+    return [audit.Drift('incomplete', f'reservation {reservation.id}',
+                        f'the metadata of server {server_id} do not name it', audit.COMPLETE,
+                        reservation.id)
+            for each in picture.servers
+            if each.id == server_id and _may_be_changed(each)
+            and wanted.items() - each.metadata.items()]
+
+
+def complete(cloud, lease, reservation):
+    """As ``Audited.complete``."""
+    server_start.Leased(cloud, lease, reservation).mark(server_start.ACTIVE)
+    return dict(reservation.binding)
+
+
+def clear(cloud, made_for):
+    """Remove what Climate wrote on the servers of a reservation or lease that is over."""
+    services = cloud.as_service()
+    for each in services.servers.every():
+        if made_for == _made_for(each):
+            server_start.remove_marks(services, each)
+
+
+def _made_for(found):
+    """The id of the reservation, else of the lease, that a server names, or None."""
+    return found.metadata.get(server_start.RESERVATION_KEY, found.metadata.get(server.LEASE_KEY))
+
+
+def _may_be_changed(found):
+    return found.status in server_start.AWAKE and found.task is None

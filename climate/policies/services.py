@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may see which managers live."""
+from oslo_policy import policy
+
+from climate.policies import base
+
+GET = 'climate:services:get'
+
+_RULES = [
+    policy.DocumentedRuleDefault(
+        GET, base.ADMIN, 'List the managers and whether they live.',
+        [{'path': '/v1/services', 'method': 'GET'}], scope_types=['project']),
+]
+
+
+def list_rules():
+    return _RULES

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Audits of the real cloud: what is put out of order by hand is found, told and repaired."""
+import uuid
+
+import pytest
+import scene as scenes
+
+from tools.cloud import climate_service
+
+SIZES = {'vcpus': 1, 'memory_mb': 256, 'disk_gb': 1}
+
+
+@pytest.fixture
+def audit(scene, cloud, tmp_path):
+    """callable(words, code): the table of an audit, which must end with that code."""
+    quick = tmp_path / 'quick.conf'
+    quick.write_text('[manager]\naudit_grace_seconds = 2\n')
+
+    def run(*words, code=0):
+        out, _ = scenes.run(
+            cloud, scenes.BIN / 'climate-manager', '--config-file',
+            climate_service.conf_file(cloud), '--config-file', quick, 'audit', *words, code=code)
+        return out
+    return run
+
+
+@pytest.fixture
+def room(scene):
+    """A running lease of room for two instances; returns the id of its reservation."""
+    made = scene.climate().leases.create(scene.name(), duration='10m', reservations=[
+        {'resource_type': 'virtual:instance', **SIZES, 'amount': 2, 'affinity': False}])
+    scene.remember(made['id'])
+    return scene.wait(made['id'], 'active')['reservations'][0]['id']
+
+
+@pytest.fixture
+def ended(scene):
+    """The id of a reservation of hosts that is over."""
+    lease = scene.lease()
+    scene.climate().leases.end(lease['id'])
+    scene.wait(lease['id'], 'terminated')
+    return lease['reservations'][0]['id']
+
+
+def test_a_cloud_with_leases_that_run_is_as_the_accounts_say(scene, audit, room):
+    lease = scene.lease()
+    server = scene.boot('demo', lease['reservations'][0]['id'])
+    assert server.status == 'ACTIVE'
+    before = scene.state()
+    assert 'as the accounts say' in audit()
+    assert 'as the accounts say' in audit('--fix')
+    assert scene.state() == before
+
+
+def test_what_a_lease_left_behind_is_removed_and_its_hosts_are_in_the_freepool(
+        scene, admin, audit, ended, cloud):
+    host = cloud.compute_hosts[0]
+    freepool = scene.aggregate('freepool')
+    left = admin.compute.create_aggregate(name=ended, availability_zone=f'climate_{ended}')
+    admin.compute.set_aggregate_metadata(left, {'climate:owner': 'somebody'})
+    admin.compute.remove_host_from_aggregate(freepool, host)
+    admin.compute.add_host_to_aggregate(left, host)
+    flavor = admin.compute.create_flavor(name=f'reservation:{ended}', id=ended, ram=1, vcpus=1,
+                                         disk=1, is_public=False)
+    name = 'CUSTOM_RESERVATION_' + ended.upper().replace('-', '_')
+    placement = {'endpoint_filter': {'service_type': 'placement'}, 'microversion': '1.29'}
+    admin.session.put(f'/resource_classes/{name}', **placement)
+    group = admin.compute.create_server_group(name=f'reservation:{ended}', policy='affinity')
+
+    told = audit(code=2)
+    for what in (f'aggregate {ended}', f'flavor {ended}', f'resource class {name}',
+                 f'server group reservation:{ended}', f'host {host}'):
+        assert what in told
+    told = audit('--fix')
+    assert 'left' not in told.replace('left behind', '')
+    assert scene.aggregate(ended) is None
+    assert host in scene.hosts_in('freepool')
+    assert admin.compute.find_flavor(flavor.id) is None
+    assert admin.compute.find_server_group(group.id, all_projects=True) is None
+    assert admin.session.get(f'/resource_classes/{name}', raise_exc=False,
+                             **placement).status_code == 404
+    audit()
+
+
+def test_what_a_lease_that_runs_lacks_is_added_beneath_its_server(scene, admin, audit, room, cloud):
+    lease = scene.lease()
+    reservation = lease['reservations'][0]['id']
+    server = scene.boot('demo', reservation)
+    aggregate = scene.aggregate(reservation)
+    admin.compute.set_aggregate_metadata(aggregate, {'climate:owner': None})
+    admin.compute.add_host_to_aggregate(scene.aggregate('freepool'), server.compute_host)
+    admin.compute.delete_flavor(room)
+    told = audit(code=2)
+    assert 'does not name project' in told
+    assert f'{server.compute_host} is in the freepool too' in told
+    assert 'its flavor is missing' in told
+    audit('--fix')
+    assert scene.aggregate(reservation).metadata['climate:owner'] == lease['project_id']
+    assert server.compute_host not in scene.hosts_in('freepool')
+    assert scene.booted(server.id).status == 'ACTIVE'
+    flavor = admin.compute.find_flavor(room, get_extra_specs=True)
+    assert flavor.extra_specs['aggregate_instance_extra_specs:reservation'] == room
+    audit()
+
+
+def test_an_empty_host_that_is_put_into_the_freepool_is_enrolled(scene, admin, audit, open_host):
+    admin.compute.add_host_to_aggregate(scene.aggregate('freepool'), open_host)
+    assert f'host {open_host}' in audit(code=2)
+    audit('--fix')
+    hosts = scene.climate('admin').hosts
+    assert hosts.find(open_host)['reservable']
+    # The fixture enrols the host again, with its properties.
+    hosts.delete(hosts.find(open_host)['id'])
+
+
+def test_a_host_with_a_server_in_the_freepool_is_left_alone(scene, admin, audit, open_host):
+    server = scene.boot('demo')
+    assert server.compute_host == open_host
+    admin.compute.add_host_to_aggregate(scene.aggregate('freepool'), open_host)
+    assert 'servers run on it (1)' in audit('--fix', code=2)
+    assert scene.booted(server.id).status == 'ACTIVE'
+    scene.remove(server.id)
+    admin.compute.remove_host_from_aggregate(scene.aggregate('freepool'), open_host)
+
+
+def test_a_host_that_somebody_took_from_the_freepool_goes_back(scene, admin, audit, cloud):
+    host = cloud.compute_hosts[1]
+    admin.compute.remove_host_from_aggregate(scene.aggregate('freepool'), host)
+    assert 'enrolled, but not in the freepool' in audit(code=2)
+    audit('--fix')
+    assert host in scene.hosts_in('freepool')
+
+
+def test_names_of_others_are_left_alone(scene, admin, audit):
+    foreign = str(uuid.uuid4())
+    made = admin.compute.create_aggregate(name=foreign)
+    scene.afterwards(lambda: admin.compute.delete_aggregate(made))
+    group = admin.compute.create_server_group(name=f'reservation:{foreign}', policy='affinity')
+    scene.afterwards(lambda: admin.compute.delete_server_group(group))
+    assert 'as the accounts say' in audit('--fix')
+    assert scene.aggregate(foreign) is not None
+
+
+def test_metadata_of_a_lease_that_is_over_are_removed_from_a_server(scene, admin, audit, open_host,
+                                                                    ended):
+    server = scene.boot('demo')
+    admin.compute.set_server_metadata(server.id, **{'climate:reservation_id': ended, 'mine': 'too'})
+    assert f'metadata of server {server.id}' in audit(code=2)
+    audit('--fix')
+    found = admin.compute.get_server_metadata(server.id).metadata
+    assert found == {'mine': 'too'}
+
+
+def test_a_trust_without_a_lease_is_dropped(scene, audit, admin, demo):
+    service = admin.identity.find_user('climate').id
+    answer = demo.session.post('/OS-TRUST/trusts', json={'trust': {
+        'trustor_user_id': demo.current_user_id, 'trustee_user_id': service,
+        'project_id': demo.current_project_id, 'impersonation': True,
+        'roles': [{'name': 'member'}]}}, endpoint_filter={'service_type': 'identity'})
+    trust = answer.json()['trust']['id']
+    assert f'trust {trust}' in audit(code=2)
+    audit('--fix')
+    assert trust not in scene.trusts()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the database says at the end of a run, read at once."""
+import dataclasses
+
+import sqlalchemy as sa
+
+from climate.db import engine
+from climate.db import tables
+from climate.domain import lifecycle
+
+
+@dataclasses.dataclass(frozen=True)
+class Accounts:
+    """Rows of tables, as mappings."""
+
+    leases: list
+    events: list
+    allocations: list
+    managers: list
+    outbox: int
+
+    @property
+    def unfinished(self):
+        """What is still to be done, in words, at most a few of each."""
+        return [
+            *(f'lease {row["id"]} is {row["state"]}, task {row["task"]}' for row in self.leases
+              if row['deleted_at'] is None and (row['task'] or row['state'] not in (
+                  lifecycle.TERMINATED, lifecycle.ERROR)))][:5] + [
+            *(f'{row["kind"]} of {row["lease_id"]} is {row["status"]}' for row in self.events
+              if row['status'] in (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS))][:5] + (
+            [f'{self.outbox} notifications are unsent'] if self.outbox else [])
+
+
+def read(url):
+    """The Accounts of a database."""
+    found = engine.Database(url)
+    try:
+        with found.reader() as connection:
+            return Accounts(
+                leases=_rows(connection, tables.LEASES), events=_rows(connection, tables.EVENTS),
+                allocations=_rows(connection, tables.ALLOCATIONS),
+                managers=_rows(connection, tables.MANAGERS),
+                outbox=connection.execute(
+                    sa.select(sa.func.count()).select_from(tables.OUTBOX)).scalar_one())
+    finally:
+        found.dispose()
+
+
+def _rows(connection, table):
+    return [row._mapping for row in connection.execute(sa.select(table))]

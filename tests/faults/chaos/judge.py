@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Was anything lost, doubled or late? Nothing but what is written and what clients were told."""
+import collections
+import dataclasses
+
+from climate.api import times
+from climate.domain import lifecycle
+
+# What an event may take beside the faults: the work itself, on a machine with much else to do.
+_WORK_SECONDS = 8
+
+
+@dataclasses.dataclass
+class Verdict:
+    """Each list in words, one thing a line; all of them empty where all is well."""
+
+    lost: list = dataclasses.field(default_factory=list)
+    doubled: list = dataclasses.field(default_factory=list)
+    late: list = dataclasses.field(default_factory=list)
+    latest_seconds: float = 0
+    latest_without_fault_seconds: float = 0
+
+
+def judge(promises, accounts, faults, recovery_seconds):
+    """The Verdict of a run.
+
+    :param recovery_seconds: how long after the begin or the end of a fault its traces last: the
+        claim of one who died, a connection that is made anew.
+    """
+    verdict = Verdict()
+    _compare(verdict, promises, accounts)
+    verdict.doubled += _overlaps(accounts.allocations)
+    for event in accounts.events:
+        _time(verdict, event, faults, recovery_seconds)
+    return verdict
+
+
+def _compare(verdict, promises, accounts):
+    """Each answer has its lease, each lease its answer."""
+    leases = collections.defaultdict(list)
+    for row in accounts.leases:
+        leases[row['name']].append(row)
+    for promise in promises:
+        made = leases.pop(promise.key, [])
+        if len(made) > 1 or promise.others:
+            verdict.doubled.append(f'{promise.key} made {[row["id"] for row in made]}, '
+                                   f'and was answered with {promise.others} too')
+        if promise.lease_id is None:
+            if made:
+                verdict.doubled.append(f'{promise.key} was refused, but there is {made[0]["id"]}')
+        elif not made:
+            verdict.lost.append(f'{promise.lease_id} is nowhere')
+        else:
+            wrong = _wrong(promise, made[0])
+            if wrong:
+                verdict.lost.append(f'{promise.lease_id}: {wrong}')
+    verdict.doubled += [f'{rows[0]["id"]}: nobody asked for it' for rows in leases.values()]
+
+
+def _wrong(promise, row):
+    """What is wrong with the lease of a promise at the end, in words, or None."""
+    if row['id'] != promise.lease_id:
+        return f'its key is that of {row["id"]}'
+    if row['state'] != lifecycle.TERMINATED:
+        return f'it is {row["state"]}: {row["reason"]}'
+    gone = row['deleted_at'] is not None
+    if {'yes': not gone, 'no': gone, 'perhaps': False}[promise.deleted]:
+        return f'deleted by its owner: {promise.deleted}; deleted at {row["deleted_at"]}'
+    if not gone and times.shown(row['end']) not in promise.ends and 'now' not in promise.ends:
+        return f'it ended {times.shown(row["end"])}, and was to end {sorted(promise.ends)}'
+    return None
+
+
+def _overlaps(allocations):
+    """Hosts that were promised twice at a moment, in the whole history."""
+    by_host = collections.defaultdict(list)
+    for row in allocations:
+        end = min(row['end'], row['released_at'] or row['end'])
+        if row['start'] < end:
+            by_host[row['resource_id']].append((row['start'], end, row['reservation_id']))
+    for host, spans in by_host.items():
+        spans.sort()
+        for place, (start, end, reservation) in enumerate(spans):
+            for other_start, other_end, other in spans[place + 1:]:
+                if start < other_end and other_start < end:
+                    yield (f'host {host} was promised to {reservation} {start} to {end}, and to '
+                           f'{other} {other_start} to {other_end}')
+
+
+def _time(verdict, event, faults, recovery_seconds):
+    """An event that was carried out came no later than the faults explain."""
+    if event['status'] != lifecycle.EVENT_DONE or event['begun_at'] is None:
+        return
+    due, done = event['at'].timestamp(), event['updated_at'].timestamp()
+    lateness = done - due
+    near = [fault for fault in faults
+            if fault.began <= done and fault.ended + recovery_seconds >= due]
+    bare = lateness - _covered(near, due, done)
+    verdict.latest_seconds = max(verdict.latest_seconds, lateness)
+    if not near:
+        verdict.latest_without_fault_seconds = max(verdict.latest_without_fault_seconds, lateness)
+    if bare > _WORK_SECONDS + 2 * recovery_seconds * len(near):
+        verdict.late.append(f'{event["kind"]} of {event["lease_id"]}: {lateness:.1f} s late, '
+                            f'{bare:.1f} s of it without a fault')
+
+
+def _covered(faults, begin, end):
+    """The seconds from `begin` to `end` in which there was a fault."""
+    covered = 0
+    for fault in sorted(faults, key=lambda fault: fault.began):
+        covered += max(0, min(end, fault.ended) - max(begin, fault.began))
+        begin = max(begin, fault.ended)
+    return covered

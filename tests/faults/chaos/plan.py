@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a run lasts, how large it is, and what it draws its chances from."""
+import dataclasses
+import os
+import pathlib
+import random
+
+from tools.cloud import settings
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """One run.
+
+    :ivar database: "postgresql" or "mariadb".
+    :ivar lanes: names of the lanes of faults that run side by side; see injector.LANES.
+    :ivar seconds: how long faults are made, and clients ask for new leases.
+    """
+
+    place: settings.Settings
+    database: str
+    lanes: tuple
+    seconds: float
+    seed: int
+    clients: int = 8
+    managers: int = 3
+    apis: int = 2
+    hosts: int = 6
+    claim_seconds: int = 3
+    answer_seconds: int = 5
+
+    def chances(self, name):
+        """A random.Random of its own for whoever has that name: same seed, same chances."""
+        return random.Random(f'{self.seed} {name}')
+
+
+def make(folder, database, lanes, seconds):
+    """The Plan of a run in an empty folder, with what the environment says otherwise."""
+    folder = pathlib.Path(folder)
+    place = settings.Settings(folder=folder, venv=folder / 'venv', venv_is_shared=False,
+                              climate_venv=settings.CHECKOUT / '.venv')
+    place.make_folders()
+    return Plan(place=place, database=database, lanes=tuple(lanes), seconds=seconds,
+                seed=int(os.environ.get('CLIMATE_CHAOS_SEED') or random.randrange(10 ** 6)),
+                clients=int(os.environ.get('CLIMATE_CHAOS_CLIENTS') or 8))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program of the stage: started, killed, frozen, and started again when it ended by itself."""
+import os
+import pathlib
+import signal
+import threading
+import time
+
+from tools.cloud import processes
+from tools.cloud import settings
+from tools.cloud.inside import pidfile
+
+_GONE_SECONDS = 20
+_TRIES = 4
+
+
+class Program:
+    """A process that we started, with all that it has forked.
+
+    :param start: callable() that starts it unless it runs, and returns when it is of use.
+    """
+
+    def __init__(self, place, name, start):
+        self.name = name
+        self._place = place
+        self._start = start
+        self._wanted = False
+        self._lock = threading.Lock()
+
+    def up(self):
+        """Start it, also after a crash that keeps it from starting at the first try."""
+        with self._lock:
+            self._wanted = True
+            for left in reversed(range(_TRIES)):
+                try:
+                    self._start()
+                    return
+                except settings.CloudError:
+                    if not left:
+                        raise
+                    self._kill()
+                    time.sleep(1)
+
+    def tend(self):
+        """Start it again where it ended by itself, as the init system of a machine does."""
+        if self._lock.acquire(blocking=False):
+            try:
+                if self._wanted and not self._pid():
+                    self._start()
+            finally:
+                self._lock.release()
+
+    def kill(self):
+        """SIGKILL to all of it; nothing of it lives when this returns."""
+        with self._lock:
+            self._wanted = False
+            self._kill()
+
+    def end(self):
+        """SIGTERM, and SIGKILL for what lives long after it."""
+        with self._lock:
+            self._wanted = False
+            pids = self._all()
+            processes.stop(self._place, self.name)
+            _signal(pids, signal.SIGKILL)
+
+    def freeze(self):
+        """SIGSTOP to all of it."""
+        _signal(self._all(), signal.SIGSTOP)
+
+    def thaw(self):
+        """SIGCONT to all of it."""
+        _signal(self._all(), signal.SIGCONT)
+
+    def _kill(self):
+        pids = self._all()
+        _signal(pids, signal.SIGKILL)
+        until = time.monotonic() + _GONE_SECONDS
+        while any(pidfile.began(pid) == began for pid, began in pids.items()):
+            if time.monotonic() > until:
+                raise AssertionError(f'{self.name} does not die.')
+            time.sleep(0.02)
+
+    def _pid(self):
+        return processes.pid_of(self._place, self.name)
+
+    def _all(self):
+        """{pid: when it began} of the process, of its session and of all that descend from it."""
+        pid = self._pid()
+        return {} if pid is None else {
+            each: began for each in {*processes.members(pid), *descendants(pid)}
+            if (began := pidfile.began(each)) is not None}
+
+
+def descendants(pid):
+    """The pids of a process and of all below it."""
+    parents = {int(path.name): pidfile.stat(int(path.name))[1:2]
+               for path in pathlib.Path('/proc').glob('[0-9]*')}
+    found, new = {pid}, {pid}
+    while new:
+        new = {child for child, parent in parents.items()
+               if parent and int(parent[0]) in new} - found
+        found |= new
+    return found
+
+
+def _signal(pids, number):
+    for pid, began in pids.items():
+        # Never a stranger that got the number of a process which ended meanwhile.
+        if pidfile.began(pid) == began:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                continue

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run, from the first process to the verdict, bounded in time."""
+import collections
+import dataclasses
+import time
+
+from chaos import accounts
+from chaos import clients
+from chaos import injector
+from chaos import judge
+from chaos import stage as stages
+from chaos import witness
+from tools.cloud import commands
+
+_SETTLE_SECONDS = 90
+_RECOVERY_SECONDS = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What came of a run.
+
+    :ivar wrong: what is wrong, in words; empty where every promise was kept.
+    """
+
+    wrong: list
+    table: str
+
+
+def play(plan):
+    """Let a Plan happen; returns its Outcome."""
+    stage = stages.Stage(plan)
+    try:
+        stage.up()
+        crowd, faults = _disturb(stage)
+        commands.write(plan.place.log / 'requests.log', '\n'.join(crowd.told))
+        commands.write(plan.place.log / 'faults.log', '\n'.join(map(str, faults)))
+        door = clients.Door(stage.urls, plan.chances('door'), plan.answer_seconds + 4)
+        took = _settle(stage)
+        for promise in crowd.promises:
+            clients.resolve(door, promise)
+        _settle(stage)
+        found = accounts.read(stage.url)
+        verdict = judge.judge(crowd.promises, found, faults, _RECOVERY_SECONDS)
+        given, doubles = witness.testify(stage.state)
+        verdict.doubled += doubles
+        drift = _drift(stage)
+        answers = crowd.answers + door.answers
+        return Outcome(
+            wrong=[*verdict.lost, *verdict.doubled, *verdict.late, *drift, *crowd.errors],
+            table=_table(plan, answers, faults, verdict, found, given, took, len(drift)))
+    finally:
+        stage.down()
+
+
+def _disturb(stage):
+    """Clients and faults side by side; returns the Crowd and the Faults when both are over."""
+    crowd, faults = clients.Crowd(stage.plan, stage.urls), injector.Injector(stage)
+    crowd.start()
+    faults.start()
+    until = time.monotonic() + stage.plan.seconds
+    try:
+        while time.monotonic() < until:
+            stage.tend()
+            time.sleep(0.5)
+    finally:
+        made = faults.stop()
+        crowd.stop()
+    return crowd, made
+
+
+def _settle(stage):
+    """Wait until nothing is left to do; returns the seconds that it took."""
+    began = time.monotonic()
+    stage.wait_until_well()
+    while unfinished := accounts.read(stage.url).unfinished:
+        if time.monotonic() > began + _SETTLE_SECONDS:
+            raise AssertionError(f'It does not settle: {unfinished}; see '
+                                 f'{stage.plan.place.log}.')
+        stage.tend()
+        time.sleep(0.5)
+    return time.monotonic() - began
+
+
+def _drift(stage):
+    """What differs between accounts and cloud, but for trusts, which the reaper takes later."""
+    _, printed = stage.audit()
+    found = [line for line in printed.splitlines()[1:-2] if not line.startswith('trust')]
+    status, printed = stage.audit('--fix')
+    return found + ([] if status == 0 else printed.splitlines())
+
+
+def _table(plan, answers, faults, verdict, found, given, took, drift):
+    injected = collections.Counter((fault.what, fault.target) for fault in faults)
+    lines = [
+        f'{plan.database}, {plan.seconds:.0f} s, seed {plan.seed}: {plan.managers} managers, '
+        f'{plan.apis} APIs, {plan.clients} clients, {plan.hosts} hosts',
+        f'requests  {sum(answers.values())}',
+        *(f'  {method:7}{code!s:10} {count:6}' for (method, code), count
+          in sorted(answers.items(), key=str)),
+        f'faults    {len(faults)}, {sum(fault.ended - fault.began for fault in faults):.0f} s in '
+        'all',
+        *(f'  {what:7} {target:10} {count:6}' for (what, target), count
+          in sorted(injected.items())),
+        f'leases    {len(found.leases)}; hosts given {given} times; '
+        f'{len(found.events)} events; settled {took:.1f} s after the last fault',
+        f'lost      {len(verdict.lost)}',
+        f'doubled   {len(verdict.doubled)}',
+        f'late      {len(verdict.late)} (at most {verdict.latest_seconds:.1f} s in all, '
+        f'{verdict.latest_without_fault_seconds:.1f} s without a fault)',
+        f'drift     {drift}',
+    ]
+    return '\n'.join(lines)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that runs in one run: database, broker, managers, APIs, and the network between them."""
+import subprocess
+import sys
+import time
+
+import requests
+
+from chaos import programs
+from chaos import proxy
+from chaos import servers
+from chaos import witness
+from climate.db import engine
+from climate.db import migrate
+from tools.cloud import commands
+from tools.cloud import processes
+from tools.cloud import settings
+
+_READY_SECONDS = 60
+_MAIN = 'import sys; from climate.cmd import {0}; sys.exit({0}.main())'
+_CONF = """\
+[DEFAULT]
+transport_url = {transport_url}
+plugins = physical:host
+rpc_response_timeout = {plan.answer_seconds}
+graceful_shutdown_timeout = 10
+[oslo_messaging_rabbit]
+rabbit_interval_max = 2
+[api]
+auth_strategy = noauth
+delete_wait_seconds = 2
+[cloud]
+driver = simulated
+[simulated]
+state = {state}
+hosts = {plan.hosts}
+delay_seconds = 0.02
+[manager]
+claim_seconds = {plan.claim_seconds}
+poll_seconds = 0.5
+retry_seconds = 0.3
+retry_longest_seconds = 2
+busy_seconds = 0.2
+minutes_before_end_lease = 0
+release_grace_seconds = 1
+refresh_seconds = 15
+audit_interval_seconds = 10
+audit_grace_seconds = 3
+"""
+
+
+class Stage:
+    """Everything of one run; `up` before use, `down` always.
+
+    :ivar managers: Programs by name, in `lines` their Lines to the database.
+    :ivar urls: where the APIs are.
+    """
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.state = plan.place.data / 'cloud.sqlite'
+        ports = iter(servers.free_ports(4 + plan.managers + plan.apis))
+        self._database_port = next(ports)
+        self.url = servers.DATABASES[plan.database].url(self._database_port)
+        self._epmd_port = next(ports)
+        self._epmd = servers.epmd(plan.place, self._epmd_port)
+        self.database = servers.database(plan.place, plan.database, self._database_port)
+        self.broker, self._transport = servers.broker(
+            plan.place, next(ports), next(ports), self._epmd_port)
+        self.network = proxy.Network()
+        self.lines, self.managers, self.apis, self.urls = {}, {}, {}, []
+        self._manager_ports = {f'manager{number + 1}': next(ports)
+                               for number in range(plan.managers)}
+        self._api_ports = {f'api{number + 1}': next(ports) for number in range(plan.apis)}
+
+    @property
+    def daemons(self):
+        """The Programs of Climate by name."""
+        return self.managers | self.apis
+
+    def up(self):
+        """Start all of it, with the hosts of the cloud enrolled."""
+        self._epmd.up()
+        self.database.up()
+        self.broker.up()
+        found = engine.Database(self.url)
+        migrate.upgrade(found)
+        found.dispose()
+        commands.write(self._file('climate'), _CONF.format(
+            plan=self.plan, transport_url=self._transport, state=self.state))
+        witness.appear(self.state, self.plan.hosts)
+        for name, port in self._manager_ports.items():
+            self.lines[name] = self.network.line(port, self._database_port)
+            url = servers.DATABASES[self.plan.database].url(port)
+            self.managers[name] = self._daemon(name, 'manager', f'[database]\nconnection = {url}\n')
+        for name, port in self._api_ports.items():
+            self.apis[name] = self._daemon(name, 'api', f'[api]\nport = {port}\n')
+            self.urls.append(f'http://127.0.0.1:{port}')
+        for program in self.daemons.values():
+            program.up()
+        self.wait_until_well()
+        self._enrol()
+
+    def down(self):
+        """End all that was started, and remove the data of the database."""
+        for program in (*self.daemons.values(), self.broker, self.database, self._epmd):
+            program.kill()
+        self.network.close()
+        servers.DATABASES[self.plan.database].wipe(self.plan.place)
+
+    def wait_until_well(self):
+        """Return when every API reaches a manager, and that its database."""
+        until = time.monotonic() + _READY_SECONDS
+        for url in self.urls:
+            while not _is_well(url):
+                if time.monotonic() > until:
+                    raise AssertionError(f'{url} is not well; see {self.plan.place.log}.')
+                self.tend()
+                time.sleep(0.2)
+
+    def tend(self):
+        """Start again what ended by itself."""
+        for program in self.daemons.values():
+            program.tend()
+
+    def audit(self, *options):
+        """Run climate-manager audit; returns (exit status, what it printed)."""
+        name = 'manager1'
+        done = subprocess.run(
+            [*self._command(name, 'manager'), 'audit', *options], cwd=self.plan.place.run,
+            capture_output=True, text=True, check=False, timeout=_READY_SECONDS,
+            env=self._environment())
+        return done.returncode, done.stdout + done.stderr
+
+    def _daemon(self, name, kind, text):
+        commands.write(self._file(name), text)
+        return programs.Program(self.plan.place, name, lambda: processes.start(
+            self.plan.place, name, self._command(name, kind), env=self._environment()))
+
+    def _command(self, name, kind):
+        return [sys.executable, '-c', _MAIN.format(kind), '--config-file', self._file('climate'),
+                '--config-file', self._file(name), '--log-file',
+                str(self.plan.place.log / f'{name}.log')]
+
+    def _environment(self):
+        return {**commands.environment(self.plan.place), 'PYTHONPATH': str(settings.CHECKOUT)}
+
+    def _file(self, name):
+        return self.plan.place.conf / f'{name}.conf'
+
+    def _enrol(self):
+        for number in range(self.plan.hosts):
+            answer = _session().post(
+                f'{self.urls[0]}/v1/os-hosts', json={'name': f'compute-{number + 1}'},
+                headers={'X-Auth-Token': 'root:admin:admin'}, timeout=30)
+            answer.raise_for_status()
+
+
+def _is_well(url):
+    try:
+        return _session().get(f'{url}/healthcheck', timeout=10).status_code == 200
+    except requests.RequestException:
+        return False
+
+
+def _session():
+    session = requests.Session()
+    session.trust_env = False
+    return session

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all steps of the model share: how one acts through a manager, and what is remembered."""
+import collections
+import dataclasses
+import sys
+
+import builders
+from hypothesis import stateful
+from hypothesis import strategies as st
+import model_end
+import model_truths as truths
+import model_world
+
+from climate import errors
+
+#: Which of several; the lists are short, so that a small number will do.
+WHICH = st.integers(0, 11)
+SIDE = st.integers(0, 1)
+CALM, STORMY, FROZEN = 'calm', 'stormy', 'frozen'
+
+
+@dataclasses.dataclass
+class Told:
+    """What clients were told of a lease, and may rely on."""
+
+    made: bool = False
+    deleted: bool = False
+
+
+class Base(stateful.RuleBasedStateMachine):
+    """The state of a run.
+
+    :cvar tally: what happened in all runs, {word: how often}.
+    :ivar told: {lease id: Told}.
+    :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
+    """
+
+    tally = collections.Counter()
+
+    def __init__(self, conf, database, points, complaints):
+        super().__init__()
+        self.world = model_world.World(conf, database, points)
+        self.complaints = complaints
+        self.mood = CALM
+        self.told = {}
+        self.unfinished = []
+        self.failing = set()
+        self.accounts = truths.read(database)
+        self.tally['runs'] += 1
+
+    @stateful.initialize(mood=st.sampled_from([CALM, CALM, STORMY, STORMY, FROZEN]),
+                         hosts=st.integers(1, 4))
+    def begin(self, mood, hosts):
+        self.mood = mood
+        self.tally[f'{mood} runs'] += 1
+        self.world.managers[0].enrol(hosts)
+
+    @property
+    def now(self):
+        return self.world.clock()
+
+    def act(self, side, deed):
+        """What `deed(manager)` returns; None where the manager died of it."""
+        self.acting = side
+        try:
+            return deed(self.world.managers[side])
+        except model_world.Crash:
+            self.tally['crashes'] += 1
+            self.world.restart(side)
+            return None
+
+    def ask(self, side, deed):
+        """What `deed(client)` returns; None where it was refused, or the manager died of it.
+
+        A refusal changes nothing, and nobody refuses with an error that nobody meant.
+        """
+        quiet = not self.world.points.armed
+
+        def call(manager):
+            try:
+                return deed(manager.client)
+            except errors.ClimateError as error:
+                self._judge_refusal(error, quiet)
+                return None
+        return self.act(side, call)
+
+    def _judge_refusal(self, error, quiet):
+        self.tally[f'refused: {type(error).__name__}'] += 1
+        assert type(error) is not errors.ClimateError, self.complaints.found
+        assert self.mood != CALM or not isinstance(error, errors.CloudError), error.message
+        if quiet:
+            assert truths.read(self.world.database) == self.accounts, (
+                f'Refused, and yet something was written: {error.message}')
+
+    def lease(self, lease_id):
+        """The lease as it is now, or None."""
+        try:
+            return self.world.managers[0].client.get_lease(builders.a_member(), lease_id)
+        except errors.LeaseNotFound:
+            return None
+
+    def live(self):
+        """The rows of the leases that are not over, oldest first."""
+        return [each for each in self.accounts.leases.values()
+                if each.deleted_at is None and each.state not in ('TERMINATED', 'TIMEDOUT')]
+
+    def pick(self, found, which):
+        return found[which % len(found)]
+
+    @stateful.invariant()
+    def all_is_true(self):
+        self.tally['steps'] += 1
+        assert not self.complaints.found, self.complaints.found
+        before, self.accounts = self.accounts, truths.read(self.world.database)
+        truths.check(self.accounts, before)
+        for lease_id, told in self.told.items():
+            assert not told.made or lease_id in self.accounts.leases, f'{lease_id} is lost.'
+
+    def teardown(self):
+        try:
+            # Behind a failure nothing more is to be shown.
+            if sys.exc_info()[0] is None:
+                model_end.judge(self)
+        finally:
+            self.complaints.found.clear()
+            self.world.close()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of each run: all luck turns good, time passes far beyond all ends, and all is judged."""
+import contextlib
+import datetime
+
+import builders
+import model_truths as truths
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import tables
+from climate.domain import lifecycle
+from climate.manager import audit
+from climate.manager import repairs
+from climate.manager import trusts
+from climate.manager import watch
+
+_LONG = datetime.timedelta(hours=3)
+_AGES = datetime.timedelta(days=900)
+
+
+def judge(model):
+    """Let everything come to its end, and see that it is the right one."""
+    world = model.world
+    manager = world.managers[0]
+    _end_of_bad_luck(model)
+    _let_time_pass(model, manager)
+    watch.Watch(manager.core).look(world.clock())
+    _let_time_pass(model, manager)
+    _ask_again_for_ends_given_up(model, manager)
+    reaper = trusts.Reaper(manager.core)
+    reaper.reap(world.clock())
+    reaper.reap(world.clock() + _AGES)
+    accounts = truths.read(world.database)
+    truths.check(accounts, model.accounts)
+    _leases_are_over(model, accounts)
+    auditor = audit.Auditor(manager.core)
+    if world.frozen:
+        repairs.Repairs(manager.core).make(auditor.look())
+    assert auditor.look() == []
+    _nothing_is_left(model, manager)
+    assert not model.complaints.found, model.complaints.found
+
+
+def _end_of_bad_luck(model):
+    world = model.world
+    world.points.disarm()
+    for call in model.failing:
+        world.cloud.fail(call, 0, None)
+    for name in world.cloud.host_names():
+        world.cloud.mark_host(name, up=True)
+    manager = world.managers[0]
+    for verb, name in model.unfinished[-1:] + model.unfinished:
+        with contextlib.suppress(errors.HostKnown, errors.HostInUse, errors.HostNotFound):
+            getattr(model, f'_{verb}')(manager.client, name)
+    for each in manager.client.list_resources(builders.an_admin(), 'host'):
+        manager.client.update_resource(builders.an_admin(), 'host', each.id, {}, reservable=True)
+
+
+def _let_time_pass(model, manager):
+    """Both managers are idle at first: what they have claimed ends by itself."""
+    for each in model.world.managers:
+        each.claimed.clear()
+    accounts = truths.read(model.world.database)
+    last = max([model.now, *(each.end for each in accounts.leases.values())])
+    manager = model.world.managers[0]
+    manager.run_until(last + _LONG)
+    assert manager.clockwork.next_moment() is None, 'Something goes on for ever.'
+
+
+def _ask_again_for_ends_given_up(model, manager):
+    """What an operator does with leases whose end was given up: delete them."""
+    stuck = [each for each in truths.read(model.world.database).leases.values()
+             if each.state not in lifecycle.OVER]
+    for lease in stuck:
+        assert model.mood != 'calm', f'{lease} is stuck.'
+        assert lease.state == lifecycle.ERROR, lease
+        manager.client.delete_lease(builders.a_member(), lease.id)
+        model.told[lease.id].deleted = True
+    if stuck:
+        model.tally['ends given up'] += len(stuck)
+        _let_time_pass(model, manager)
+
+
+def _leases_are_over(model, accounts):
+    """Each lease came to the end that its history demands."""
+    for lease_id, told in model.told.items():
+        lease = accounts.leases.get(lease_id)
+        if lease is None:
+            assert not told.made
+            continue
+        assert lease.state == lifecycle.TERMINATED, lease
+        assert lease.task is None, lease
+        assert (lease.deleted_at is not None) or not told.deleted, f'{lease} was to be deleted.'
+    for each in accounts.reservations.values():
+        assert each.state == lifecycle.RESERVATION_DELETED, each
+        assert each.leased_id is None, each
+    for each in accounts.resources.values():
+        assert each.held_by is None, each
+    if model.mood == 'calm':
+        with model.world.database.reader() as connection:
+            given_up = connection.execute(
+                sa.select(tables.HISTORY.c.lease_id, tables.HISTORY.c.what, tables.HISTORY.c.why)
+                .where(tables.HISTORY.c.what.like('% given up'))).all()
+        assert not given_up
+
+
+def _nothing_is_left(model, manager):
+    """Nothing of any lease is in the cloud; all hosts can be withdrawn."""
+    services = manager.cloud.as_service()
+    assert services.keystone.trusts() == []
+    for each in manager.cloud.servers():
+        manager.cloud.delete_server(each.id)
+    pooled = [each.name for each in manager.client.list_resources(builders.an_admin(), 'host')]
+    for name in pooled:
+        model._withdraw(manager.client, name)
+    assert [(each.name, each.hosts) for each in services.nova.aggregates()] in (
+        [('freepool', ())], [])
+    left = manager.cloud.leftovers()
+    for name in ('flavors', 'flavor_access', 'server_groups', 'resource_classes', 'inventories'):
+        assert left[name] == model.world.at_first[name], (name, left[name])

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Never lost, never doubled: real managers, APIs, broker and database, of which all may die.
+
+CLIMATE_CHAOS_SECONDS says how long each run is disturbed, CLIMATE_CHAOS_CLIENTS by how many
+clients, CLIMATE_CHAOS_SEED with which chances; a failed run prints its seed.
+"""
+import dataclasses
+import os
+import signal
+
+from chaos import clients
+from chaos import plan
+from chaos import run
+from chaos import stage as stages
+import pytest
+
+pytestmark = pytest.mark.faults
+
+_SECONDS = float(os.environ.get('CLIMATE_CHAOS_SECONDS') or 90)
+_NETWORK_SHARE = 1 / 3
+
+
+@pytest.fixture(autouse=True)
+def _ended_in_order():
+    """A run that is told to end takes its processes with it."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def _play(folder, database, lanes, seconds, capsys):
+    made = plan.make(folder, database, lanes, seconds)
+    with capsys.disabled():
+        print(f'\nchaos on {database}, seed {made.seed}, in {folder}', flush=True)
+        outcome = run.play(made)
+        print(outcome.table, flush=True)
+    assert outcome.wrong == []
+
+
+@pytest.mark.parametrize('database', ['postgresql', 'mariadb'])
+def test_no_promise_is_lost_or_given_twice_whatever_dies(tmp_path, capsys, database):
+    _play(tmp_path, database, ['Daemons', 'Servers', 'Lines'], _SECONDS, capsys)
+
+
+@pytest.mark.parametrize('database', ['postgresql', 'mariadb'])
+def test_managers_that_are_cut_off_lose_their_work_and_nothing_else(tmp_path, capsys, database):
+    _play(tmp_path, database, ['Lines'], _SECONDS * _NETWORK_SHARE, capsys)
+
+
+def test_an_api_whose_broker_is_gone_says_so_and_goes_on_when_it_is_back(tmp_path):
+    made = dataclasses.replace(plan.make(tmp_path, 'postgresql', [], 0), managers=1, apis=1)
+    stage = stages.Stage(made)
+    lease = {'name': 'one', 'duration': '5s', 'reservations': [
+        {'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
+    try:
+        stage.up()
+        door = clients.Door(stage.urls, made.chances('door'), 30)
+        stage.broker.kill()
+        codes = [door.ask('POST', '/leases', 'demo', lease, 'key')[0] for _ in range(3)]
+        stage.broker.up()
+        stage.wait_until_well()
+        assert set(codes) <= {503, 504}
+        assert door.ask('POST', '/leases', 'demo', lease, 'key')[0] == 201
+    finally:
+        stage.down()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More requests than one process takes on: some are told to come back, and nothing grows."""
+import collections
+from concurrent import futures
+import threading
+
+import builders
+import pytest
+import requests
+import webtest
+
+from climate.api import app
+from climate.cmd import api as program
+from climate.manager import endpoint
+from climate.rpc import client
+
+
+class SlowBus:
+    """A bus whose answers come when a test lets them; a ping is answered at once.
+
+    :ivar waiting: how many calls wait.
+    """
+
+    def __init__(self, core):
+        self._manager = endpoint.InProcess(endpoint.Endpoint(core))
+        self._open = threading.Event()
+        self._changed = threading.Condition()
+        self.waiting = 0
+
+    def call(self, context, method, timeout=None, **arguments):
+        if method != 'ping':
+            with self._changed:
+                self.waiting += 1
+                self._changed.notify_all()
+            self._open.wait(30)
+        return self._manager.call(context, method, timeout, **arguments)
+
+    def until(self, count):
+        """Wait until so many calls wait."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: self.waiting >= count, 30)
+
+    def go_on(self):
+        self._open.set()
+
+
+@pytest.fixture
+def bus(manager):
+    made = SlowBus(manager.core)
+    yield made
+    made.go_on()
+
+
+@pytest.fixture
+def application(conf, bus):
+    conf.set_override('max_requests', 3, group='api')
+    return app.build(conf, client.ManagerClient(bus), builders.manager_plugins(conf))
+
+
+def _get(application, path='/v1/leases', version='1.1', status='*'):
+    return webtest.TestApp(application).get(path, status=status, headers={
+        'X-Auth-Token': builders.DEMO, 'OpenStack-API-Version': f'reservation {version}'})
+
+
+def test_a_request_too_many_is_told_to_come_back_in_the_form_of_its_version(application, bus):
+    with futures.ThreadPoolExecutor(3) as pool:
+        taken = [pool.submit(_get, application) for _ in range(3)]
+        bus.until(3)
+        old, new, odd = (_get(application, version=version) for version in ('1.0', '1.1', '9.9'))
+        healthy = _get(application, '/healthcheck')
+        known = _get(application, '/v1/openapi.json')
+        bus.go_on()
+    for answer in (old, new, odd):
+        assert answer.status_int == 503
+        assert answer.headers['Retry-After'] == '2'
+        assert 'again in 2 seconds' in answer.json['error_message']
+    assert old.json['error_name'] == 503
+    assert new.json['error_name'] == 'overloaded'
+    assert new.json['request_id'].startswith('req-')
+    assert (healthy.status_int, known.status_int) == (200, 200)
+    assert bus.waiting == 3
+    assert [each.result().status_int for each in taken] == [200, 200, 200]
+
+
+def test_when_the_others_are_answered_there_is_room_again(application, bus):
+    bus.go_on()
+    for _ in range(10):
+        assert _get(application).status_int == 200
+        assert _get(application, '/v1/nothing').status_int == 404
+
+
+def test_the_server_refuses_at_once_while_all_requests_wait(application, conf, bus):
+    conf.set_override('port', 0, group='api')
+    listening = program.listen(application, conf)
+    threading.Thread(target=listening.run, daemon=True).start()
+    url = f'http://127.0.0.1:{listening.effective_port}/v1/leases'
+    headers = {'X-Auth-Token': builders.DEMO}
+    with futures.ThreadPoolExecutor(40) as pool:
+        answers = [pool.submit(requests.get, url, headers=headers, timeout=30) for _ in range(40)]
+        bus.until(3)
+        done, _ = futures.wait(answers, 30, futures.FIRST_COMPLETED)
+        assert done
+        # Those that are refused are answered while the others wait.
+        for _ in range(200):
+            if sum(each.done() for each in answers) == 37:
+                break
+            futures.wait(answers, 0.05)
+        assert sum(each.done() for each in answers) == 37
+        bus.go_on()
+    counts = collections.Counter(each.result().status_code for each in answers)
+    assert counts == {200: 3, 503: 37}
+    listening.close()

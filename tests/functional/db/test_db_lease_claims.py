@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims of leases in the database: taken, shown, held, lost."""
+import dataclasses
+import threading
+
+import db_rows
+import pytest
+
+from climate import errors
+from climate.db import lease_claims
+from climate.db import leases
+from climate.domain import lifecycle
+
+NOON, hours = db_rows.NOON, db_rows.hours
+
+
+@pytest.fixture
+def lease(database):
+    """A lease that starts at noon."""
+    return db_rows.saved(database, db_rows.a_lease())
+
+
+def get(database, lease):
+    with database.reader() as connection:
+        return leases.get(connection, lease.id)
+
+
+def take(database, lease, owner='me', task='start'):
+    """The lease as it is after it was claimed for a task."""
+    with database.writer() as connection:
+        taken = lease_claims.take(connection, [lease], owner)
+        return lease_claims.begin_task(connection, taken, task, NOON, NOON + hours(1))[0]
+
+
+def test_a_claim_is_counted_and_changes_nothing_that_users_see(database, lease):
+    with database.writer() as connection:
+        [taken] = lease_claims.take(connection, [lease], 'me')
+    assert get(database, lease) == taken == dataclasses.replace(lease, claim_no=1)
+
+
+def test_a_task_is_begun_held_and_ended(database, lease):
+    taken = take(database, lease)
+    assert get(database, lease) == dataclasses.replace(taken, updated_at=NOON)
+    assert taken.generation == lease.generation + 1
+    with database.writer() as connection:
+        lease_claims.hold_task(connection, [taken], NOON + hours(2))
+    assert get(database, lease).task_at(NOON + hours(1.5)) == 'start'
+    with database.writer() as connection:
+        lease_claims.end_task(connection, taken, NOON, lifecycle.ACTIVE, None)
+    ended = get(database, lease)
+    assert (ended.state, ended.task, ended.task_until) == (lifecycle.ACTIVE, None, None)
+
+
+def test_leases_are_claimed_all_or_none(database, lease):
+    other = db_rows.saved(database, db_rows.a_lease())
+    take(database, lease)
+    with pytest.raises(errors.LostRace), database.writer() as connection:
+        lease_claims.take(connection, [lease, other], 'you')
+    assert get(database, other).claim_no == 0
+
+
+def test_a_manager_that_was_overtaken_writes_nothing(database, lease):
+    mine = take(database, lease)
+    yours = take(database, mine, 'you', 'end')
+    before = get(database, lease)
+    for write in (
+            lambda connection: lease_claims.hold_task(connection, [mine], NOON + hours(9)),
+            lambda connection: lease_claims.begin_task(connection, [mine], 'start', NOON,
+                                                       NOON + hours(9)),
+            lambda connection: lease_claims.end_task(connection, mine, NOON, lifecycle.ERROR,
+                                                     'late')):
+        with pytest.raises(errors.LostRace), database.writer() as connection:
+            write(connection)
+    assert get(database, lease) == before
+    with database.writer() as connection:
+        assert lease_claims.lock(connection, [mine]) == set()
+        assert lease_claims.lock(connection, [yours]) == {lease.id}
+        lease_claims.end_task(connection, yours, NOON, lifecycle.TERMINATED, None)
+    assert get(database, lease).state == lifecycle.TERMINATED
+
+
+def test_a_rename_meanwhile_does_not_lose_the_end_of_a_task(database, lease):
+    taken = take(database, lease)
+    with database.writer() as connection:
+        leases.change(connection, taken, NOON, name='renamed')
+        lease_claims.end_task(connection, taken, NOON, lifecycle.ACTIVE, None)
+    assert get(database, lease).name == 'renamed'
+
+
+def test_a_task_ends_once(database, lease):
+    taken = take(database, lease)
+    with database.writer() as connection:
+        lease_claims.end_task(connection, taken, NOON, lifecycle.ACTIVE, None)
+    with pytest.raises(errors.LostRace), database.writer() as connection:
+        lease_claims.end_task(connection, taken, NOON, lifecycle.ERROR, 'again')
+
+
+def test_leases_that_others_have_locked_are_passed_over(database, lease):
+    if database.dialect == 'sqlite':
+        pytest.skip('SQLite has one writer: nobody can have locked anything.')
+    other = db_rows.saved(database, db_rows.a_lease())
+    locked, done = threading.Event(), threading.Event()
+
+    def lock():
+        with database.writer() as connection:
+            leases.lock(connection, lease.id)
+            locked.set()
+            done.wait(30)
+    somebody = threading.Thread(target=lock)
+    somebody.start()
+    assert locked.wait(30)
+    with database.writer() as connection:
+        free = lease_claims.lock_free(connection, [lease.id, other.id])
+    done.set()
+    somebody.join()
+    assert free == {other.id: get(database, other)}
+
+
+def test_nothing_is_asked_for_no_leases(database):
+    with database.writer() as connection:
+        assert lease_claims.lock_free(connection, []) == {}
+        assert lease_claims.take(connection, [], 'me') == []

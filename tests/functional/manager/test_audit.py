@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every way in which the cloud can differ from the accounts: found, told, repaired, or left."""
+import audit_cases as cases
+import audit_installation
+import builders
+import pytest
+
+from climate import errors
+from climate.cmd import audit as command
+from climate.domain import lifecycle
+from climate.manager import audit
+
+
+@pytest.fixture
+def case(manager):
+    return audit_installation.Case(manager)
+
+
+@pytest.mark.parametrize('spoil', cases.REPAIRABLE, ids=lambda each: each.__name__)
+def test_what_a_repair_can_put_right_is_found_told_and_repaired(case, spoil, capsys):
+    assert case.audit() == 0
+    assert 'The cloud is as the accounts say.' in capsys.readouterr().out
+    servers = case.manager.cloud.servers()
+    what, problem, remedy = spoil(case)
+    spoilt = case.picture()
+
+    assert case.audit() == 2
+    told = capsys.readouterr().out
+    [line] = [each for each in told.splitlines() if what in each and problem in each]
+    assert remedy in line
+    assert case.picture() == spoilt, 'A look changes nothing.'
+
+    assert case.audit(fix=True) == 0
+    told = capsys.readouterr().out
+    assert any(what in each and each.endswith('repaired') for each in told.splitlines())
+    assert case.audit() == 0
+    assert case.audit(fix=True) == 0
+    assert case.manager.cloud.servers() == servers
+
+
+def test_what_was_repaired_serves_as_before(case):
+    for spoil in (cases.leftover_aggregate, cases.put_into_the_freepool, cases.room_without_flavor):
+        spoil(case)
+    assert case.audit(fix=True) == 0
+    assert len(case.manager.client.list_resources(builders.an_admin(), 'host')) == 7
+    assert len(case.pooled()) == 6
+    case.manager.cloud.boot('demo', 'another in the room', flavor=case.id_of(case.room))
+    with pytest.raises(errors.Conflict):
+        case.manager.cloud.boot('demo', 'one too many', flavor=case.id_of(case.room))
+    lease = case.lease(builders.hosts(4))
+    assert 'by-hand' in {each.name for each in case.nova.hypervisors()
+                         if each.service_host in case.hosts_of(lease)}
+
+
+def test_a_lost_server_group_is_made_anew_and_shown(case):
+    before = case.room.reservations[0].binding['server_group_id']
+    cases.room_without_group(case)
+    case.audit(fix=True)
+    after = case.manager.lease(case.room).reservations[0].binding['server_group_id']
+    assert after != before
+    assert after in {group for group, _ in case.services.flavors.groups()}
+
+
+@pytest.mark.parametrize('spoil', cases.BY_HAND, ids=lambda each: each.__name__)
+def test_what_a_person_must_decide_is_told_and_left_alone(case, spoil, capsys):
+    what, problem = spoil(case)
+    before = case.picture()
+    for fix in (False, True, True):
+        assert case.audit(fix) == 2
+        told = capsys.readouterr().out
+        [line] = [each for each in told.splitlines() if what in each and problem in each]
+        assert 'repaired' not in line
+    assert case.picture() == before
+
+
+def test_leases_that_run_are_not_touched(case):
+    before = case.picture()
+    for spoil in (cases.leftover_aggregate, cases.leftover_flavor, cases.leftover_slots,
+                  cases.trust):
+        spoil(case)
+    assert case.audit(fix=True) == 0
+    assert case.picture() == before
+
+
+def test_names_that_are_not_climates_are_not_touched(case):
+    case.aggregate(cases.FOREIGN, metadata={'blazar:owner': 'demo'})
+    case.aggregate('rack 7')
+    case.services.flavors.ensure(cases.FOREIGN, f'reservation:{cases.FOREIGN}', {
+        'vcpus': 1, 'ram': 1, 'disk': 1, 'ephemeral': 0, 'swap': 0}, {})
+    case.services.flavors.ensure_group(f'reservation:{cases.FOREIGN}', 'affinity')
+    case.services.flavors.ensure_group('reservation: mine', 'affinity')
+    case.services.placement.ensure_class(
+        f'CUSTOM_RESERVATION_{cases.FOREIGN.upper().replace("-", "_")}')
+    case.services.placement.ensure_class('CUSTOM_RESERVATION_CARD')
+    before = case.picture()
+    assert case.audit(fix=True) == 0
+    assert case.picture() == before
+
+
+def test_what_is_gone_in_the_second_look_is_no_drift(case, capsys):
+    host = case.pooled()[-1]
+    case.out_of_pool([host])
+
+    def the_other_manager_goes_on(seconds):
+        assert seconds == 120
+        case.nova.add_hosts(case.nova.aggregate('freepool'), [host])
+    assert command.examine(case.manager.core, True, the_other_manager_goes_on) == 0
+    told = capsys.readouterr()
+    assert 'as the accounts say' in told.out
+    assert '1 found; they are looked at again in 120 seconds.' in told.err
+
+
+@pytest.mark.parametrize('method', ['start', 'end'])
+def test_a_lease_that_is_being_started_or_ended_is_let_alone(case, method):
+    """At every call of the cloud in between, an audit finds nothing."""
+    if method == 'start':
+        lease = case.manager.create(builders.a_lease(builders.hosts(2), audit_installation.ROOM))
+    else:
+        lease = case.lease(builders.hosts(2), audit_installation.ROOM)
+        case.end(lease)
+    looks = []
+
+    def look(name, when):
+        case.manager.cloud.faults.on_point = None
+        looks.append(audit.Auditor(case.manager.core).look())
+        case.manager.cloud.faults.on_point = look
+    case.manager.cloud.faults.on_point = look
+    case.manager.run()
+    case.manager.cloud.faults.on_point = None
+    assert case.manager.lease(lease).state in (lifecycle.ACTIVE, lifecycle.TERMINATED)
+    assert len(looks) > 20
+    # The trust of a lease is dropped behind its end.
+    assert not any(looks)
+    assert case.audit() == 0
+
+
+def test_what_changes_while_the_cloud_is_read_is_not_judged(case):
+    lease = case.manager.create(builders.a_lease(builders.hosts(2), audit_installation.ROOM))
+    done = []
+
+    def work(name, when):
+        if name == 'nova.aggregates' and when == 'after' and not done:
+            done.append(True)
+            case.manager.run()
+    case.manager.cloud.faults.on_point = work
+    assert audit.Auditor(case.manager.core).look() == []
+    assert done
+    assert case.manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_a_lease_that_ends_while_it_is_completed_leaves_nothing(case):
+    cases.room_without_aggregate(case)
+    before = [each.name for each in case.nova.aggregates()]
+
+    def end(name, when):
+        if name == 'nova.create_aggregate' and when == 'before':
+            case.manager.cloud.faults.on_point = None
+            case.end(case.room)
+            for _ in range(5):
+                case.manager.run()
+                case.manager.clock.advance(builders.minutes(1))
+            assert case.manager.lease(case.room).state == lifecycle.TERMINATED
+    case.manager.cloud.faults.on_point = end
+    case.audit(fix=True)
+    assert [each.name for each in case.nova.aggregates()] == before
+    assert case.audit() == 0
+
+
+def test_a_cloud_that_is_ill_is_an_error_and_no_drift(case):
+    case.manager.cloud.fail('nova.aggregates', 1, errors.CloudUnreachable(
+        service='Nova', reason='ill'))
+    with pytest.raises(errors.CloudUnreachable):
+        case.audit()
+
+
+def test_a_repair_that_fails_does_not_keep_the_others(case, capsys):
+    cases.leftover_group(case)
+    cases.trust(case)
+    case.manager.cloud.fail('keystone.delete_trust', 1, errors.CloudError(
+        service='Keystone', reason='ill'))
+    assert case.audit(fix=True) == 2
+    told = capsys.readouterr().out
+    assert 'left: Keystone: ill' in told
+    assert 'repaired' in told
+    assert case.audit(fix=True) == 0
+
+
+def test_with_an_empty_database_nothing_is_taken_for_a_leftover_and_removed(manager, capsys):
+    nova = manager.cloud.as_service().nova
+    nova.ensure_aggregate(cases.FOREIGN, f'climate_{cases.FOREIGN}')
+    assert command.examine(manager.core, True, lambda seconds: None) == 2
+    assert 'is it the one of this cloud?' in capsys.readouterr().out
+    assert nova.aggregate(cases.FOREIGN) is not None
+
+
+def test_a_type_that_is_not_enabled_any_more_is_told(case, capsys):
+    cases.leftover_flavor(case)
+    plugins = {name: each for name, each in case.manager.core.registry.plugins.items()
+               if name != 'virtual:instance'}
+    case.manager.core.registry.plugins = plugins
+    assert case.audit(fix=True) == 2
+    assert 'virtual:instance' in capsys.readouterr().out

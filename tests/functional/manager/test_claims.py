@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims of several managers: taken in batches, lost while frozen, handed back at a stop."""
+import acts
+import builders
+import pytest
+
+from climate.domain import lifecycle
+from climate.manager import binding
+from climate.manager import claims
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+def at_call(manager, call_name, deed):
+    """Do something at each call of the cloud of that name, just before it."""
+    def on_point(name, when):
+        if (name, when) == (call_name, 'before'):
+            deed()
+    manager.cloud.faults.on_point = on_point
+
+
+def calls(manager):
+    """The names of the calls of the cloud from here on, as a list that grows."""
+    made = []
+
+    def on_point(name, when):
+        if when == 'before':
+            made.append(name)
+    manager.cloud.faults.on_point = on_point
+    return made
+
+
+def statements(manager, deed):
+    """How many transactions for writing a deed takes."""
+    count = []
+    database = acts.Meddling(manager.database.engine.url)
+    second = acts.Second(manager, database)
+    original = database.writer
+
+    def counted():
+        count.append(1)
+        return original()
+    database.writer = counted
+    deed(second)
+    database.dispose()
+    return len(count)
+
+
+@pytest.mark.parametrize('leases', [1, 8])
+def test_many_events_are_claimed_in_one_transaction(manager, leases):
+    for _ in range(leases):
+        manager.create(builders.a_lease(acts.dummy()))
+    claimed = []
+    assert statements(manager, lambda second: claimed.append(second.claim())) == 1
+    assert claimed == [leases]
+
+
+@pytest.mark.parametrize('leases', [1, 8])
+def test_a_heartbeat_is_one_transaction_however_much_runs(manager, leases):
+    for _ in range(leases):
+        manager.create(builders.a_lease(acts.dummy()))
+
+    def beat(second):
+        second.claim()
+        second.clockwork.prolong(manager.clock())
+    assert statements(manager, beat) == 2
+
+
+def test_no_more_is_claimed_than_there_are_workers(manager):
+    manager.core.conf.set_override('workers', 3, group='manager')
+    for _ in range(5):
+        manager.create(builders.a_lease(acts.dummy()))
+    one, two = acts.Second(manager, owner='one'), acts.Second(manager, owner='two')
+    assert (one.claim(), one.clockwork.room, one.claim()) == (3, 0, 0)
+    assert (two.claim(), two.clockwork.room) == (2, 1)
+
+
+def test_each_claim_raises_the_number_by_which_writes_are_known(manager):
+    lease = manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3),
+                                            notify_at=(NOON + minutes(1),)))
+    manager.run()
+    assert manager.lease(lease).claim_no == 1
+    generation = manager.lease(lease).generation
+    manager.run_until(NOON + minutes(1))
+    lease = manager.lease(lease)
+    assert (lease.claim_no, lease.generation) == (2, generation)
+
+
+def test_a_late_word_about_one_event_counts_no_more_when_another_is_carried_out(manager):
+    manager.enrol(1)
+    lease = acts.active(manager, end=NOON + hours(3))
+    manager.clock.now = NOON + hours(2)
+    frozen = acts.Second(manager, owner='frozen')
+    assert frozen.claim() == 1
+    acts.change(manager, lease, end_now=True)
+    manager.clock.advance(minutes(2))
+    # By now the end comes first, and the frozen manager's event is the other one that is due.
+    other = acts.Second(manager, owner='other')
+    assert other.claim() == 1
+    before = acts.everything(manager)
+    frozen.finish()
+    assert acts.everything(manager) == before
+    other.finish()
+    manager.run()
+    assert acts.is_clean(manager, 1)
+
+
+def test_a_manager_that_was_frozen_calls_the_cloud_no_more(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    frozen = acts.Second(manager, owner='frozen')
+    frozen.claim()
+    frozen.seconds = 28
+    made = calls(manager)
+    frozen.finish()
+    assert made == []
+    assert manager.lease(lease).task == 'start'
+    manager.clock.advance(minutes(1))
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_a_manager_that_freezes_amid_its_work_stops_before_the_next_reservation(manager):
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease(builders.hosts(1), builders.hosts(1),
+                                            end=NOON + hours(3)))
+    frozen = acts.Second(manager, owner='frozen')
+    frozen.claim()
+
+    def freeze():
+        frozen.seconds = 60
+    at_call(manager, 'nova.add_host', freeze)
+    frozen.finish()
+    assert [acts.aggregate(manager, lease, place) is not None for place in (0, 1)] == [True, False]
+    assert manager.lease(lease).reservations[0].state == lifecycle.RESERVATION_PENDING
+    manager.cloud.faults.on_point = None
+    manager.clock.advance(minutes(1))
+    manager.run()
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    assert acts.history(manager, lease) == ['create', 'start_lease']
+
+
+def test_a_claim_that_is_prolonged_in_time_goes_on(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    slow = acts.Second(manager, owner='slow')
+    slow.claim()
+    for seconds in (20, 40, 60):
+        slow.seconds = seconds
+        slow.clockwork.prolong(manager.clock())
+    slow.finish()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    lost, other = acts.Second(manager, owner='lost'), acts.Second(manager, owner='other')
+    lost.claim()
+    manager.clock.advance(minutes(2))
+    other.claim()
+    lost.clockwork.prolong(manager.clock())
+    made = calls(manager)
+    lost.finish()
+    assert made == []
+    other.finish()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_what_cannot_be_finished_before_a_stop_is_handed_back_at_once(manager):
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease(builders.hosts(1), builders.hosts(1),
+                                            end=NOON + hours(3)))
+    stopping = acts.Second(manager, owner='stopping')
+    stopping.claim()
+    at_call(manager, 'nova.add_host', stopping.clockwork.give_up)
+    stopping.finish()
+    event = manager.lease(lease).event('start_lease')
+    assert (event.status, event.claim_owner, event.attempts) == (lifecycle.EVENT_UNDONE, None, 0)
+    assert stopping.clockwork.running == 0
+    manager.cloud.faults.on_point = None
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_what_another_manager_took_over_is_not_handed_back(manager):
+    manager.enrol(1)
+    manager.create(builders.a_lease(end=NOON + hours(3)))
+    frozen, other = acts.Second(manager, owner='frozen'), acts.Second(manager, owner='other')
+    frozen.claim()
+    manager.clock.advance(minutes(2))
+    other.claim()
+    before = acts.everything(manager)
+    frozen.clockwork.give_up()
+    frozen.finish()
+    assert acts.everything(manager) == before
+
+
+def test_a_binding_of_an_overtaken_manager_is_not_written(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    frozen = acts.Second(manager, owner='frozen')
+    frozen.claim()
+    [(_, claim)] = frozen.submitted
+    manager.clock.advance(minutes(2))
+    acts.Second(manager, owner='other').claim()
+    with pytest.raises(claims.ClaimLost):
+        binding.Binding(frozen.core)._write(claim.lease, {lease.reservations[0].id: 'a server'})
+    assert manager.lease(lease).reservations[0].leased_id is None

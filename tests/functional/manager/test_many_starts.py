@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thousands of events that are due at once do not flood the cloud."""
+from concurrent import futures
+import threading
+
+import acts
+import builders
+import pytest
+
+from climate.domain import lifecycle
+from climate.manager import clockwork
+
+
+@pytest.mark.parametrize('managers', [1, 2])
+def test_many_starts_at_once_make_few_calls_at_once(conf, database, clock, managers):
+    conf.set_override('hosts', 40, group='simulated')
+    conf.set_override('concurrency', 4, group='nova')
+    conf.set_override('delay_seconds', 0.001, group='simulated')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(40)
+    made = [manager.create(builders.a_lease(end=builders.NOON + builders.hours(9)))
+            for _ in range(40)]
+    now, most, lock = [0], [0], threading.Lock()
+
+    def count(name, when):
+        if name.startswith('nova.'):
+            with lock:
+                now[0] += 1 if when == 'before' else -1
+                most[0] = max(most[0], now[0])
+    manager.cloud.faults.on_point = count
+    with futures.ThreadPoolExecutor(32) as pool:
+        working = [clockwork.Clockwork(manager.core, f'manager {number}', pool.submit)
+                   for number in range(managers)]
+        while any(manager.lease(each).state != lifecycle.ACTIVE for each in made[::13]) or any(
+                each.running for each in working):
+            for each in working:
+                each.tick(clock())
+    assert {manager.lease(each).state for each in made} == {lifecycle.ACTIVE}
+    assert {acts.history(manager, each).count('start_lease') for each in made} == {1}
+    # They share one simulated cloud, and so its turns.
+    assert most[0] <= 4

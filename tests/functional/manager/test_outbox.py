@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""News that wait in the outbox while the bus is down, and go out when it is back."""
+import dataclasses
+
+import acts
+import builders
+import oslo_messaging as messaging
+from oslo_messaging import transport
+import pytest
+
+from climate.manager import notify
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+class Bus:
+    """A driver of oslo.messaging: it takes messages only while it is up.
+
+    :ivar sent: the event types of what it took, in order.
+    :ivar tries: how often it was asked.
+    :ivar room: how many messages it takes before it goes down; None for any number.
+    """
+
+    def __init__(self, conf):
+        self.conf = conf
+        self.up = True
+        self.room = None
+        self.sent = []
+        self.tries = 0
+
+    def send_notification(self, target, ctxt, message, version, retry=None):
+        self.tries += 1
+        if not self.up or self.room == 0:
+            raise messaging.MessageDeliveryFailure('no bus')
+        if self.room is not None:
+            self.room -= 1
+        self.sent.append(message['event_type'])
+
+
+@pytest.fixture
+def bus(conf):
+    messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
+    conf.register_opts([], group='oslo_messaging_notifications')
+    made = Bus(conf)
+    messaging.Notifier(transport.NotificationTransport(made), 'nobody')
+    conf.set_override('driver', ['messagingv2'], group='oslo_messaging_notifications')
+    return made
+
+
+class Sending:
+    """A Sender of one manager, with a clock of its own."""
+
+    def __init__(self, manager, bus, owner='this manager'):
+        self.seconds = 0
+        self._clock = manager.clock
+        parts = dataclasses.replace(manager.core, monotonic=lambda: self.seconds)
+        self._sender = notify.Sender(parts, owner, transport.NotificationTransport(bus))
+
+    def flush(self):
+        return self._sender.flush(self._clock())
+
+
+def test_news_wait_while_the_bus_is_down_and_go_out_in_order_when_it_is_back(manager, bus):
+    manager.enrol(1)
+    acts.active(manager, end=NOON + hours(9))
+    waiting = acts.news(manager)
+    assert len(waiting) == 2
+    sending = Sending(manager, bus)
+    bus.up = False
+    assert sending.flush() == 0
+    assert acts.news(manager) == waiting
+    bus.up = True
+    sending.seconds = 1
+    assert sending.flush() == 2
+    assert bus.sent == waiting
+    assert acts.news(manager) == []
+
+
+def test_a_bus_that_is_down_for_long_is_asked_less_and_less(manager, bus):
+    acts.active(manager, acts.dummy(), end=NOON + hours(9))
+    sending = Sending(manager, bus)
+    bus.up = False
+    for second in range(600):
+        sending.seconds = second
+        sending.flush()
+    # After 1, 2, 4, 8, 16, 32 and then every 60 seconds.
+    assert bus.tries == 15
+    bus.up = True
+    sending.seconds = 700
+    assert sending.flush() == 2
+
+
+def test_what_went_out_before_the_bus_went_down_is_not_sent_again(manager, bus):
+    for _ in range(4):
+        manager.create(builders.a_lease(acts.dummy(), start=NOON + minutes(9)))
+    sending = Sending(manager, bus)
+    bus.room = 3
+    assert sending.flush() == 3
+    assert len(acts.news(manager)) == 1
+    bus.room = None
+    sending.seconds = 1
+    assert sending.flush() == 1
+    assert len(bus.sent) == 4
+
+
+def test_another_manager_sends_what_one_could_not(manager, bus):
+    acts.active(manager, acts.dummy(), end=NOON + hours(9))
+    bus.up = False
+    Sending(manager, bus, 'cut off').flush()
+    bus.up = True
+    assert Sending(manager, bus, 'well').flush() == 2
+
+
+def test_news_that_a_manager_died_with_are_sent_a_minute_later(manager, bus):
+    class Death(BaseException):
+        """The process dies."""
+
+    class Deadly(Bus):
+        def send_notification(self, *args, **kwargs):
+            raise Death
+
+    acts.active(manager, acts.dummy(), end=NOON + hours(9))
+    with pytest.raises(Death):
+        Sending(manager, Deadly(bus.conf), 'dead').flush()
+    sending = Sending(manager, bus)
+    assert sending.flush() == 0
+    manager.clock.advance(minutes(1))
+    assert sending.flush() == 2

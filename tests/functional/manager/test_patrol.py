@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Audits that a manager makes by itself, from time to time."""
+import logging
+
+import builders
+import prometheus_client
+import pytest
+
+from climate import errors
+from climate.db import managers
+from climate.manager import metrics
+from climate.manager import patrol
+
+
+@pytest.fixture
+def watchman(manager):
+    """The Patrol of a manager called "this", on a cloud with two enrolled hosts."""
+    manager.enrol(2)
+    return patrol.Patrol(manager.core, 'this')
+
+
+def spoil(manager):
+    """Take a host out of the freepool; returns what an audit calls it."""
+    nova = manager.cloud.as_service().nova
+    nova.remove_hosts(nova.aggregate('freepool'), ['compute-1'])
+    return 'host compute-1'
+
+
+def looks(manager):
+    """A list that gets longer with each look at the cloud."""
+    found = []
+    manager.cloud.faults.on_point = lambda name, when: found.append(name) if (
+        name, when) == ('nova.aggregates', 'before') else None
+    return found
+
+
+def after(manager, watchman, seconds):
+    return watchman.step(manager.clock.advance(builders.minutes(seconds / 60)))
+
+
+def test_it_looks_once_an_hour_and_again_soon_at_what_is_new(manager, watchman, caplog):
+    counted = looks(manager)
+    assert watchman.step(manager.clock()) == []
+    assert after(manager, watchman, 3599) == []
+    assert len(counted) == 1
+    what = spoil(manager)
+    with caplog.at_level(logging.WARNING):
+        assert after(manager, watchman, 1) == []
+        assert after(manager, watchman, 119) == []
+        assert len(counted) == 2
+        assert caplog.messages == []
+        [left] = after(manager, watchman, 1)
+        assert left.what == what
+    assert any(what in each and 'puts it back' in each for each in caplog.messages)
+    assert len(counted) == 3
+    assert after(manager, watchman, 3599) == []
+    assert len(counted) == 3
+    assert len(after(manager, watchman, 1)) == 1
+
+
+def test_it_only_tells_unless_it_is_told_to_repair(conf, manager, watchman):
+    conf.set_override('audit_grace_seconds', 0, group='manager')
+    spoil(manager)
+    freepool = manager.cloud.as_service().nova
+    assert len(watchman.step(manager.clock())) == 1
+    assert 'compute-1' not in freepool.aggregate('freepool').hosts
+    conf.set_override('audit_fix', True, group='manager')
+    assert after(manager, watchman, 3600) == []
+    assert 'compute-1' in freepool.aggregate('freepool').hosts
+    assert not any(watchman.counts.values())
+
+
+def test_one_manager_does_it_for_all(manager, watchman):
+    counted = looks(manager)
+    now = manager.clock()
+    with manager.database.writer() as connection:
+        managers.seen(connection, 'older', 'a host', now - builders.hours(1), now, 0)
+        managers.seen(connection, 'this', 'a host', now, now, 0)
+    watchman.step(now)
+    assert (counted, watchman.counts) == ([], None)
+    later = manager.clock.advance(builders.minutes(2))
+    with manager.database.writer() as connection:
+        managers.seen(connection, 'this', 'a host', now, later, 0)
+    watchman.step(later)
+    assert len(counted) == 1
+
+
+def test_it_looks_again_soon_after_the_cloud_was_ill(manager, watchman):
+    manager.cloud.fail('nova.aggregates', 1, errors.CloudUnreachable(service='Nova', reason='ill'))
+    with pytest.raises(errors.CloudUnreachable):
+        watchman.step(manager.clock())
+    assert watchman.step(manager.clock()) == []
+    assert watchman.counts is not None
+
+
+@pytest.mark.parametrize('interval, grace, pause', [
+    (3600, 120, 120), (60, 120, 60), (3600, 0, 1), (0, 120, 0)])
+def test_how_often_it_is_to_be_called(conf, watchman, interval, grace, pause):
+    conf.set_override('audit_interval_seconds', interval, group='manager')
+    conf.set_override('audit_grace_seconds', grace, group='manager')
+    assert watchman.pause_seconds == pause
+
+
+def test_metrics_count_what_the_last_audit_found(conf, manager, watchman):
+    def text():
+        registry = prometheus_client.CollectorRegistry()
+        registry.register(metrics.Collector(manager.core, manager.clockwork, watchman))
+        return prometheus_client.generate_latest(registry).decode()
+    assert 'climate_audit_drift' not in text()
+    conf.set_override('audit_grace_seconds', 0, group='manager')
+    spoil(manager)
+    watchman.step(manager.clock())
+    assert 'climate_audit_drift{kind="freepool"} 1.0' in text()
+    assert 'climate_audit_drift{kind="left behind"} 0.0' in text()

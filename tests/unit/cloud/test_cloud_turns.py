@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""However much there is to do, a service gets only so many calls at the same time."""
+from concurrent import futures
+from http import server
+import threading
+import time
+
+import pytest
+
+from climate.cloud import session
+from climate.cloud import simulated
+
+
+class InFlight:
+    """Counts what is being done just now, and the most that ever was."""
+
+    def __init__(self):
+        self.most = 0
+        self._now = 0
+        self._lock = threading.Lock()
+
+    def change(self, by):
+        with self._lock:
+            self._now += by
+            self.most = max(self.most, self._now)
+
+
+@pytest.fixture
+def service():
+    """A service on loopback that takes its time: (its URL, an InFlight)."""
+    in_flight = InFlight()
+
+    class Handler(server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            in_flight.change(1)
+            time.sleep(0.02)
+            in_flight.change(-1)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *args):
+            """Nothing: the test reads no log."""
+
+    listening = server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+    threading.Thread(target=listening.serve_forever, daemon=True).start()
+    yield f'http://127.0.0.1:{listening.server_port}/', in_flight
+    listening.shutdown()
+    listening.server_close()
+
+
+def test_calls_of_the_real_cloud_wait_for_their_turn(configured, service):
+    url, in_flight = service
+    conf = configured('[keystone]\nauth_type = none\n[nova]\nconcurrency = 3')
+    sessions = session.Sessions(conf)
+    one, two = sessions.as_service('nova'), sessions.as_service('nova')
+    with futures.ThreadPoolExecutor(20) as pool:
+        answers = [pool.submit((one, two)[number % 2].get, url, authenticated=False)
+                   for number in range(40)]
+    assert {each.result().status_code for each in answers} == {204}
+    assert in_flight.most == 3
+
+
+def test_calls_of_the_simulated_cloud_wait_for_their_turn(conf):
+    conf.set_override('delay_seconds', 0.005, group='simulated')
+    conf.set_override('concurrency', 3, group='nova')
+    in_flight = {'nova': InFlight(), 'keystone': InFlight()}
+
+    def count(name, when):
+        in_flight[name.partition('.')[0]].change(1 if when == 'before' else -1)
+    services = simulated.SimulatedCloud(conf, on_point=count).as_service()
+    with futures.ThreadPoolExecutor(20) as pool:
+        for _ in range(20):
+            pool.submit(services.nova.aggregates)
+            pool.submit(services.keystone.trusts)
+    assert in_flight['nova'].most == 3
+    assert 3 < in_flight['keystone'].most <= 20

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every installed plugin promises to an audit."""
+import dataclasses
+import uuid
+
+import pytest
+import test_plugin_contract as contract
+
+from climate.manager import picture
+
+ID = str(uuid.UUID(int=9))
+
+
+@pytest.fixture(params=[*contract.TYPES, contract.LEASED_SERVER])
+def scene(request, conf):
+    found = contract.Scene(conf, request.param)
+    found.lease = dataclasses.replace(found.lease, id=str(uuid.UUID(int=8)))
+    found.reservation = dataclasses.replace(found.reservation, id=ID, lease_id=found.lease.id)
+    return found
+
+
+def seen(scene):
+    return picture.take(scene.plugin.conf, scene.cloud.as_service())
+
+
+def lacks(scene):
+    return scene.plugin.lacks(seen(scene), scene.lease, scene.reservation, scene.resources)
+
+
+def clear(scene):
+    scene.plugin.clear(scene.cloud, ID, scene.resources)
+
+
+def test_what_a_start_makes_has_traces_and_lacks_nothing(scene):
+    assert scene.plugin.traces(seen(scene)) == []
+    before = scene.picture()
+    binding = scene.call('start')
+    scene.reservation = dataclasses.replace(scene.reservation, binding=binding or {})
+    traces = scene.plugin.traces(seen(scene))
+    assert {each.made_for for each in traces} == ({ID} if scene.picture() != before else set())
+    assert any(each.signed_by for each in traces) == bool(traces)
+    assert lacks(scene) == []
+    scene.call('end')
+    assert scene.plugin.traces(seen(scene)) == []
+
+
+def test_completing_what_lacks_nothing_changes_nothing(scene):
+    binding = scene.call('start') or {}
+    scene.reservation = dataclasses.replace(scene.reservation, binding=binding)
+    before = scene.picture()
+    assert scene.call('complete') == binding
+    assert scene.picture() == before
+
+
+def test_what_a_start_did_not_come_to_is_found_and_completed(scene):
+    for place in range(1, 100):
+        if not _cut_short(scene, place):
+            return
+        assert {each.repair for each in lacks(scene)} <= {'complete'}
+        scene.call('complete')
+        assert lacks(scene) == []
+        scene.call('end')
+    raise AssertionError('The start never came to its end.')
+
+
+def test_whatever_part_of_a_start_was_made_can_be_cleared(scene):
+    before = scene.picture()
+    clear(scene)
+    assert scene.picture() == before
+    for place in range(1, 100):
+        cut_short = _cut_short(scene, place)
+        clear(scene)
+        clear(scene)
+        assert scene.picture() == before
+        if not cut_short:
+            return
+    raise AssertionError('The start never came to its end.')
+
+
+def _cut_short(scene, place):
+    """Start, but die at that point; False where the start ended before it."""
+    left = place
+
+    def die(_name, _when):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise contract.Crash
+    scene.cloud.faults.on_point = die
+    try:
+        scene.call('start')
+    except contract.Crash:
+        return True
+    finally:
+        scene.cloud.faults.on_point = None
+    return False
