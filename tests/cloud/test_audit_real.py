@@ -155,9 +155,10 @@ def test_names_of_others_are_left_alone(scene, admin, audit):
 
 
 def test_metadata_of_a_lease_that_is_over_are_removed_from_a_server(scene, admin, audit, open_host,
-                                                                    ended):
+                                                                    ended_room):
     server = scene.boot('demo')
-    admin.compute.set_server_metadata(server.id, **{'climate:reservation_id': ended, 'mine': 'too'})
+    admin.compute.set_server_metadata(server.id, **{'climate:reservation_id': ended_room,
+                                                    'mine': 'too'})
     assert f'metadata of server {server.id}' in audit(code=2)
     audit('--fix')
     found = admin.compute.get_server_metadata(server.id).metadata
