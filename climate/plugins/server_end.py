@@ -10,8 +10,8 @@ import datetime
 from oslo_log import log
 
 from climate import errors
+from climate.plugins import leased
 from climate.plugins import server
-from climate.plugins import server_start
 
 LOG = log.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def end(conf, cloud, lease, reservation, resources):
     if reservation.request['on_end'] == 'snapshot':
         images = _own_images(cloud, lease, reservation)
     try:
-        ending = _Ending(conf, cloud, server_start.Leased(cloud, lease, reservation),
+        ending = _Ending(conf, cloud, leased.Leased(cloud, lease, reservation),
                          [resource.facts['service_name'] for resource in resources])
         if ending.found.was_handed_over:
             ending.carry_out(reservation.request['on_end'], images)
@@ -91,7 +91,7 @@ class _Ending:
             self.found.wait('its image is not active yet', has_own_limit=True)
         self._drop(images)
         self.found.wait_for_calm()
-        if self.found.status in (server_start.OFFLOADED, server_start.SHELVED):
+        if self.found.status in (leased.OFFLOADED, leased.SHELVED):
             if self.found.failures('unshelve') >= _MOST_WAKES:
                 # Nothing runs and nothing is lost: what it sleeps in is its image.
                 self.found.put_to_sleep()
@@ -101,7 +101,7 @@ class _Ending:
         if self.found.status == 'ERROR' and self.found.host is None:
             # It never ran: there is nothing to be imaged.
             self.found.delete()
-        if self.found.status not in server_start.AWAKE:
+        if self.found.status not in leased.AWAKE:
             self.found.give_up('imaged')
         self.found.make_image(self._conf.nova.image_prefix + self.found.name)
 
@@ -125,7 +125,7 @@ class _Ending:
         self.found.put_to_sleep()
 
     def _confirm(self):
-        if self.found.status == server_start.MOVED:
+        if self.found.status == leased.MOVED:
             self.found.move()
 
     def _leave_pool(self):
@@ -133,13 +133,13 @@ class _Ending:
         self._confirm()
         if not self._is_in_pool():
             return
-        if self.found.status in server_start.MOVABLE and not self.found.failures('migrate'):
+        if self.found.status in leased.MOVABLE and not self.found.failures('migrate'):
             with self._or_shelved('moved'):
                 self.found.move()
         self._shelve()
 
     def _is_in_pool(self):
-        return self.found.host in server_start.pool_hosts(self._conf, self._cloud)
+        return self.found.host in leased.pool_hosts(self._conf, self._cloud)
 
     def _is_nowhere(self):
         """True where it is on no host and nothing is done to it: it runs not, and takes no room.
@@ -147,7 +147,7 @@ class _Ending:
         :raises StillBusy: something is done to it.
         """
         self.found.wait_for_calm()
-        return self.found.status == server_start.OFFLOADED or self.found.host is None
+        return self.found.status == leased.OFFLOADED or self.found.host is None
 
     def _is_late(self):
         seconds = self._conf['virtual:instance'].image_seconds
@@ -158,7 +158,7 @@ class _Ending:
         """The host whose room is held, or, each second time, None for any other."""
         first = self.found.failures('unshelve') % 2 == 0
         return self._held[0] if self._held and first and (
-            self.found.status == server_start.OFFLOADED) else None
+            self.found.status == leased.OFFLOADED) else None
 
     @contextlib.contextmanager
     def _or_shelved(self, what):
@@ -190,5 +190,5 @@ def _forget_strays(cloud, lease, reservation):
     """Remove the marks of servers that came for the reservation and were never bound to it."""
     services = cloud.as_service()
     for found in services.servers.marked(lease.project_id, server.LEASE_KEY, lease.id):
-        if found.metadata.get(server_start.RESERVATION_KEY) in (None, reservation.id):
-            server_start.remove_marks(services, found)
+        if found.metadata.get(leased.RESERVATION_KEY) in (None, reservation.id):
+            leased.remove_marks(services, found)

@@ -5,27 +5,7 @@ Each call looks once at the server and begins one change at most; StillBusy asks
 What Nova and the metadata of the server say is all there is to know, so that a call after a crash
 goes on where the last one stopped.
 """
-from climate import errors
-from climate.domain import lifecycle
-from climate.plugins import server
-
-RESERVED = 'RESERVED'
-ACTIVE = 'ACTIVE'
-#: Metadata of a server: its reservation, and how far it is.
-RESERVATION_KEY = 'climate:reservation_id'
-STATUS_KEY = 'climate:status'
-#: Statuses from which Nova shelves, and the only ones in which it lets metadata be changed.
-AWAKE = ('ACTIVE', 'PAUSED', 'SHUTOFF', 'SUSPENDED')
-#: Statuses from which Nova moves.
-MOVABLE = ('ACTIVE', 'PAUSED', 'SHUTOFF')
-OFFLOADED = 'SHELVED_OFFLOADED'
-SHELVED = 'SHELVED'
-#: Somebody, perhaps we, moved it, and it waits to be told that it may stay there.
-MOVED = 'VERIFY_RESIZE'
-
-_PREFIX = 'climate:'
-_PASSING = ('BUILD', 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD', 'RESIZE', 'REVERT_RESIZE',
-            'MIGRATING')
+from climate.plugins import leased
 
 
 def prepare(cloud, lease, reservation):
@@ -35,9 +15,9 @@ def prepare(cloud, lease, reservation):
     :raises ServerNotFound: it is gone.
     :raises CloudError: it is in a status from which it cannot be put to sleep.
     """
-    found = Leased(cloud, lease, reservation)
+    found = leased.Leased(cloud, lease, reservation)
     found.wait_for_calm()
-    found.mark(RESERVED)
+    found.mark(leased.RESERVED)
     found.put_to_sleep()
     return {'resource_id': found.id, 'asleep': True}
 
@@ -52,189 +32,20 @@ def start(conf, cloud, lease, reservation, resources):
     :raises ServerNotFound: it is gone.
     :raises CloudError: it cannot be woken or moved, or is in the status ERROR.
     """
-    found = Leased(cloud, lease, reservation)
+    found = leased.Leased(cloud, lease, reservation)
     held = [resource.facts['service_name'] for resource in resources]
     if not found.was_handed_over:
         found.wait_for_calm()
-        if reservation.request['sleeps'] and found.status in (OFFLOADED, SHELVED):
-            if found.status == SHELVED and held:
+        if reservation.request['sleeps'] and found.status in (leased.OFFLOADED, leased.SHELVED):
+            if found.status == leased.SHELVED and held:
                 # Nova wakes it on another host only when it is on none.
                 found.put_to_sleep()
             found.wake(held[0] if held else None)
-        if found.status not in (*AWAKE, OFFLOADED, SHELVED, MOVED):
+        if found.status not in (*leased.AWAKE, leased.OFFLOADED, leased.SHELVED, leased.MOVED):
             found.give_up('handed over')
-    if held and found.host in pool_hosts(conf, cloud) - set(held) and found.status in MOVABLE:
+    if (held and found.status in leased.MOVABLE
+            and found.host in leased.pool_hosts(conf, cloud) - set(held)):
         # Its room is elsewhere now, and the room there is another's.
         found.move()
-    found.mark(ACTIVE)
+    found.mark(leased.ACTIVE)
     return {'resource_id': found.id, 'handed_over': True}
-
-
-def pool_hosts(conf, cloud):
-    """The service hosts that are enrolled, leased ones too, as a set."""
-    prefix = conf.nova.availability_zone_prefix
-    return {host for each in cloud.as_service().nova.aggregates() for host in each.hosts
-            if each.name == conf.nova.aggregate_freepool
-            or (prefix and (each.zone or '').startswith(prefix))}
-
-
-class Leased:
-    """The server of a reservation as it is now, and what can be begun with it.
-
-    :ivar service: the Services, used as Climate itself.
-    """
-
-    def __init__(self, cloud, lease, reservation):
-        """Look at the server.
-
-        :raises ServerNotFound: it is gone.
-        """
-        self.service = cloud.as_service()
-        self.id = server.leased_id(reservation)
-        self._cloud = cloud
-        self._lease = lease
-        self._reservation = reservation
-        self._found = self.service.servers.server(self.id)
-        if self._found is None:
-            raise errors.ServerNotFound(server_id=self.id)
-
-    @property
-    def name(self):
-        return self._found.name
-
-    @property
-    def status(self):
-        return self._found.status
-
-    @property
-    def host(self):
-        """The service host that it is on, or None."""
-        return self._found.host
-
-    @property
-    def stage(self):
-        """How far the server itself says that it is in this reservation; None for not at all."""
-        metadata = self._found.metadata
-        if metadata.get(RESERVATION_KEY) != self._reservation.id:
-            return None
-        return metadata.get(STATUS_KEY)
-
-    @property
-    def is_known_to_be_handed_over(self):
-        """True where it was written down that the server was handed over."""
-        return (self._reservation.state == lifecycle.RESERVATION_ACTIVE
-                or self._reservation.binding.get('handed_over', False))
-
-    @property
-    def was_handed_over(self):
-        """True from the start on, also where a crash kept the start from being written down."""
-        return self.is_known_to_be_handed_over or self.stage not in (None, RESERVED)
-
-    def mark(self, stage):
-        """Let the server say of itself where it belongs, and how far it is, if Nova allows it."""
-        marks = {server.LEASE_KEY: self._lease.id, RESERVATION_KEY: self._reservation.id,
-                 STATUS_KEY: stage}
-        if self.status in AWAKE and marks.items() - self._found.metadata.items():
-            self.service.servers.mark(self.id, marks)
-
-    def unmark(self):
-        """Remove all that Climate has written on the server, if Nova allows it."""
-        remove_marks(self.service, self._found)
-
-    def wait_for_calm(self):
-        """Nothing, unless something is being done to the server.
-
-        :raises StillBusy: it is.
-        """
-        if self._found.task is not None or self.status in _PASSING:
-            self.wait(self._found.task or self.status)
-
-    def wait(self, reason, has_own_limit=False):
-        """Ask for another call, in which the server is looked at again.
-
-        :param has_own_limit: the caller sees to it that this comes to an end.
-        """
-        raise errors.StillBusy(service='Nova', reason=f'server {self.id}: {reason}',
-                               has_own_limit=has_own_limit)
-
-    def give_up(self, what):
-        """Say that the server is in no status for that."""
-        raise errors.CloudError(service='Nova', reason=(
-            f'server {self.id} cannot be {what} while its status is {self.status}; '
-            '"openstack server show" says more.'))
-
-    def put_to_sleep(self):
-        """Shelve the server and take it from its host; nothing where it is so already.
-
-        :raises StillBusy: it is on its way.
-        :raises CloudError: its status forbids it.
-        """
-        self.wait_for_calm()
-        if self.status == OFFLOADED:
-            return
-        if self.status == SHELVED:
-            self.service.servers.offload(self.id)
-        elif self.status in AWAKE:
-            # As the user, whose image it is to sleep in: the user may wake it too.
-            self._cloud.as_user().servers.shelve(self.id)
-        else:
-            self.give_up('shelved')
-        self.wait('being shelved')
-
-    def wake(self, service_host):
-        """Begin to wake the server, on that host or, for None, anywhere.
-
-        :raises StillBusy: always, where nothing worse is raised.
-        :raises CloudError: Nova has tried in vain, and nobody was told of that yet.
-        """
-        where = 'anywhere' if service_host is None else f'on host {service_host}'
-        if self.failures('unshelve') > self._cloud.attempt.failures:
-            raise errors.CloudError(service='Nova', reason=(
-                f'server {self.id} could not be woken {where}: no host took it. The log of Nova\'s '
-                'scheduler has the reason.'))
-        self.service.servers.unshelve(self.id, service_host)
-        self.wait(f'being woken {where}')
-
-    def move(self):
-        """Begin to move the server to a host of Nova's choice, or confirm that it was.
-
-        :raises StillBusy: always, where nothing worse is raised.
-        :raises CloudError: Nova has tried in vain, and nobody was told of that yet.
-        """
-        self.wait_for_calm()
-        if self.failures('migrate') > self._cloud.attempt.failures:
-            raise errors.CloudError(service='Nova', reason=(
-                f'server {self.id} could not be moved from host {self.host}: no host took it.'))
-        self.service.servers.migrate(self.id)
-        self.wait('being moved')
-
-    def suspend(self):
-        """Begin to suspend the server; unlike other changes it does not raise StillBusy for it."""
-        self._cloud.as_user().servers.suspend(self.id)
-
-    def make_image(self, name):
-        """Begin an image of the server, the user's own.
-
-        :raises StillBusy: always, where nothing worse is raised.
-        """
-        self._cloud.as_user().servers.create_image(self.id, name, self._reservation.id)
-        self.wait('being imaged')
-
-    def delete(self):
-        """Begin to delete the server.
-
-        :raises StillBusy: always, where nothing worse is raised.
-        """
-        self.service.nova.delete_server(self.id)
-        self.wait('being deleted')
-
-    def failures(self, change):
-        """How often Nova has tried in vain since what is being done now was first tried."""
-        return self.service.servers.failures(self.id, change, self._cloud.attempt.since)
-
-
-def remove_marks(services, found):
-    """Remove from a Server all that Climate has written on it, if Nova allows it."""
-    marks = dict.fromkeys(key for key in found.metadata if key.startswith(_PREFIX))
-    if marks and found.status in AWAKE:
-        services.servers.mark(found.id, marks)
