@@ -163,7 +163,7 @@ class InstancePlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         if _is_server(reservation):
-            server_end.end(self.conf, cloud, lease, reservation, resources)
+            server_end.end(self.conf, cloud, lease, reservation)
         else:
             room.end(cloud, lease, reservation)
 

@@ -18,8 +18,14 @@ SHELVED = 'SHELVED'
 #: Somebody, perhaps we, moved it, and it waits to be told that it may stay there.
 MOVED = 'VERIFY_RESIZE'
 
+BUILD = 'BUILD'
+ERROR = 'ERROR'
+RESCUE = 'RESCUE'
+#: Its cell does not answer, so that Nova knows next to nothing of it.
+UNKNOWN = 'UNKNOWN'
+
 _PREFIX = 'climate:'
-_PASSING = ('BUILD', 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD', 'RESIZE', 'REVERT_RESIZE',
+_PASSING = (BUILD, 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD', 'RESIZE', 'REVERT_RESIZE',
             'MIGRATING')
 
 
@@ -141,10 +147,9 @@ class Leased:
         :raises CloudError: Nova has tried in vain, and nobody was told of that yet.
         """
         where = 'anywhere' if service_host is None else f'on host {service_host}'
-        if self.failures('unshelve') > self._cloud.attempt.failures:
-            raise errors.CloudError(service='Nova', reason=(
-                f'server {self.id} could not be woken {where}: no host took it. The log of Nova\'s '
-                'scheduler has the reason.'))
+        self._tell_failure('unshelve', (
+            f'could not be woken {where}: no host took it. The log of Nova\'s scheduler has the '
+            'reason.'))
         self.service.servers.unshelve(self.id, service_host)
         self.wait(f'being woken {where}')
 
@@ -155,11 +160,32 @@ class Leased:
         :raises CloudError: Nova has tried in vain, and nobody was told of that yet.
         """
         self.wait_for_calm()
-        if self.failures('migrate') > self._cloud.attempt.failures:
-            raise errors.CloudError(service='Nova', reason=(
-                f'server {self.id} could not be moved from host {self.host}: no host took it.'))
+        self._tell_failure(
+            'migrate', f'could not be moved from host {self.host}: no host took it.')
         self.service.servers.migrate(self.id)
         self.wait('being moved')
+
+    def unrescue(self):
+        """Begin to boot a server that is being rescued from its own disk again.
+
+        :raises StillBusy: always, where nothing worse is raised.
+        """
+        self.wait_for_calm()
+        self.service.servers.unrescue(self.id)
+        self.wait('being unrescued')
+
+    def stop(self):
+        """Begin to stop a server that is in ERROR: stopped, it is as good as any other.
+
+        :raises StillBusy: always, where nothing worse is raised.
+        :raises CloudError: Nova has tried in vain, and nobody was told of that yet.
+        """
+        self.wait_for_calm()
+        self._tell_failure('stop', (
+            f'is in the status {self.status} on host {self.host} and could not be stopped there; '
+            '"openstack server show" says more. Mend it, or delete it.'))
+        self.service.servers.stop(self.id)
+        self.wait('being stopped')
 
     def suspend(self):
         """Begin to suspend the server; unlike other changes it does not raise StillBusy for it."""
@@ -179,11 +205,15 @@ class Leased:
         :raises StillBusy: always, where nothing worse is raised.
         """
         self.service.nova.delete_server(self.id)
-        self.wait('being deleted')
+        self.wait(f'being deleted, its status is {self.status}')
 
     def failures(self, change):
         """How often Nova has tried in vain since what is being done now was first tried."""
         return self.service.servers.failures(self.id, change, self._cloud.attempt.since)
+
+    def _tell_failure(self, change, text):
+        if self.failures(change) > self._cloud.attempt.failures:
+            raise errors.CloudError(service='Nova', reason=f'server {self.id} {text}')
 
 
 def remove_marks(services, found):

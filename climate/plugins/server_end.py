@@ -20,11 +20,11 @@ _SUSPENDING = 'SUSPENDING'
 # Words of Glance for an image that may become active yet.
 _UNFINISHED = ('queued', 'saving', 'uploading', 'importing')
 _ACTIVE = 'active'
-# On the host that was held for it, and then on any.
+# To be imaged; room may be short just once.
 _MOST_WAKES = 2
 
 
-def end(conf, cloud, lease, reservation, resources):
+def end(conf, cloud, lease, reservation):
     """Do what was asked for at the end, and remove the marks of the server if it lives on.
 
     A server that never was handed over stays as it is, or as it was before it was woken.
@@ -39,8 +39,10 @@ def end(conf, cloud, lease, reservation, resources):
     if reservation.request['on_end'] == 'snapshot':
         images = _own_images(cloud, lease, reservation)
     try:
-        ending = _Ending(conf, cloud, leased.Leased(cloud, lease, reservation),
-                         [resource.facts['service_name'] for resource in resources])
+        ending = _Ending(conf, cloud, leased.Leased(cloud, lease, reservation))
+        if ending.found.status == leased.UNKNOWN:
+            # Neither its host nor its metadata are told, which would look as if it had none.
+            ending.found.give_up('ended')
         if ending.found.was_handed_over:
             ending.carry_out(reservation.request['on_end'], images)
         elif reservation.request['sleeps']:
@@ -57,15 +59,15 @@ class _Ending:
     :ivar found: the Leased server.
     """
 
-    def __init__(self, conf, cloud, found, held):
+    def __init__(self, conf, cloud, found):
         self.found = found
         self._conf = conf
         self._cloud = cloud
-        self._held = held
 
     def carry_out(self, on_end, images):
         """Return when the server is where it is to be; StillBusy until then."""
-        if on_end == 'delete':
+        if on_end == 'delete' or self._is_stuck_in_build():
+            # One that was never built has nothing that could be lost.
             self.found.delete()
         elif on_end == 'snapshot':
             self._snapshot(images)
@@ -75,8 +77,10 @@ class _Ending:
 
     def put_back_to_sleep(self):
         """Return when a server that was only just being woken takes no room in the pool."""
+        if self._is_stuck_in_build():
+            return
         if not self._is_nowhere() and self._is_in_pool():
-            self.found.put_to_sleep()
+            self._shelve()
 
     def _snapshot(self, images):
         if any(image.status == _ACTIVE for image in images):
@@ -96,11 +100,12 @@ class _Ending:
                 # Nothing runs and nothing is lost: what it sleeps in is its image.
                 self.found.put_to_sleep()
                 return
-            self.found.wake(self._host_to_wake_on())
-        self._confirm()
-        if self.found.status == 'ERROR' and self.found.host is None:
+            # Room is held for it no more, so that the filter admits it on ordinary hosts only.
+            self.found.wake(None)
+        if self.found.status == leased.ERROR and self.found.host is None:
             # It never ran: there is nothing to be imaged.
             self.found.delete()
+        self._recover()
         if self.found.status not in leased.AWAKE:
             self.found.give_up('imaged')
         self.found.make_image(self._conf.nova.image_prefix + self.found.name)
@@ -118,21 +123,29 @@ class _Ending:
         self._shelve()
 
     def _shelve(self):
-        self._confirm()
+        self._recover()
         if self.found.is_known_to_be_handed_over:
             # Nova forbids it when the server sleeps.
             self.found.unmark()
         self.found.put_to_sleep()
 
-    def _confirm(self):
+    def _recover(self):
+        """Bring the server back from a status in which Nova does nothing of what is to come."""
         if self.found.status == leased.MOVED:
             self.found.move()
+        elif self.found.status == leased.RESCUE:
+            self.found.unrescue()
+        elif self.found.status == leased.ERROR:
+            self.found.stop()
 
     def _leave_pool(self):
         """Move the server off the hosts of the pool; what cannot be moved is put to sleep."""
-        self._confirm()
+        if self.found.status == leased.MOVED:
+            # Until it may stay, it has room where it was, too.
+            self.found.move()
         if not self._is_in_pool():
             return
+        self._recover()
         if self.found.status in leased.MOVABLE and not self.found.failures('migrate'):
             with self._or_shelved('moved'):
                 self.found.move()
@@ -149,16 +162,25 @@ class _Ending:
         self.found.wait_for_calm()
         return self.found.status == leased.OFFLOADED or self.found.host is None
 
-    def _is_late(self):
-        seconds = self._conf['virtual:instance'].image_seconds
-        attempt = self._cloud.attempt
-        return bool(seconds) and attempt.now >= attempt.since + datetime.timedelta(seconds=seconds)
+    def _is_stuck_in_build(self):
+        """True where it is being built for longer than an image may take.
 
-    def _host_to_wake_on(self):
-        """The host whose room is held, or, each second time, None for any other."""
-        first = self.found.failures('unshelve') % 2 == 0
-        return self._held[0] if self._held and first and (
-            self.found.status == leased.OFFLOADED) else None
+        :raises StillBusy: it is being built.
+        """
+        if self.found.status != leased.BUILD:
+            return False
+        if not self._is_late():
+            self.found.wait('being built', has_own_limit=bool(self._most_seconds))
+        return True
+
+    @property
+    def _most_seconds(self):
+        return self._conf['virtual:instance'].image_seconds
+
+    def _is_late(self):
+        attempt = self._cloud.attempt
+        return bool(self._most_seconds) and (
+            attempt.now >= attempt.since + datetime.timedelta(seconds=self._most_seconds))
 
     @contextlib.contextmanager
     def _or_shelved(self, what):

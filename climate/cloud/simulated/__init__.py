@@ -118,6 +118,11 @@ class SimulatedCloud(base.Cloud):
         with self._transaction() as connection:
             servers.put(connection, server_id, status=status)
 
+    def break_server(self, server_id):
+        """Let a server fall into ERROR on its host, and Nova fail to stop it from now on."""
+        self._lifecycle.broken.add(server_id)
+        self.mark_server(server_id, 'ERROR')
+
     def images(self):
         """The images made of servers, oldest first, as dicts.
 
