@@ -35,7 +35,8 @@ class Resource:
     """Something that can be given: a host, an address, a storage backend.
 
     `capacity` is {class: units}; `properties` what operators said of it; `facts` what the cloud
-    says of it. `held_by` is the reservation that occupies all of it in the cloud now.
+    says of it. `held_by` is the reservation that occupies all of it in the cloud now, or whose
+    part of it could not be given back.
     """
 
     id: int
