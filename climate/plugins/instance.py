@@ -145,6 +145,9 @@ class InstancePlugin(base.ResourcePlugin):
     def roams(self, lease, reservation):
         return _is_server(reservation) and server.roams(lease, reservation)
 
+    def room(self, reservation):
+        return server.held_room(reservation) if _is_server(reservation) else None
+
     def wakes(self, reservation):
         return (self.leased_id(reservation) is not None and reservation.request['sleeps']
                 and bool(reservation.resource_ids))

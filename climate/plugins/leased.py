@@ -122,6 +122,18 @@ class Leased:
             f'server {self.id} cannot be {what} while its status is {self.status}; '
             '"openstack server show" says more.'))
 
+    def refuse_larger(self):
+        """Nothing, unless the server needs more than the room that is held for it.
+
+        :raises CloudError: it was resized since.
+        """
+        sizes = server.larger(self._found.flavor, self._reservation.request)
+        if sizes:
+            raise errors.CloudError(service='Nova', reason=(
+                f'server {self.id} was resized after its lease was made ({", ".join(sizes)}), and '
+                'is larger than the room that is held for it. Delete the lease, and make one for '
+                'the server as it is.'))
+
     def put_to_sleep(self):
         """Shelve the server and take it from its host; nothing where it is so already.
 

@@ -117,14 +117,26 @@ def check(cloud, lease, reservation, server_id):
     :raises BadField: it is not there, of another project, or larger than the room held for it.
     """
     server = _found(cloud, server_id, lease.project_id)
-    if not reservation.request['sleeps'] or server.flavor is None:
+    if not reservation.request['sleeps']:
         return
-    has = footprint.sizes(footprint.as_dict(server.flavor))
-    larger = [f'{name} {has[name]}' for name in _SIZES if has[name] > reservation.request[name]]
-    if larger:
+    sizes = larger(server.flavor, reservation.request)
+    if sizes:
         raise errors.BadField(field='resource_id', reason=(
             f'server {server_id} is larger than the flavor that the lease was made with '
-            f'({", ".join(larger)}): boot it with flavor {reservation.request["flavor_id"]}.'))
+            f'({", ".join(sizes)}): boot it with flavor {reservation.request["flavor_id"]}.'))
+
+
+def larger(flavor, request):
+    """In which sizes a Flavor, or None, is larger than a resolved request, as words in a list."""
+    if flavor is None:
+        return []
+    has = footprint.sizes(footprint.as_dict(flavor))
+    return [f'{name} {has[name]}' for name in _SIZES if has[name] > request[name]]
+
+
+def held_room(reservation):
+    """What the server may take of its host, {class: units}; None where no room is held for it."""
+    return dict(reservation.request['units']) if reservation.resource_ids else None
 
 
 def roams(lease, reservation):

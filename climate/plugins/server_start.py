@@ -30,7 +30,7 @@ def start(conf, cloud, lease, reservation, resources):
 
     :raises StillBusy: it is not awake yet.
     :raises ServerNotFound: it is gone.
-    :raises CloudError: it cannot be woken or moved, or is in the status ERROR.
+    :raises CloudError: it cannot be woken or moved, is in the status ERROR, or too large.
     """
     found = leased.Leased(cloud, lease, reservation)
     held = [resource.facts['service_name'] for resource in resources]
@@ -40,6 +40,8 @@ def start(conf, cloud, lease, reservation, resources):
             if found.status == leased.SHELVED and held:
                 # Nova wakes it on another host only when it is on none.
                 found.put_to_sleep()
+            if held:
+                found.refuse_larger()
             found.wake(held[0] if held else None)
         if found.status not in (*leased.AWAKE, leased.OFFLOADED, leased.SHELVED, leased.MOVED):
             found.give_up('handed over')

@@ -221,6 +221,14 @@ def test_it_is_woken_during_the_start_where_room_is_held(scene):
     assert not scene.plugin.wakes(_reservation(scene.resolve(SIZED), resource_ids=(1,)))
 
 
+def test_it_has_as_much_room_as_is_held(scene):
+    later = _reservation(scene.resolve(UNBOUND, later=True))
+    held = dataclasses.replace(later, resource_ids=(1,))
+    sized = _reservation(scene.resolve(SIZED), resource_ids=(1,))
+    assert scene.plugin.room(held) == {'VCPU': 1, 'MEMORY_MB': 2048, 'DISK_GB': 20}
+    assert scene.plugin.room(later) is scene.plugin.room(sized) is None
+
+
 def test_answers_show_the_server_and_its_size(scene):
     bound = _reservation(scene.resolve(UNBOUND, later=True), binding={
         'resource_id': 's', 'asleep': True})
