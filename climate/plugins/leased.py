@@ -71,6 +71,11 @@ class Leased:
         return self._found.host
 
     @property
+    def _owner(self):
+        """The Services for what is done on the owner's behalf; Climate's where it is locked."""
+        return self.service if self._found.locked else self._cloud.as_user()
+
+    @property
     def stage(self):
         """How far the server itself says that it is in this reservation; None for not at all."""
         metadata = self._found.metadata
@@ -147,7 +152,7 @@ class Leased:
             self.service.servers.offload(self.id)
         elif self.status in AWAKE:
             # As the user, whose image it is to sleep in: the user may wake it too.
-            self._cloud.as_user().servers.shelve(self.id)
+            self._owner.servers.shelve(self.id)
         else:
             self.give_up('shelved')
         self.wait('being shelved')
@@ -201,7 +206,7 @@ class Leased:
 
     def suspend(self):
         """Begin to suspend the server; unlike other changes it does not raise StillBusy for it."""
-        self._cloud.as_user().servers.suspend(self.id)
+        self._owner.servers.suspend(self.id)
 
     def make_image(self, name):
         """Begin an image of the server, the user's own.

@@ -5,6 +5,7 @@ A lease that starts at once leaves the server the compute that it has. One that 
 it sleep until then, and holds the room that it will need.
 """
 import dataclasses
+import re
 
 from climate import errors
 from climate.domain import agenda
@@ -21,6 +22,8 @@ ENDINGS = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
 #: Metadata of a server: the id of its lease.
 LEASE_KEY = 'climate:lease_id'
 
+# As Nova writes it; it would take other text for a part of an address, or for the same server.
+_SERVER_ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 _SIZES = ('vcpus', 'memory_mb', 'disk_gb')
 
 
@@ -44,7 +47,8 @@ def lenient(request):
         other = FIELDS
     elif request['resource_id'] is not None:
         other = (*SIZED_FIELDS, 'flavor_id')
-    return {key: value for key, value in request.items() if key not in other}
+    found = {key: value for key, value in request.items() if key not in other}
+    return footprint.lenient(found)
 
 
 def asked(request):
@@ -197,7 +201,9 @@ def _find(cloud, request, project_id):
 
 
 def _found(cloud, server_id, project_id):
-    server = cloud.as_service().servers.server(server_id)
+    server = None
+    if _SERVER_ID.fullmatch(server_id):
+        server = cloud.as_service().servers.server(server_id)
     if server is None or server.project_id != project_id or server.task == 'deleting':
         raise errors.BadField(field='resource_id', reason=(
             f'there is no server "{server_id}" in this project; "openstack server list" has the '

@@ -136,6 +136,11 @@ class SimulatedCloud(base.Cloud):
                 raise errors.Conflict(reason='No valid host was found.')
             servers.resize(connection, server_id, found, chosen)
 
+    def lock_server(self, server_id):
+        """Let nobody but administrators change a server."""
+        with self._transaction() as connection:
+            servers.put(connection, server_id, locked=1)
+
     def break_server(self, server_id):
         """Let a server fall into ERROR on its host, and Nova fail to stop it from now on."""
         self._lifecycle.broken.add(server_id)

@@ -129,6 +129,8 @@ class Lifecycle:
         if row is None:
             raise errors.ServerNotFound(server_id=server_id)
         rule = _CHANGES[change]
+        if row['locked'] and project_id is not None and change != 'snapshot':
+            raise errors.StillBusy(service='Nova', reason=f'Instance {server_id} is locked')
         if row['task'] is not None or row['status'] not in rule.begins_in:
             doing = f' ({row["task"]})' if row['task'] else ''
             raise errors.StillBusy(service='Nova', reason=(

@@ -93,4 +93,5 @@ def record(row, flavor=None):
     """A row as a Server, with that Flavor."""
     return models.Server(id=row['id'], name=row['name'], host=row['host'],
                          project_id=row['project_id'], status=row['status'], task=row['task'],
-                         metadata=json.loads(row['metadata']), flavor=flavor)
+                         metadata=json.loads(row['metadata']), flavor=flavor,
+                         locked=bool(row['locked']))

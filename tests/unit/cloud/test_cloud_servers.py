@@ -52,6 +52,13 @@ def test_a_server_comes_with_its_task_its_metadata_and_its_own_flavor(servers, s
             extra_specs={'a:b': 'c'}))
 
 
+@pytest.mark.parametrize('fields, locked', [
+    ({'status': 'ACTIVE'}, False), ({'locked': False}, False), ({'locked': True}, True)])
+def test_a_server_says_whether_it_is_locked(servers, shown, fields, locked):
+    shown(**fields)
+    assert servers.server('s1').locked is locked
+
+
 @pytest.mark.parametrize('fields', [{}, {'status': 'DELETED'}, {'status': 'SOFT_DELETED'}])
 def test_a_server_that_is_gone_is_none(servers, shown, fields):
     shown(**fields)

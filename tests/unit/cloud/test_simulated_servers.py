@@ -158,6 +158,18 @@ def test_a_server_is_brought_back_from_rescue_and_error_unless_it_is_broken(scen
     assert scene.service.servers.failures(broken.id, 'stop', LONG_AGO) == 1
 
 
+def test_a_server_that_is_locked_is_changed_by_administrators_only(scene):
+    server = scene.boot()
+    scene.cloud.lock_server(server.id)
+    assert scene.look(server).locked
+    for change in ('shelve', 'suspend', 'stop'):
+        with pytest.raises(errors.StillBusy, match='is locked'):
+            getattr(scene.user.servers, change)(server.id)
+    scene.user.servers.create_image(server.id, 'image', 'key')
+    scene.service.servers.suspend(server.id)
+    assert scene.status(server) == 'SUSPENDED'
+
+
 def test_a_shelved_server_that_keeps_its_host_is_offloaded_or_woken_where_it_is(scene):
     server = scene.boot('SHELVED')
     with pytest.raises(errors.StillBusy, match='offloaded'):

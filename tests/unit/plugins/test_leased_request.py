@@ -119,7 +119,8 @@ def test_a_client_of_rest_1_0_is_told_which_fields_are_missing(checked, request_
     ({**SIZED, 'resource_id': 'r', 'flavor_id': 'r', 'aggregate_id': 1}, SIZED),
     ({'resource_id': 's', 'flavor_id': '2', 'on_end': 'delete', 'vcpus': 1, 'memory_mb': 2,
       'disk_gb': 3, 'status': 'active'}, {'resource_id': 's', 'on_end': 'delete'}),
-    ({**UNBOUND, 'vcpus': 1, 'amount': None}, UNBOUND)])
+    ({**UNBOUND, 'vcpus': 1, 'amount': None}, UNBOUND),
+    ({'resource_id': None, 'flavor_id': 2}, {'resource_id': None, 'flavor_id': '2'})])
 def test_a_client_of_rest_1_0_may_send_back_all_that_it_was_shown(checked, sent, kept):
     assert checked(sent, lenient=True) == kept
 

@@ -16,6 +16,25 @@ def scene(conf):
     return leased_scene.Scene(conf)
 
 
+@pytest.mark.parametrize('on_end, after', [
+    ('suspend', 'SUSPENDED'), ('shelve', 'SHELVED_OFFLOADED'), ('migrate', 'ACTIVE'),
+    ('snapshot', None), ('delete', None)])
+def test_one_that_its_user_locked_is_ended_by_the_service(scene, on_end, after):
+    server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
+    scene.cloud.lock_server(server.id)
+    scene.run('end')
+    found = scene.look(server)
+    assert (found and found.status) == after
+    assert not found or found.host not in ('compute-1', 'compute-2')
+
+
+def test_one_that_its_user_locked_is_put_to_sleep_by_the_service(scene):
+    server = scene.lease(scene.boot(), later=True)
+    scene.cloud.lock_server(server.id)
+    scene.run('prepare')
+    assert scene.place(server) == ASLEEP
+
+
 @pytest.fixture
 def building(conf):
     """A scene in which whatever is built is never ready."""
