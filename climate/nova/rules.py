@@ -149,18 +149,20 @@ class Judge:
     def _answers_for_it(self):
         """The answers, where those about reservations of other servers open no host to this one.
 
-        Servers that are booted together name the reservations of all of them.
+        Servers that are booted together name the reservations of all of them. Some of those may be
+        over; but where one is its own, that one alone says whether the server is an ordinary one.
         """
-        server_id = self._wish.server_id
-        others = [each for each, answer in self._answers.items()
-                  if answer.server_id not in (None, server_id)]
-        if not others:
-            return self._answers
-        has_own = any(answer.server_id is not None and answer.server_id == server_id
-                      for answer in self._answers.values())
-        return {**self._answers, **{each: dataclasses.replace(
-            self._answers[each], active=False, usable=False, reason=_OTHERS,
-            ordinary=self._answers[each].ordinary and not has_own) for each in others}}
+        mine = self._wish.server_id
+        has_own = mine is not None and any(
+            answer.server_id == mine for answer in self._answers.values())
+        found = {}
+        for each, answer in self._answers.items():
+            if answer.server_id not in (None, mine):
+                answer = dataclasses.replace(answer, active=False, usable=False, reason=_OTHERS)
+            if has_own and answer.server_id != mine:
+                answer = dataclasses.replace(answer, ordinary=False)
+            found[each] = answer
+        return found
 
     def _fences(self, places):
         """The fences among the aggregates of all hosts, by their identity."""

@@ -180,6 +180,22 @@ def test_of_several_that_were_booted_together_each_goes_by_its_own(asking, clima
     assert placing.passed(asking, asleep) == []
 
 
+@pytest.mark.parametrize('other', ['purged', 'never came', 'another server'])
+def test_a_server_that_sleeps_does_not_wake_because_one_booted_with_it_is_over(
+        asking, climate, other):
+    if other == 'purged':
+        climate.knows_not('r0')
+    else:
+        climate.shows('r0', ordinary=True, reason='Lease l0 is over.',
+                      server_id='s0' if other == 'another server' else None)
+    climate.shows('r1', server_id='s1', reason='Lease l1 has not started.')
+    woken = placing.request({'reservation': ['r0', 'r1']}, instance_uuid='s1',
+                            requested_destination=nova_standin.Destination(cell='cell1'))
+    assert placing.passed(asking, woken) == []
+    climate.shows('r1', server_id='s1', ordinary=True, reason='Lease l1 is over.')
+    assert placing.passed(asking, woken) == ['plain']
+
+
 ROOM = {'VCPU': 2, 'MEMORY_MB': 2048, 'DISK_GB': 20, 'CUSTOM_GPU': 1}
 GPU = 'resources:CUSTOM_GPU'
 
