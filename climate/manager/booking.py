@@ -118,7 +118,10 @@ class Booking:
                 for pick in picks]
 
     def _choose(self, connection, wishes, terms):
-        """The wishes that can have what they ask, and what each gets; without optional ones."""
+        """The wishes that can have what they ask, and what each gets.
+
+        Without optional ones for which there is no room, unless that would lose what they have.
+        """
         asks = [self._ask(connection, wish, terms) for wish in wishes]
         while True:
             try:
@@ -126,7 +129,7 @@ class Booking:
             except errors.NotEnough as error:
                 place = error.kwargs['place']
                 wish = wishes[place]
-                if not wish.need.optional or (wish.must_keep and wish.keep):
+                if not wish.need.optional or wish.keep:
                     _refuse_loss(error)
                     raise shortage.explained(self._core, connection, wishes, terms,
                                              error) from error

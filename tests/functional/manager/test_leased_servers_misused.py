@@ -85,6 +85,16 @@ def test_room_in_use_is_not_given_up_for_a_longer_lease(manager, preferred):
     assert story.only(manager.lease(lease)).resource_ids == held != ()
 
 
+def test_room_that_is_held_is_not_given_up_for_a_longer_lease_before_it_starts(
+        manager, preferred):
+    [host] = manager.enrol(1)
+    lease = later(manager)
+    manager.create(builders.a_lease(start=END + builders.hours(1)))
+    with pytest.raises(errors.NotEnough):
+        acts.change(manager, lease, end=END + builders.hours(2))
+    assert story.only(manager.lease(lease)).resource_ids == (host.id,)
+
+
 def test_a_server_that_runs_without_room_gets_none_by_a_longer_lease(manager, preferred):
     lease = later(manager)
     server = story.boot(manager, lease)
