@@ -76,6 +76,13 @@ def test_a_server_that_is_booted_with_its_lease_is_bound_and_runs(manager, demo)
     assert 'bind' in acts.history(manager, lease)
 
 
+def test_the_cloud_is_asked_about_the_flavor_of_many_servers_once(manager):
+    asked = []
+    manager.cloud.faults.on_point = lambda name, when: asked.append((name, when))
+    leased(manager, *[to_come() for _ in range(20)], to_come(flavor='1'))
+    assert asked.count(('nova.flavor', 'before')) == 2
+
+
 def test_a_lease_that_starts_now_needs_no_enrolled_host_and_draws_nothing(manager):
     lease = leased(manager, to_come())
     assert only(lease).resource_ids == ()
