@@ -143,6 +143,12 @@ class Lease:
     def interval(self) -> interval.Interval:
         return interval.Interval(self.start, self.end)
 
+    @property
+    def open_reservations(self) -> tuple[Reservation, ...]:
+        """Those that are not over."""
+        return tuple(each for each in self.reservations
+                     if each.state != lifecycle.RESERVATION_DELETED)
+
     def task_at(self, now: Moment) -> str | None:
         """The task that holds the lease at `now`; one whose time ran out holds it no more."""
         return self.task if self.task_until is not None and self.task_until > now else None

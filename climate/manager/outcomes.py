@@ -95,9 +95,8 @@ class Outcomes:
         if claim.event.kind not in _ENDINGS or not self._has_failed(claim.event, outcome):
             return []
         kept = set()
-        for reservation in claim.lease.reservations:
-            if (reservation.state != lifecycle.RESERVATION_DELETED
-                    and reservation.id not in outcome.free):
+        for reservation in claim.lease.open_reservations:
+            if reservation.id not in outcome.free:
                 promised = allocations.of_reservations(connection, [reservation.id])
                 resources.hold(connection, {each.resource_id for each in promised},
                                reservation.id)
