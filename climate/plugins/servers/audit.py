@@ -4,8 +4,7 @@
 Only servers that are awake and left alone count, for Nova lets nobody change the others.
 """
 from climate.domain import audit
-from climate.plugins import leased
-from climate.plugins import server
+from climate.plugins.servers import leased
 
 
 def traces(picture, resource_type):
@@ -18,8 +17,8 @@ def traces(picture, resource_type):
 
 def lacks(picture, lease, reservation):
     """As ``Audited.lacks``. A server that is gone is found by the manager's watch."""
-    server_id = server.leased_id(reservation)
-    wanted = {server.LEASE_KEY: lease.id, leased.RESERVATION_KEY: reservation.id}
+    server_id = leased.id_of(reservation)
+    wanted = {leased.LEASE_KEY: lease.id, leased.RESERVATION_KEY: reservation.id}
     return [audit.Drift('incomplete', f'reservation {reservation.id}',
                         f'the metadata of server {server_id} do not name it', audit.COMPLETE,
                         reservation.id)
@@ -44,7 +43,7 @@ def clear(cloud, made_for):
 
 def _made_for(found):
     """The id of the reservation, else of the lease, that a server names, or None."""
-    return found.metadata.get(leased.RESERVATION_KEY, found.metadata.get(server.LEASE_KEY))
+    return found.metadata.get(leased.RESERVATION_KEY, found.metadata.get(leased.LEASE_KEY))
 
 
 def _may_be_changed(found):

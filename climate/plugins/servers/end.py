@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes of a leased server at the end: imaged and deleted, or put where it takes no room.
 
-As in `server_start`, each call looks once and begins one change at most. The server is deleted only
+As in `start`, each call looks once and begins one change at most. The server is deleted only
 where that was asked for, or where its image is active.
 """
 import contextlib
@@ -10,8 +10,8 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.plugins import leased
-from climate.plugins import server
+from climate.plugins import pools
+from climate.plugins.servers import leased
 
 LOG = log.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def end(conf, cloud, lease, reservation):
     :raises StillBusy: to be called again in a moment.
     :raises CloudError: Nova refuses; a person may have to look at the server.
     """
-    if server.leased_id(reservation) is None:
+    if leased.id_of(reservation) is None:
         _forget_strays(cloud, lease, reservation)
         return
     images = []
@@ -152,7 +152,7 @@ class _Ending:
         self._shelve()
 
     def _is_in_pool(self):
-        return self.found.host in leased.pool_hosts(self._conf, self._cloud)
+        return self.found.host in pools.enrolled_hosts(self._conf, self._cloud)
 
     def _is_nowhere(self):
         """True where it is on no host and nothing is done to it: it runs not, and takes no room.
@@ -211,6 +211,6 @@ def _own_images(cloud, lease, reservation):
 def _forget_strays(cloud, lease, reservation):
     """Remove the marks of servers that came for the reservation and were never bound to it."""
     services = cloud.as_service()
-    for found in services.servers.marked(lease.project_id, server.LEASE_KEY, lease.id):
+    for found in services.servers.marked(lease.project_id, leased.LEASE_KEY, lease.id):
         if found.metadata.get(leased.RESERVATION_KEY) in (None, reservation.id):
             leased.remove_marks(services, found)

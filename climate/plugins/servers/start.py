@@ -5,7 +5,8 @@ Each call looks once at the server and begins one change at most; StillBusy asks
 What Nova and the metadata of the server say is all there is to know, so that a call after a crash
 goes on where the last one stopped.
 """
-from climate.plugins import leased
+from climate.plugins import pools
+from climate.plugins.servers import leased
 
 
 def prepare(cloud, lease, reservation):
@@ -46,7 +47,7 @@ def start(conf, cloud, lease, reservation, resources):
         if found.status not in (*leased.AWAKE, leased.OFFLOADED, leased.SHELVED, leased.MOVED):
             found.give_up('handed over')
     if (held and found.status in leased.MOVABLE
-            and found.host in leased.pool_hosts(conf, cloud) - set(held)):
+            and found.host in pools.enrolled_hosts(conf, cloud) - set(held)):
         # Its room is elsewhere now, and the room there is another's.
         found.move()
     found.mark(leased.ACTIVE)

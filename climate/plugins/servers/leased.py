@@ -2,11 +2,12 @@
 """The server of a reservation as Nova shows it, and the changes of it that Climate begins."""
 from climate import errors
 from climate.domain import lifecycle
-from climate.plugins import server
+from climate.plugins import footprint
 
 RESERVED = 'RESERVED'
 ACTIVE = 'ACTIVE'
-#: Metadata of a server: its reservation, and how far it is.
+#: Metadata of a server: its lease, its reservation, and how far it is.
+LEASE_KEY = 'climate:lease_id'
 RESERVATION_KEY = 'climate:reservation_id'
 STATUS_KEY = 'climate:status'
 #: Statuses from which Nova shelves, and the only ones in which it lets metadata be changed.
@@ -24,17 +25,25 @@ RESCUE = 'RESCUE'
 #: Its cell does not answer, so that Nova knows next to nothing of it.
 UNKNOWN = 'UNKNOWN'
 
+#: How large a reservation says that the server is.
+SIZES = ('vcpus', 'memory_mb', 'disk_gb')
+
 _PREFIX = 'climate:'
 _PASSING = (BUILD, 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD', 'RESIZE', 'REVERT_RESIZE',
             'MIGRATING')
 
 
-def pool_hosts(conf, cloud):
-    """The service hosts that are enrolled, leased ones too, as a set."""
-    prefix = conf.nova.availability_zone_prefix
-    return {host for each in cloud.as_service().nova.aggregates() for host in each.hosts
-            if each.name == conf.nova.aggregate_freepool
-            or (prefix and (each.zone or '').startswith(prefix))}
+def id_of(reservation):
+    """The id of the server, or None while it is not known."""
+    return reservation.binding.get('resource_id') or reservation.request['resource_id']
+
+
+def larger(flavor, request):
+    """In which sizes a Flavor, or None, is larger than a resolved request, as words in a list."""
+    if flavor is None:
+        return []
+    has = footprint.sizes(footprint.as_dict(flavor))
+    return [f'{name} {has[name]}' for name in SIZES if has[name] > request[name]]
 
 
 class Leased:
@@ -49,7 +58,7 @@ class Leased:
         :raises ServerNotFound: it is gone.
         """
         self.service = cloud.as_service()
-        self.id = server.leased_id(reservation)
+        self.id = id_of(reservation)
         self._cloud = cloud
         self._lease = lease
         self._reservation = reservation
@@ -96,7 +105,7 @@ class Leased:
 
     def mark(self, stage):
         """Let the server say of itself where it belongs, and how far it is, if Nova allows it."""
-        marks = {server.LEASE_KEY: self._lease.id, RESERVATION_KEY: self._reservation.id,
+        marks = {LEASE_KEY: self._lease.id, RESERVATION_KEY: self._reservation.id,
                  STATUS_KEY: stage}
         if self.status in AWAKE and marks.items() - self._found.metadata.items():
             self.service.servers.mark(self.id, marks)
@@ -132,7 +141,7 @@ class Leased:
 
         :raises CloudError: it was resized since.
         """
-        sizes = server.larger(self._found.flavor, self._reservation.request)
+        sizes = larger(self._found.flavor, self._reservation.request)
         if sizes:
             raise errors.CloudError(service='Nova', reason=(
                 f'server {self.id} was resized after its lease was made ({", ".join(sizes)}), and '
