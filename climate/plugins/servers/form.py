@@ -44,7 +44,7 @@ class LeasedServer(base.ResourcePlugin):
         cfg.IntOpt('image_seconds', default=3600, min=0,
                    help='How long after the end of a lease the image of a leased server may take '
                         'to become active, in seconds. Then the server is suspended instead of '
-                        'deleted. 0: for ever.'),
+                        'deleted; one that is being built for so long is deleted. 0: for ever.'),
         cfg.IntOpt('audit_seconds', default=60, min=0,
                    help='How often is looked whether leased servers are still there, in seconds: '
                         'the lease of one that its user deleted ends. 0: never.'),
