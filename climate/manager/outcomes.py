@@ -94,14 +94,13 @@ class Outcomes:
         """
         if claim.event.kind not in _ENDINGS or not self._has_failed(claim.event, outcome):
             return []
-        kept = set()
-        for reservation in claim.lease.open_reservations:
-            if reservation.id not in outcome.free:
-                promised = allocations.of_reservations(connection, [reservation.id])
-                resources.hold(connection, {each.resource_id for each in promised},
-                               reservation.id)
-                kept.update(resources.held(connection, reservation.id))
-        return [each.name for each in resources.with_ids(connection, kept)]
+        kept = {each.id for each in claim.lease.open_reservations} - outcome.free
+        promised = allocations.of_reservations(connection, kept)
+        for reservation_id in sorted(kept):
+            resources.hold(connection, {each.resource_id for each in promised
+                                        if each.reservation_id == reservation_id}, reservation_id)
+        had = resources.with_ids(connection, {each.resource_id for each in promised})
+        return [each.name for each in had if each.held_by in kept]
 
     @staticmethod
     def _record_reservations(connection, claim, outcome, now):
