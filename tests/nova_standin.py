@@ -22,6 +22,11 @@ class Fields:
 @dataclasses.dataclass
 class Flavor(Fields):
     extra_specs: dict | None
+    vcpus: int | None = None
+    memory_mb: int | None = None
+    root_gb: int | None = None
+    ephemeral_gb: int | None = None
+    swap: int | None = None
 
 
 @dataclasses.dataclass

@@ -200,6 +200,20 @@ class Servers(abc.ABC):
         """
 
     @abc.abstractmethod
+    def unrescue(self, server_id):
+        """Begin to boot a server that is in RESCUE from its own disk again.
+
+        :raises StillBusy: not in this state.
+        """
+
+    @abc.abstractmethod
+    def stop(self, server_id):
+        """Begin to stop a server, also one in ERROR that is on a host.
+
+        :raises StillBusy: not in this state.
+        """
+
+    @abc.abstractmethod
     def migrate(self, server_id):
         """Begin to move a server to a host of Nova's choice; as the service only.
 
@@ -213,9 +227,9 @@ class Servers(abc.ABC):
     def failures(self, server_id, change, since):
         """How many changes of that kind have failed since a moment; as the service only.
 
-        Nova says of a refused wake or move nothing on the server itself.
+        Nova says of them nothing on the server itself.
 
-        :param change: 'unshelve' or 'migrate'.
+        :param change: 'unshelve', 'stop' or 'migrate'.
         :param since: a moment, as the database's clock has it.
         """
 

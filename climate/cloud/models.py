@@ -36,6 +36,7 @@ class Server:
     :ivar metadata: {key: text}, as users see it.
     :ivar flavor: the Flavor that it has, as Nova keeps it with the server (its id may be empty,
         for Nova shows the name alone); None where the call did not ask for it.
+    :ivar locked: its user, or an administrator, lets nobody but administrators change it.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Server:
     task: str | None = None
     metadata: dict = dataclasses.field(default_factory=dict)
     flavor: 'Flavor | None' = None
+    locked: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

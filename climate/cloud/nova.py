@@ -218,7 +218,8 @@ def server(found):
         id=found['id'], name=found.get('name') or '', host=found.get('OS-EXT-SRV-ATTR:host'),
         project_id=found['tenant_id'], status=found['status'],
         task=found.get('OS-EXT-STS:task_state'), metadata=dict(found.get('metadata') or {}),
-        flavor=_own_flavor(flavor) if 'original_name' in flavor else None)
+        flavor=_own_flavor(flavor) if 'original_name' in flavor else None,
+        locked=bool(found.get('locked')))
 
 
 def _own_flavor(found):

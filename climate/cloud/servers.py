@@ -91,6 +91,16 @@ class Servers(base.Servers):
             self._client.servers.suspend(server_id)
 
     @faults.translated
+    def unrescue(self, server_id):
+        with self._about(server_id):
+            self._client.servers.unrescue(server_id)
+
+    @faults.translated
+    def stop(self, server_id):
+        with self._about(server_id):
+            self._client.servers.stop(server_id)
+
+    @faults.translated
     def migrate(self, server_id):
         found = self._find(server_id)
         if found is None:
@@ -111,8 +121,8 @@ class Servers(base.Servers):
         # Nova keeps whole seconds only.
         since = since.astimezone(datetime.UTC).replace(microsecond=0, tzinfo=None)
         with self._about(server_id):
-            failed = (self._failed_wakings(server_id) if change == 'unshelve'
-                      else self._failed_moves(server_id))
+            failed = (self._failed_moves(server_id) if change == 'migrate'
+                      else self._failed_actions(server_id, change))
         return sum(datetime.datetime.fromisoformat(moment) >= since for moment in failed)
 
     @faults.translated
@@ -139,10 +149,10 @@ class Servers(base.Servers):
                 raise errors.ServerNotFound(server_id=server_id) from error
             raise errors.StillBusy(service=self.service, reason=str(error)) from error
 
-    def _failed_wakings(self, server_id):
+    def _failed_actions(self, server_id, action):
         """The moments, as Nova writes them, at which those began that failed."""
         return [each.start_time for each in self._client.instance_action.list(server_id)
-                if each.action == 'unshelve' and each.message == 'Error']
+                if each.action == action and each.message == 'Error']
 
     def _failed_moves(self, server_id):
         """The moments, as Nova writes them, at which those began that failed."""

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from climate.db import tables
 from climate.domain import fit
 from climate.domain import interval
+from climate.domain import lifecycle
 from climate.domain import records
 
 ALLOCATIONS = tables.ALLOCATIONS
@@ -87,6 +88,26 @@ def bookings(connection, resource_ids, span, ignoring=()):
         amount = fit.WHOLE if row.whole else row.amount
         found[row.resource_id] += [(interval.Interval(row.start, row.end), amount)] * row.copies
     return found
+
+
+def overdue(connection, resource_ids, now, ignoring):
+    """[(resource id, reservation id)] of promises that ended while their reservation is not over.
+
+    Its servers may be there yet.
+
+    :param ignoring: ids of reservations that are not looked for.
+    """
+    if not resource_ids:
+        return []
+    rows = connection.execute(
+        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
+               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now,
+               RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
+               RESERVATIONS.c.id.not_in(list(ignoring)))
+        .distinct().order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id))
+    return [tuple(row) for row in rows]
 
 
 def change(connection, reservation_ids, resource_ids, **values):

@@ -35,7 +35,8 @@ class Resource:
     """Something that can be given: a host, an address, a storage backend.
 
     `capacity` is {class: units}; `properties` what operators said of it; `facts` what the cloud
-    says of it. `held_by` is the reservation that occupies all of it in the cloud now.
+    says of it. `held_by` is the reservation that occupies all of it in the cloud now, or whose
+    part of it could not be given back.
     """
 
     id: int
@@ -141,6 +142,12 @@ class Lease:
     @property
     def interval(self) -> interval.Interval:
         return interval.Interval(self.start, self.end)
+
+    @property
+    def open_reservations(self) -> tuple[Reservation, ...]:
+        """Those that are not over."""
+        return tuple(each for each in self.reservations
+                     if each.state != lifecycle.RESERVATION_DELETED)
 
     def task_at(self, now: Moment) -> str | None:
         """The task that holds the lease at `now`; one whose time ran out holds it no more."""

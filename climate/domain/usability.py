@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a reservation may be used at a moment, and by whom: what Nova's scheduler asks."""
+from collections.abc import Mapping
 import dataclasses
 
 from climate.domain import lifecycle
@@ -34,6 +35,8 @@ class Usability:
     :ivar reason: why not, in words; None where it is usable.
     :ivar ordinary: its servers may be placed as if they named no reservation.
     :ivar server_id: the one server that it is for; None where it is for any, or not known yet.
+    :ivar room: what that server may take of a host, {class: units}; None where all is its own, or
+        none.
     :ivar hosts: the hypervisors that belong to it while it is active.
     :ivar service_hosts: the names of their nova-compute, in the same order.
     """
@@ -46,6 +49,7 @@ class Usability:
     reason: str | None = None
     ordinary: bool = False
     server_id: str | None = None
+    room: Mapping[str, int] | None = None
     hosts: tuple[str, ...] = ()
     service_hosts: tuple[str, ...] = ()
 

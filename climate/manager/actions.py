@@ -101,11 +101,11 @@ class Actions:
             return Outcome(MOOT, 'Its whole time passed before it could be started.')
         claim, in_vain = self._bound(claim, now)
         claim = self._occupy(claim, now)
-        return self._each(claim, now, 'start', _open(claim.lease), in_vain)
+        return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain)
 
     def _prepare(self, claim, now):
         claim, in_vain = self._bound(claim, now)
-        some = [each for each in _open(claim.lease) if each.id in in_vain
+        some = [each for each in claim.lease.open_reservations if each.id in in_vain
                 or self._plugin(each).prepares(each.request)]
         return self._each(claim, now, 'prepare', some, in_vain)
 
@@ -113,11 +113,11 @@ class Actions:
         """Look whether what the lease leases is still there."""
         lease = claim.lease
         gone = set()
-        for each in _open(lease):
+        for each in lease.open_reservations:
             if each.leased_id is not None:
                 gone |= self._plugin(each).gone(self._core.cloud, [each.leased_id])
         return _without(lease, Outcome(DONE), {
-            each.id for each in _open(lease) if each.leased_id in gone}, _GONE)
+            each.id for each in lease.open_reservations if each.leased_id in gone}, _GONE)
 
     def _update(self, claim, now):
         claim = self._occupy(claim, now)
@@ -128,7 +128,7 @@ class Actions:
 
     def _end(self, claim, now):
         lease = claim.lease
-        left = _open(lease)
+        left = lease.open_reservations
         if _never_touched(lease):
             ids = [each.id for each in left]
             return Outcome(DONE, lease.reason, free=frozenset(ids),
@@ -144,7 +144,7 @@ class Actions:
             raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
         if lease.state != lifecycle.ACTIVE:
             return Outcome(MOOT)
-        return self._each(claim, now, 'before_end', _open(lease))
+        return self._each(claim, now, 'before_end', lease.open_reservations)
 
     def _tell(self, claim, now):
         return Outcome(DONE)
@@ -230,18 +230,13 @@ class Actions:
                     for each in resources.find(connection, pool, ids=ids)]
 
 
-def _open(lease):
-    """The reservations of a lease that are not over."""
-    return [each for each in lease.reservations
-            if each.state != lifecycle.RESERVATION_DELETED]
-
-
 def _without(lease, outcome, ids, reason):
     """The Outcome where, besides, the reservations `ids` are over before their time."""
     if not ids:
         return outcome
     states = {**outcome.states, **dict.fromkeys(ids, lifecycle.RESERVATION_DELETED)}
-    over = all(states.get(each.id) == lifecycle.RESERVATION_DELETED for each in _open(lease))
+    over = all(states.get(each.id) == lifecycle.RESERVATION_DELETED
+               for each in lease.open_reservations)
     LOG.info('Lease %s: of its reservations %s are over: %s', lease.id, ', '.join(sorted(ids)),
              reason)
     return dataclasses.replace(
@@ -259,4 +254,5 @@ def _never_touched(lease):
             and start.status == lifecycle.EVENT_DONE)
     events = tuple(each for each in lease.events if not late or each.kind != agenda.START)
     return (agenda.untouched(dataclasses.replace(lease, events=events))
-            and all(each.state == lifecycle.RESERVATION_PENDING for each in _open(lease)))
+            and all(each.state == lifecycle.RESERVATION_PENDING
+                    for each in lease.open_reservations))

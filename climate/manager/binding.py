@@ -14,7 +14,6 @@ from climate.db import engine
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
-from climate.domain import lifecycle
 from climate.manager import claims
 from climate.manager import core
 from climate.manager import lease_cloud
@@ -47,7 +46,7 @@ class Binding:
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
         plugin.check_thing(cloud, lease, reservation, leased_id)
         lease = self._write(lease, {reservation_id: leased_id}, context.user_id or 'climate')
-        if all(each.id != reservation_id for each in _open(lease)):
+        if all(each.id != reservation_id for each in lease.open_reservations):
             # It has waited too long, just now.
             raise errors.ReservationNotFound(reservation_id=reservation_id)
         self._core.wake()
@@ -61,7 +60,7 @@ class Binding:
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
         lease = self._claim_arrivals(lease)
-        waiting = [each for each in _open(lease) if self._awaits(each)]
+        waiting = [each for each in lease.open_reservations if self._awaits(each)]
         in_vain = {each.id for each in waiting if now >= lease.created_at + datetime.timedelta(
             seconds=self._core.registry.plugin(each.resource_type).patience_seconds)}
         if len(in_vain) < len(waiting):
@@ -72,7 +71,7 @@ class Binding:
 
     def _claim_arrivals(self, lease):
         """The lease with its waiting reservations bound to what has arrived for them."""
-        waiting = [each for each in _open(lease) if self._awaits(each)]
+        waiting = [each for each in lease.open_reservations if self._awaits(each)]
         found = {}
         for resource_type in {each.resource_type for each in waiting}:
             plugin = self._core.registry.plugin(resource_type)
@@ -93,7 +92,7 @@ class Binding:
     def _awaiting(self, reservation_id):
         with self._core.database.reader() as connection:
             lease = leases.get(connection, reservations.lease_of(connection, reservation_id))
-        for reservation in _open(lease):
+        for reservation in lease.open_reservations:
             if reservation.id == reservation_id and lease.deleted_at is None:
                 return lease, reservation
         raise errors.ReservationNotFound(reservation_id=reservation_id)
@@ -110,7 +109,7 @@ class Binding:
                 if who is None:
                     claims.refuse_overtaken(connection, lease)
                 current = leases.lock(connection, lease.id)
-                for reservation in _open(current):
+                for reservation in current.open_reservations:
                     leased_id = found.get(reservation.id)
                     if leased_id is None or reservation.leased_id == leased_id:
                         continue
@@ -164,8 +163,3 @@ def _fits(plugin, cloud, lease, reservation, leased_id):
                     reservation.id, error.message)
         return False
     return True
-
-
-def _open(lease):
-    return [each for each in lease.reservations
-            if each.state != lifecycle.RESERVATION_DELETED]

@@ -40,6 +40,11 @@ class Wish:
     must_keep: bool = False
     beside: bool = False
 
+    @property
+    def in_use(self):
+        """The ids of those that it runs on, beside whoever could not give back a part of them."""
+        return frozenset(self.keep if self.must_keep else ())
+
 
 @dataclasses.dataclass(frozen=True)
 class Terms:
@@ -113,7 +118,10 @@ class Booking:
                 for pick in picks]
 
     def _choose(self, connection, wishes, terms):
-        """The wishes that can have what they ask, and what each gets; without optional ones."""
+        """The wishes that can have what they ask, and what each gets.
+
+        Without optional ones for which there is no room, unless that would lose what they have.
+        """
         asks = [self._ask(connection, wish, terms) for wish in wishes]
         while True:
             try:
@@ -121,7 +129,7 @@ class Booking:
             except errors.NotEnough as error:
                 place = error.kwargs['place']
                 wish = wishes[place]
-                if not wish.need.optional or (wish.must_keep and wish.keep):
+                if not wish.need.optional or wish.keep:
                     _refuse_loss(error)
                     raise shortage.explained(self._core, connection, wishes, terms,
                                              error) from error
@@ -156,8 +164,9 @@ class Booking:
         else:
             free = allocations.reservable_resources(connection, need.pool)
             if self._soon(terms):
+                in_use = wish.in_use
                 free = {key: each for key, each in free.items()
-                        if each.held_by in {None, *terms.own}}
+                        if each.held_by in {None, *terms.own} or key in in_use}
             booked = terms.booked(connection, free, terms.span)
         free = {key: each for key, each in free.items() if key not in terms.avoid}
         matching = criteria.matching(self._core, connection, need, free)
@@ -181,6 +190,7 @@ class Booking:
             raise errors.LostRace()
         self._prove_matching(connection, wishes, chosen, locked)
         booked = terms.booked(connection, ids, terms.span)
+        in_use = {(wish.reservation_id, key) for wish in wishes for key in wish.in_use}
         for given in chosen:
             resource = locked[given.resource_id]
             taken = booked.setdefault(given.resource_id, [])
@@ -188,7 +198,8 @@ class Booking:
                 raise errors.LostRace()
             amount = fit.WHOLE if given.whole else given.amount
             taken += [(terms.span, amount)] * given.copies
-            if self._soon(terms) and resource.held_by not in {None, *terms.own}:
+            if (self._soon(terms) and resource.held_by not in {None, *terms.own}
+                    and (given.reservation_id, resource.id) not in in_use):
                 raise errors.LostRace()
 
     def _prove_matching(self, connection, wishes, chosen, locked):

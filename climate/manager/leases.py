@@ -6,6 +6,7 @@ is the trust of a new lease: it needs the token that came with the request.
 """
 import dataclasses
 import datetime
+import json
 
 from oslo_log import log
 from oslo_utils import uuidutils
@@ -170,10 +171,7 @@ class Leases:
                                                    conf.minutes_before_end_lease)
         moments.refuse_notices_outside(request.notify_at, span, now)
         occasion = base.Occasion(context.project_id, starts_now=span.start <= now)
-        drafts = [self._resolved(records.Reservation(
-            id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
-            request=asked.request, created_at=now), request.lenient, occasion)
-            for asked in request.reservations]
+        drafts = list(self._drafts(lease_id, request, occasion, now))
         lease = records.Lease(
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
@@ -194,13 +192,20 @@ class Leases:
         binding.refuse_leased(self._core, leased)
         return lease, wishes
 
-    def _resolved(self, draft, lenient, occasion):
-        """The Reservation with its request as it is to be stored, and with what it leases."""
-        request = self._core.registry.checked(draft.resource_type, draft.request, lenient)
-        plugin = self._plugin(draft)
-        found = dataclasses.replace(
-            draft, request=plugin.resolve(self._core.cloud, request, occasion))
-        return dataclasses.replace(found, leased_id=plugin.leased_id(found))
+    def _drafts(self, lease_id, request, occasion, now):
+        """Yield the Reservations, with their requests as they are to be stored."""
+        known = {}
+        for asked in request.reservations:
+            plugin = self._core.registry.plugin(asked.resource_type)
+            # Of a hundred servers that are asked for alike, the cloud is asked about one.
+            key = asked.resource_type, json.dumps(asked.request, sort_keys=True)
+            if key not in known:
+                known[key] = plugin.resolve(self._core.cloud, self._core.registry.checked(
+                    asked.resource_type, asked.request, request.lenient), occasion)
+            draft = records.Reservation(
+                id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
+                request=known[key], created_at=now)
+            yield dataclasses.replace(draft, leased_id=plugin.leased_id(draft))
 
     def _plugin(self, reservation):
         return self._core.registry.plugin(reservation.resource_type)

@@ -51,14 +51,14 @@ class Reservations:
         now = self._core.clock()
         holding = holdings.get(connection, reservation_id)
         plugin = self._core.registry.plugins.get(holding.resource_type)
-        wakes, ordinary, server_id = False, False, None
+        wakes, more = False, {}
         if plugin is not None and plugin.leases_things:
             lease = leases.get(connection, holding.lease_id)
             [reservation] = [each for each in lease.reservations if each.id == reservation_id]
-            wakes, ordinary = plugin.wakes(reservation), plugin.roams(lease, reservation)
-            server_id = plugin.leased_id(reservation)
-        found = usability.judge(holding, project_id, now, wakes)
-        found = dataclasses.replace(found, ordinary=ordinary, server_id=server_id)
+            wakes = plugin.wakes(reservation)
+            more = {'ordinary': plugin.roams(lease, reservation),
+                    'server_id': plugin.leased_id(reservation), 'room': plugin.room(reservation)}
+        found = dataclasses.replace(usability.judge(holding, project_id, now, wakes), **more)
         if not found.active:
             return found
         had = holdings.names(connection, reservation_id, pools.HostPool.name, _SERVICE_HOST, now)

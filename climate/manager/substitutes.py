@@ -122,7 +122,8 @@ def _hold(connection, reservation, promised):
     holders = resources.hold(connection, whole, reservation.id) if whole else {}
     holders |= {given.resource_id: known[given.resource_id].held_by for given in promised
                 if not given.whole
-                and known[given.resource_id].held_by not in (None, reservation.id)}
+                and known[given.resource_id].held_by not in (None, reservation.id)
+                and not _in_use(reservation, known[given.resource_id], False)}
     broken = {key for key, each in known.items()
               if not each.reservable and key not in holders
               and not _in_use(reservation, each, key in whole)}

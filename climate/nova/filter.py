@@ -24,6 +24,7 @@ from oslo_log import log
 from climate.nova import options
 from climate.nova import question
 from climate.nova import rules
+from climate.nova import sizes
 
 LOG = log.getLogger(__name__)
 
@@ -178,7 +179,8 @@ def _judged(hosts, judge):
 def _wish(spec_obj):
     hinted = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
     of_flavor = _of_flavor(spec_obj.flavor)
-    server = {'server_id': _set(spec_obj, 'instance_uuid'), 'exists': _exists(spec_obj)}
+    server = {'server_id': _set(spec_obj, 'instance_uuid'), 'exists': _exists(spec_obj),
+              'size': sizes.of(spec_obj.flavor)}
     if hinted is None:
         return rules.Wish(of_flavor, spec_obj.project_id, of_flavor is not None, **server)
     return rules.Wish(hinted, spec_obj.project_id, of_flavor=tuple(of_flavor or ()), **server)

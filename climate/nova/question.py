@@ -131,7 +131,12 @@ def _read(found):
     return found['id'], rules.Answer(
         active=found['active'] is True, usable=found['usable'] is True, reason=found['reason'],
         hosts=frozenset(hosts), ordinary=found.get('ordinary') is True,
-        server_id=found.get('server_id'))
+        server_id=found.get('server_id'), room=_room(found.get('room')))
+
+
+def _room(found):
+    """{class of Placement: units}, or None where none is told."""
+    return None if found is None else {each: int(units) for each, units in dict(found).items()}
 
 
 def _message(found):

@@ -15,6 +15,7 @@ FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
 _FENCED = 'reserved for others'
 _ELSEWHERE = 'not in the reservation'
 _OTHERS = 'its reservation is for another server'
+_TOO_LARGE = 'too large for the room that its reservation holds'
 _FOREIGN = 'its reservation is not for this project, or not active'
 
 
@@ -49,6 +50,7 @@ class Wish:
     :ivar of_flavor: ids of reservations that its flavor names beside the hint.
     :ivar server_id: the server that is placed; None where it is not known.
     :ivar exists: it is moved or woken, not booted.
+    :ivar size: what it takes of a host, {class of Placement: units}; None where that is not known.
     """
 
     reservations: list | None
@@ -57,6 +59,7 @@ class Wish:
     of_flavor: tuple = ()
     server_id: str | None = None
     exists: bool = False
+    size: dict | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Answer:
     :ivar hosts: the names of the compute services that belong to it now.
     :ivar ordinary: its servers may be placed as if they named no reservation.
     :ivar server_id: the one server that it is for; None: any.
+    :ivar room: what the server may take of a host, {class of Placement: units}; None: it is not
+        said. The rest of the host is others'.
     """
 
     active: bool
@@ -77,6 +82,7 @@ class Answer:
     hosts: collections.abc.Set = frozenset()
     ordinary: bool = False
     server_id: str | None = None
+    room: dict | None = None
 
 
 class Judge:
@@ -143,18 +149,20 @@ class Judge:
     def _answers_for_it(self):
         """The answers, where those about reservations of other servers open no host to this one.
 
-        Servers that are booted together name the reservations of all of them.
+        Servers that are booted together name the reservations of all of them. Some of those may be
+        over; but where one is its own, that one alone says whether the server is an ordinary one.
         """
-        server_id = self._wish.server_id
-        others = [each for each, answer in self._answers.items()
-                  if answer.server_id not in (None, server_id)]
-        if not others:
-            return self._answers
-        has_own = any(answer.server_id is not None and answer.server_id == server_id
-                      for answer in self._answers.values())
-        return {**self._answers, **{each: dataclasses.replace(
-            self._answers[each], active=False, usable=False, reason=_OTHERS,
-            ordinary=self._answers[each].ordinary and not has_own) for each in others}}
+        mine = self._wish.server_id
+        has_own = mine is not None and any(
+            answer.server_id == mine for answer in self._answers.values())
+        found = {}
+        for each, answer in self._answers.items():
+            if answer.server_id not in (None, mine):
+                answer = dataclasses.replace(answer, active=False, usable=False, reason=_OTHERS)
+            if has_own and answer.server_id != mine:
+                answer = dataclasses.replace(answer, ordinary=False)
+            found[each] = answer
+        return found
 
     def _fences(self, places):
         """The fences among the aggregates of all hosts, by their identity."""
@@ -165,6 +173,8 @@ class Judge:
 
     def _inside(self, reservation_id, answer, aggregates):
         """Why not on a host that is in an active reservation."""
+        if self._exceeds(answer.room):
+            return _TOO_LARGE
         pool = next((each for each in aggregates if each.name == reservation_id), None)
         if answer.usable:
             self.doubtful = self.doubtful or pool is None or not self._opens(pool)
@@ -172,6 +182,12 @@ class Judge:
         if pool is not None and self._is_shared(pool):
             return None
         return answer.reason or _FOREIGN
+
+    def _exceeds(self, room):
+        """True where the server, perhaps as it is to be resized, needs more than the room."""
+        size = self._wish.size
+        return room is not None and size is not None and any(
+            units > room.get(each, 0) for each, units in size.items())
 
     def _is_fence(self, aggregate):
         if aggregate.name == self._options.freepool:

@@ -31,11 +31,7 @@ class FlavorPlugin(base.ResourcePlugin):
 
     @classmethod
     def lenient(cls, request):
-        found = super().lenient(room.lenient(request))
-        if type(found.get('flavor_id')) is int:
-            # The command line of existing clients sends whatever looks like a number as one.
-            found['flavor_id'] = str(found['flavor_id'])
-        return found
+        return super().lenient(room.lenient(footprint.lenient(request)))
 
     def resolve(self, cloud, request, occasion):
         before = occasion.before

@@ -18,6 +18,14 @@ _TRAIT = 'trait:'
 _GRANULAR = re.compile(r'(resources|trait)[^:]+:')
 
 
+def lenient(request):
+    """A request of REST 1.0 with the id of its flavor as the schema wants it: 2 made "2"."""
+    # The command line of existing clients sends whatever looks like a number as one.
+    if type(request.get('flavor_id')) is int:
+        return {**request, 'flavor_id': str(request['flavor_id'])}
+    return request
+
+
 def find(cloud, flavor_id, project_id):
     """The Flavor of that id.
 

@@ -8,6 +8,14 @@ from climate.domain import audit
 from climate.plugins import base
 
 
+def enrolled_hosts(conf, cloud):
+    """The service hosts that are enrolled, leased ones too, as a set."""
+    prefix = conf.nova.availability_zone_prefix
+    return {host for each in cloud.as_service().nova.aggregates() for host in each.hosts
+            if each.name == conf.nova.aggregate_freepool
+            or (prefix and (each.zone or '').startswith(prefix))}
+
+
 class HostPool(base.Pool):
     """Hypervisors that an administrator enrolled, kept in the freepool aggregate of Nova."""
 

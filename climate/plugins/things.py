@@ -57,6 +57,12 @@ class LeasesThings:
         """True where servers of the reservation may be placed on ordinary hosts just now. Pure."""
         return False
 
+    def room(self, reservation):
+        """How much of each of its resources what it leases may take, {class: units}; None: all.
+
+        Pure. What it was made for stays what it is: more is not given to it by resizing.
+        """
+
     def wakes(self, reservation):
         """True where what it leases is woken on its resources during the start. Pure."""
         return False

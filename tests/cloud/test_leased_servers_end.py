@@ -33,6 +33,25 @@ def test_servers_that_live_on_leave_the_pool_and_their_owner_has_them_back(
     assert shelved.settled('ACTIVE').compute_host == open_host
 
 
+def test_servers_that_nova_would_neither_image_nor_suspend_come_to_their_end(
+        boot, admin, demo, open_host, forget_images):
+    rescued, failed, locked = (boot(duration='10m', on_end=on_end)
+                               for on_end in ('snapshot', 'snapshot', 'suspend'))
+    for each in (rescued, failed, locked):
+        forget_images(each)
+        each.lease('active')
+    demo.compute.rescue_server(rescued.id)
+    rescued.settled('RESCUE')
+    admin.compute.reset_server_state(failed.id, 'error')
+    demo.compute.lock_server(locked.id)
+    for each in (rescued, failed, locked):
+        each.end()
+    locked.settled('SUSPENDED')
+    for each in (rescued, failed):
+        each.active_image(demo.current_project_id)
+        each.gone(15)
+
+
 def test_a_lease_of_a_server_that_is_deleted_before_its_start_ends_early(boot, open_host):
     leased = boot(start=scenes.in_seconds(600), duration='10m')
     leased.settled('SHELVED_OFFLOADED')

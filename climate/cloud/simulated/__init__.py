@@ -2,6 +2,7 @@
 """The built-in cloud: Nova, Placement and Keystone as they behave, in a small database."""
 from concurrent import futures
 import contextlib
+import json
 import threading
 import time
 
@@ -117,6 +118,33 @@ class SimulatedCloud(base.Cloud):
         """Set the status of a server, such as SHUTOFF, as if it had come to that by itself."""
         with self._transaction() as connection:
             servers.put(connection, server_id, status=status)
+
+    def resize_server(self, server_id, flavor):
+        """Resize a server to the flavor of that id, as its owner might, and confirm it.
+
+        Its own host comes into question, too.
+
+        :raises Conflict: no host may take it, or has room.
+        """
+        with self._transaction() as connection:
+            row = servers.find(connection, server_id)
+            found = _flavor(connection, flavor, row['project_id'])
+            chosen = self._scheduler.choose(connection, scheduler.Wanted(
+                row['project_id'], json.loads(row['hints']), found, leased=True,
+                server_id=server_id))
+            if chosen is None:
+                raise errors.Conflict(reason='No valid host was found.')
+            servers.resize(connection, server_id, found, chosen)
+
+    def lock_server(self, server_id):
+        """Let nobody but administrators change a server."""
+        with self._transaction() as connection:
+            servers.put(connection, server_id, locked=1)
+
+    def break_server(self, server_id):
+        """Let a server fall into ERROR on its host, and Nova fail to stop it from now on."""
+        self._lifecycle.broken.add(server_id)
+        self.mark_server(server_id, 'ERROR')
 
     def images(self):
         """The images made of servers, oldest first, as dicts.

@@ -70,6 +70,12 @@ class Servers(base.Servers):
     def suspend(self, server_id):
         self._begin('suspend', server_id, admin=False)
 
+    def unrescue(self, server_id):
+        self._begin('unrescue', server_id, admin=False)
+
+    def stop(self, server_id):
+        self._begin('stop', server_id, admin=False)
+
     def migrate(self, server_id):
         def work(connection, project_id):
             row = servers.find(connection, server_id)

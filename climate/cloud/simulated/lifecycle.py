@@ -31,6 +31,8 @@ _CHANGES = {
     'offload': Change('shelving_offloading', ('SHELVED',)),
     'unshelve': Change('unshelving', ('SHELVED', 'SHELVED_OFFLOADED')),
     'suspend': Change('suspending', ('ACTIVE',), 'SUSPENDED'),
+    'unrescue': Change('unrescuing', ('RESCUE',), 'ACTIVE'),
+    'stop': Change('powering-off', ('ACTIVE', 'ERROR')),
     'migrate': Change('migrating', ('ACTIVE', 'PAUSED')),
     'migrate stopped': Change('resize_migrating', ('SHUTOFF',)),
     'confirm': Change('confirming', ('VERIFY_RESIZE',), 'SHUTOFF'),
@@ -45,14 +47,17 @@ class Lifecycle:
     :param options: the group [simulated] of the configuration.
     :param choose: callable(connection, scheduler.Wanted), as ``Scheduler.choose``.
     :param clock: returns this moment, in seconds since the epoch.
+    :ivar broken: the ids of servers that Nova cannot stop, for this process.
     """
 
     def __init__(self, options, choose, clock):
+        self.broken = set()
         self._options = options
         self._choose = choose
         self._clock = clock
         self._ends = {'shelving': _offload, 'shelving_offloading': _offload,
-                      'unshelving': self._unshelve, 'migrating': self._migrate,
+                      'unshelving': self._unshelve, 'powering-off': self._stop,
+                      'migrating': self._migrate,
                       'resize_migrating': self._migrate, images.UPLOADING: _upload}
 
     def boot(self, connection, server, hints):
@@ -64,7 +69,8 @@ class Lifecycle:
     def begin(self, connection, change, server_id, project_id, **about):
         """Begin a change, which ends at once or after [simulated] server_seconds.
 
-        :param change: build, shelve, offload, unshelve, suspend, migrate, migrate stopped, confirm.
+        :param change: build, shelve, offload, unshelve, suspend, unrescue, stop, migrate,
+            migrate stopped, confirm.
         :param project_id: of the user who wants it; None for an administrator.
         :param about: what the end of the change must know.
         :raises ServerNotFound: there is none, or it is another project's.
@@ -123,6 +129,8 @@ class Lifecycle:
         if row is None:
             raise errors.ServerNotFound(server_id=server_id)
         rule = _CHANGES[change]
+        if row['locked'] and project_id is not None and change != 'snapshot':
+            raise errors.StillBusy(service='Nova', reason=f'Instance {server_id} is locked')
         if row['task'] is not None or row['status'] not in rule.begins_in:
             doing = f' ({row["task"]})' if row['task'] else ''
             raise errors.StillBusy(service='Nova', reason=(
@@ -138,6 +146,12 @@ class Lifecycle:
             return
         servers.put(connection, row['id'], status='ACTIVE', host=host)
         images.drop_shelved(connection, row['id'], about['project_id'])
+
+    def _stop(self, connection, row, about):
+        if row['id'] in self.broken:
+            _fail(connection, row, 'stop')
+            return
+        servers.put(connection, row['id'], status='SHUTOFF')
 
     def _migrate(self, connection, row, about):
         host = self._place(connection, row)

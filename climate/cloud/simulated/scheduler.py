@@ -57,7 +57,7 @@ class Scheduler:
         able = [row for row in hosts.every(connection)
                 if row['up'] and row['enabled']
                 and (wanted.hosts is None or row['service_host'] in wanted.hosts)]
-        able = _with_room(connection, able, wanted.flavor)
+        able = _with_room(connection, able, wanted)
         may = self._admitted([(row['service_host'], inside.get(row['service_host'], ()))
                               for row in able], wanted, aggregates.every(connection))
         taken = collections.Counter(server.host for server in servers.every(connection))
@@ -78,27 +78,30 @@ class Scheduler:
             places = [(host, [each for each in inside if each.name != self._options.freepool])
                       for host, inside in places]
         wish = rules.Wish([] if by_flavor else reservations, wanted.project_id, by_flavor,
-                          server_id=wanted.server_id)
+                          server_id=wanted.server_id,
+                          size=wanted.flavor and dict(_units(wanted.flavor)))
         refusals = rules.Judge(wish, self._options, answers).refusals(places)
         return [host for (host, _), refusal in zip(places, refusals, strict=True)
                 if refusal is None]
 
 
-def _with_room(connection, rows, flavor):
-    """Those of the hypervisors that have room and the traits for one more server of a flavor."""
+def _with_room(connection, rows, wanted):
+    """Those of the hypervisors that have room and the traits for the server."""
+    flavor = wanted.flavor
     if flavor is None:
         return rows
     taken = {}
-    for row in connection.execute('SELECT * FROM servers WHERE host IS NOT NULL'):
+    for row in connection.execute(
+            'SELECT * FROM servers WHERE host IS NOT NULL AND id IS NOT ?', (wanted.server_id,)):
         held = servers.flavor(row)
         if held is not None:
             taken.setdefault(row['host'], collections.Counter()).update(_units(held))
-    wanted = _units(flavor)
+    units = _units(flavor)
     traits = {key.removeprefix('trait:') for key, text in flavor.extra_specs.items()
               if key.startswith('trait:') and text == 'required'}
     return [row for row in rows
             if traits <= set(json.loads(row['traits']))
-            and _fits(_capacity(connection, row), wanted,
+            and _fits(_capacity(connection, row), units,
                       taken.get(row['service_host'], collections.Counter()))]
 
 

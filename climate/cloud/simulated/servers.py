@@ -52,6 +52,12 @@ def make(connection, server, hints):
     return server_id
 
 
+def resize(connection, server_id, flavor, host):
+    """Give a server another Flavor, on that service host."""
+    put(connection, server_id, host=host, flavor_id=flavor.id,
+        flavor=json.dumps(dataclasses.asdict(flavor)))
+
+
 def put(connection, server_id, **columns):
     """Write these columns of a server."""
     names = ', '.join(f'{name} = ?' for name in columns)
@@ -73,7 +79,7 @@ def mark(connection, row, metadata):
 
 
 def flavor(row):
-    """The Flavor that a server was booted with, whatever became of it since; None if unknown."""
+    """The Flavor of a server, whatever became of that since; None if unknown."""
     return None if row['flavor'] is None else models.Flavor(**json.loads(row['flavor']))
 
 
@@ -87,4 +93,5 @@ def record(row, flavor=None):
     """A row as a Server, with that Flavor."""
     return models.Server(id=row['id'], name=row['name'], host=row['host'],
                          project_id=row['project_id'], status=row['status'], task=row['task'],
-                         metadata=json.loads(row['metadata']), flavor=flavor)
+                         metadata=json.loads(row['metadata']), flavor=flavor,
+                         locked=bool(row['locked']))

@@ -60,6 +60,8 @@ _SECOND = (
     """CREATE TABLE failures (
         server_id TEXT NOT NULL, change TEXT NOT NULL, at REAL NOT NULL)""",
 )
+_THIRD = ('ALTER TABLE servers ADD COLUMN locked INTEGER NOT NULL DEFAULT 0',)
+_NEWER = {2: _SECOND, 3: _THIRD}
 
 
 class Store:
@@ -78,12 +80,12 @@ class Store:
             for statement in _SCHEMA:
                 connection.execute(statement)
             version = connection.execute('PRAGMA user_version').fetchone()[0]
-            if version < 2:
-                for statement in _SECOND:
+            for newer, statements in _NEWER.items():
+                for statement in statements if version < newer else ():
                     connection.execute(statement)
-                if version == 0:
-                    found(connection)
-                connection.execute('PRAGMA user_version = 2')
+                    connection.execute(f'PRAGMA user_version = {newer}')
+            if version == 0:
+                found(connection)
 
     @contextlib.contextmanager
     def transaction(self):

@@ -34,7 +34,7 @@ def test_a_lease_that_runs_shows_its_hosts(ask, manager, enrolled):
     assert (answer.status_int, answer.json) == (200, {'reservation': {
         'id': reservation_of(lease), 'lease_id': lease.id, 'project_id': 'demo',
         'active': True, 'usable': True, 'reason': None, 'ordinary': False,
-        'server_id': None,
+        'server_id': None, 'room': None,
         'hosts': [host.name for host in had],
         'service_hosts': [host.facts['service_name'] for host in had]}})
 

@@ -76,6 +76,13 @@ def test_a_server_that_is_booted_with_its_lease_is_bound_and_runs(manager, demo)
     assert 'bind' in acts.history(manager, lease)
 
 
+def test_the_cloud_is_asked_about_the_flavor_of_many_servers_once(manager):
+    asked = []
+    manager.cloud.faults.on_point = lambda name, when: asked.append((name, when))
+    leased(manager, *[to_come() for _ in range(20)], to_come(flavor='1'))
+    assert asked.count(('nova.flavor', 'before')) == 2
+
+
 def test_a_lease_that_starts_now_needs_no_enrolled_host_and_draws_nothing(manager):
     lease = leased(manager, to_come())
     assert only(lease).resource_ids == ()
@@ -140,7 +147,9 @@ def test_a_server_is_bound_once(manager, demo):
         manager.client.bind_reservation(demo, only(lease).id, second.id)
 
 
-@pytest.mark.parametrize('server_id', ['no-such-server', str(uuid.UUID(int=7))])
+@pytest.mark.parametrize('server_id', [
+    'no-such-server', 'detail', '../flavors/2', str(uuid.UUID(int=7)),
+    '0F1B7A0C-9A5F-4A4E-9F1E-7D6A3F1F0A11', '0f1b7a0c9a5f4a4e9f1e7d6a3f1f0a11'])
 def test_what_is_not_there_is_not_bound(manager, demo, server_id):
     lease = leased(manager, to_come())
     with pytest.raises(errors.BadField, match='no server'):

@@ -85,6 +85,16 @@ def test_room_in_use_is_not_given_up_for_a_longer_lease(manager, preferred):
     assert story.only(manager.lease(lease)).resource_ids == held != ()
 
 
+def test_room_that_is_held_is_not_given_up_for_a_longer_lease_before_it_starts(
+        manager, preferred):
+    [host] = manager.enrol(1)
+    lease = later(manager)
+    manager.create(builders.a_lease(start=END + builders.hours(1)))
+    with pytest.raises(errors.NotEnough):
+        acts.change(manager, lease, end=END + builders.hours(2))
+    assert story.only(manager.lease(lease)).resource_ids == (host.id,)
+
+
 def test_a_server_that_runs_without_room_gets_none_by_a_longer_lease(manager, preferred):
     lease = later(manager)
     server = story.boot(manager, lease)
@@ -157,7 +167,8 @@ def asks_climate(manager):
     def answer(reservation_id, project_id):
         found = manager.client.reservation_hosts(builders.an_admin(), reservation_id, project_id)
         return rules.Answer(found.active, found.usable, found.reason,
-                            frozenset(found.service_hosts), found.ordinary, found.server_id)
+                            frozenset(found.service_hosts), found.ordinary, found.server_id,
+                            found.room)
     manager.cloud.answers = answer
 
 
@@ -182,6 +193,33 @@ def test_what_is_booted_while_its_lease_starts_is_an_ordinary_server(manager):
     story.run_for(manager)
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert story.now_on(server)(manager).host not in acts.freepool(manager)
+
+
+def test_a_server_that_runs_where_room_is_held_does_not_grow_into_that_of_others(manager):
+    manager.enrol(1)
+    asks_climate(manager)
+    lease = later(manager)
+    server = story.boot(manager, lease)
+    manager.run_until(story.LATER + builders.minutes(1))
+    with pytest.raises(errors.Conflict, match='No valid host'):
+        manager.cloud.resize_server(server.id, '4')
+    manager.cloud.resize_server(server.id, '1')
+    assert story.now_on(server)(manager).host in acts.freepool(manager)
+    assert story.now_on(server)(manager).flavor.name == 'm1.tiny'
+
+
+def test_a_server_that_grew_before_it_slept_is_not_woken_where_its_room_is_too_small(manager):
+    manager.enrol(1)
+    asks_climate(manager)
+    server = story.boot(manager)
+    lease = later(manager, story.known(server))
+    manager.cloud.resize_server(server.id, '4')
+    manager.run_until(story.LATER + builders.minutes(10))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ERROR
+    for text in (server.id, 'resized', 'vcpus 4, memory_mb 8192, disk_gb 80', 'Delete the lease'):
+        assert text in lease.reason
+    assert story.now_on(server)(manager).status == 'SHELVED_OFFLOADED'
 
 
 demo = story.demo

@@ -52,6 +52,13 @@ def test_a_server_comes_with_its_task_its_metadata_and_its_own_flavor(servers, s
             extra_specs={'a:b': 'c'}))
 
 
+@pytest.mark.parametrize('fields, locked', [
+    ({'status': 'ACTIVE'}, False), ({'locked': False}, False), ({'locked': True}, True)])
+def test_a_server_says_whether_it_is_locked(servers, shown, fields, locked):
+    shown(**fields)
+    assert servers.server('s1').locked is locked
+
+
 @pytest.mark.parametrize('fields', [{}, {'status': 'DELETED'}, {'status': 'SOFT_DELETED'}])
 def test_a_server_that_is_gone_is_none(servers, shown, fields):
     shown(**fields)
@@ -106,7 +113,7 @@ def test_metadata_of_a_server_that_sleeps_wait_unless_all_is_as_it_should_be(
 
 CHANGES = {
     'mark': ({'k': 'v'},), 'shelve': (), 'offload': (), 'unshelve': (), 'suspend': (),
-    'migrate': (), 'create_image': ('name', 'key'),
+    'unrescue': (), 'stop': (), 'migrate': (), 'create_image': ('name', 'key'),
 }
 
 
@@ -142,6 +149,12 @@ def test_servers_are_put_to_sleep(servers, actions):
     assert actions() == [{'shelve': None}, {'shelveOffload': None}, {'suspend': None}]
 
 
+def test_servers_are_brought_back(servers, actions):
+    servers.unrescue('s1')
+    servers.stop('s1')
+    assert actions() == [{'unrescue': None}, {'os-stop': None}]
+
+
 def test_a_server_wakes_anywhere_or_on_a_host_whatever_zone_it_was_pinned_to(
         servers, actions, canned):
     servers.unshelve('s1')
@@ -170,14 +183,15 @@ def test_a_server_that_is_suspended_cannot_be_moved_now(servers, shown, actions)
     assert not actions()
 
 
-def test_wakings_that_failed_since_a_moment_are_counted(servers, canned):
+@pytest.mark.parametrize('change', ['unshelve', 'stop'])
+def test_changes_that_failed_since_a_moment_are_counted(servers, canned, change):
     canned.http.get(f'{canned.NOVA}/servers/s1/os-instance-actions', json={'instanceActions': [
         {'action': action, 'message': message, 'start_time': f'2030-01-01T{time}.000000'}
         for action, message, time in (
-            ('unshelve', 'Error', '12:00:05'), ('unshelve', 'Error', '12:00:00'),
-            ('unshelve', None, '12:00:04'), ('shelve', 'Error', '12:00:03'),
-            ('unshelve', 'Error', '11:59:59'))]})
-    assert servers.failures('s1', 'unshelve', NOON) == 2
+            (change, 'Error', '12:00:05'), (change, 'Error', '12:00:00'),
+            (change, None, '12:00:04'), ('shelve', 'Error', '12:00:03'),
+            (change, 'Error', '11:59:59'))]})
+    assert servers.failures('s1', change, NOON) == 2
 
 
 def test_moves_that_failed_since_a_moment_are_counted(servers, canned):

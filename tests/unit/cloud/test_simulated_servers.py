@@ -129,13 +129,14 @@ def test_a_shelved_server_has_no_host_and_comes_back_active(scene, status):
 
 
 @pytest.mark.parametrize('status, refused', [
-    ('BUILD', ['shelve', 'offload', 'unshelve', 'suspend', 'migrate']),
-    ('ACTIVE', ['offload', 'unshelve']),
-    ('SHUTOFF', ['offload', 'unshelve', 'suspend']),
+    ('BUILD', ['shelve', 'offload', 'unshelve', 'suspend', 'migrate', 'unrescue', 'stop']),
+    ('ACTIVE', ['offload', 'unshelve', 'unrescue']),
+    ('RESCUE', ['shelve', 'offload', 'unshelve', 'suspend', 'migrate', 'stop']),
+    ('SHUTOFF', ['offload', 'unshelve', 'suspend', 'unrescue', 'stop']),
     ('SUSPENDED', ['offload', 'unshelve', 'suspend', 'migrate']),
     ('SHELVED', ['shelve', 'suspend', 'migrate']),
     ('SHELVED_OFFLOADED', ['shelve', 'offload', 'suspend', 'migrate']),
-    ('ERROR', ['shelve', 'offload', 'unshelve', 'suspend', 'migrate'])])
+    ('ERROR', ['shelve', 'offload', 'unshelve', 'suspend', 'migrate', 'unrescue'])])
 def test_a_change_that_the_state_forbids_is_refused(scene, status, refused):
     server = scene.boot(status)
     for change in refused:
@@ -144,6 +145,29 @@ def test_a_change_that_the_state_forbids_is_refused(scene, status, refused):
     if status not in ('ACTIVE', 'SHUTOFF', 'SUSPENDED'):
         with pytest.raises(errors.StillBusy):
             scene.service.servers.create_image(server.id, 'image', 'key')
+
+
+def test_a_server_is_brought_back_from_rescue_and_error_unless_it_is_broken(scene):
+    rescued, failed, broken = scene.boot('RESCUE'), scene.boot('ERROR'), scene.boot()
+    scene.service.servers.unrescue(rescued.id)
+    scene.service.servers.stop(failed.id)
+    scene.cloud.break_server(broken.id)
+    scene.service.servers.stop(broken.id)
+    assert [scene.status(each) for each in (rescued, failed, broken)] == [
+        'ACTIVE', 'SHUTOFF', 'ERROR']
+    assert scene.service.servers.failures(broken.id, 'stop', LONG_AGO) == 1
+
+
+def test_a_server_that_is_locked_is_changed_by_administrators_only(scene):
+    server = scene.boot()
+    scene.cloud.lock_server(server.id)
+    assert scene.look(server).locked
+    for change in ('shelve', 'suspend', 'stop'):
+        with pytest.raises(errors.StillBusy, match='is locked'):
+            getattr(scene.user.servers, change)(server.id)
+    scene.user.servers.create_image(server.id, 'image', 'key')
+    scene.service.servers.suspend(server.id)
+    assert scene.status(server) == 'SUSPENDED'
 
 
 def test_a_shelved_server_that_keeps_its_host_is_offloaded_or_woken_where_it_is(scene):

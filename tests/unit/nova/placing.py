@@ -29,6 +29,10 @@ def naming(number):
     return {'reservation': [f'r{index}' for index in range(number)]}
 
 
+def sized(vcpus=1, memory_mb=1024, root_gb=10, ephemeral_gb=0, swap=0, **extra_specs):
+    return nova_standin.Flavor(extra_specs, vcpus, memory_mb, root_gb, ephemeral_gb, swap)
+
+
 def flavored(reservation_id='r2'):
     return request(flavor=nova_standin.Flavor({FLAVOR_KEY: reservation_id}))
 

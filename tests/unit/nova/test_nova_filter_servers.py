@@ -178,3 +178,57 @@ def test_of_several_that_were_booted_together_each_goes_by_its_own(asking, clima
     climate.shows('r2', server_id='s1', reason='Lease l1 has not started.')
     asleep = placing.request({'reservation': ['r0', 'r2']}, instance_uuid='s1')
     assert placing.passed(asking, asleep) == []
+
+
+@pytest.mark.parametrize('other', ['purged', 'never came', 'another server'])
+def test_a_server_that_sleeps_does_not_wake_because_one_booted_with_it_is_over(
+        asking, climate, other):
+    if other == 'purged':
+        climate.knows_not('r0')
+    else:
+        climate.shows('r0', ordinary=True, reason='Lease l0 is over.',
+                      server_id='s0' if other == 'another server' else None)
+    climate.shows('r1', server_id='s1', reason='Lease l1 has not started.')
+    woken = placing.request({'reservation': ['r0', 'r1']}, instance_uuid='s1',
+                            requested_destination=nova_standin.Destination(cell='cell1'))
+    assert placing.passed(asking, woken) == []
+    climate.shows('r1', server_id='s1', ordinary=True, reason='Lease l1 is over.')
+    assert placing.passed(asking, woken) == ['plain']
+
+
+ROOM = {'VCPU': 2, 'MEMORY_MB': 2048, 'DISK_GB': 20, 'CUSTOM_GPU': 1}
+GPU = 'resources:CUSTOM_GPU'
+
+
+@pytest.mark.parametrize('flavor', [
+    placing.sized(), placing.sized(2, 2048, 20, **{GPU: '1'}), placing.sized(2, 2048, 10, 9, 1024),
+    placing.sized(9, **{'resources:VCPU': '0'}), nova_standin.Flavor({})], ids=str)
+def test_a_server_has_the_room_that_is_held_for_it(asking, climate, flavor):
+    climate.shows('r1', ['mine'], server_id='s1', room=ROOM)
+    assert placing.passed(asking, request(WITH_R1, flavor=flavor)) == ['mine']
+
+
+@pytest.mark.parametrize('flavor', [
+    placing.sized(3), placing.sized(2, 2049), placing.sized(2, 2048, 21),
+    placing.sized(2, 2048, 15, 6), placing.sized(2, 2048, 20, 0, 1),
+    placing.sized(**{GPU: '2'}), placing.sized(**{'resources:CUSTOM_FPGA': '1'}),
+    placing.sized(**{'hw:cpu_policy': 'dedicated'})], ids=str)
+def test_a_server_that_is_resized_gets_no_room_of_others(asking, climate, caplog, flavor):
+    caplog.set_level(logging.INFO)
+    climate.shows('r1', ['mine'], server_id='s1', room=ROOM)
+    climate.leases('s1', 'r1', ['mine'], room=ROOM)
+    assert placing.passed(asking, request(WITH_R1, flavor=flavor)) == []
+    assert '1 too large for the room that its reservation holds' in placing.told(caplog)[0]
+    assert placing.passed(asking, request(flavor=flavor), MINE) == []
+
+
+def test_an_ordinary_server_may_grow_on_ordinary_hosts(asking, climate):
+    climate.shows('r1', ['mine'], server_id='s1', room=ROOM, ordinary=True)
+    large = request(WITH_R1, None, flavor=placing.sized(64))
+    assert placing.passed(asking, large) == ['plain']
+
+
+@pytest.mark.parametrize('room', ['big', [1], {'VCPU': 'many'}, {'VCPU': None}], ids=str)
+def test_room_that_cannot_be_read_is_no_answer(asking, climate, room):
+    climate.shows('r1', ['mine'], room=room)
+    assert placing.passed(asking, request(WITH_R1)) == []

@@ -119,7 +119,8 @@ def test_a_client_of_rest_1_0_is_told_which_fields_are_missing(checked, request_
     ({**SIZED, 'resource_id': 'r', 'flavor_id': 'r', 'aggregate_id': 1}, SIZED),
     ({'resource_id': 's', 'flavor_id': '2', 'on_end': 'delete', 'vcpus': 1, 'memory_mb': 2,
       'disk_gb': 3, 'status': 'active'}, {'resource_id': 's', 'on_end': 'delete'}),
-    ({**UNBOUND, 'vcpus': 1, 'amount': None}, UNBOUND)])
+    ({**UNBOUND, 'vcpus': 1, 'amount': None}, UNBOUND),
+    ({'resource_id': None, 'flavor_id': 2}, {'resource_id': None, 'flavor_id': '2'})])
 def test_a_client_of_rest_1_0_may_send_back_all_that_it_was_shown(checked, sent, kept):
     assert checked(sent, lenient=True) == kept
 
@@ -219,6 +220,14 @@ def test_it_is_woken_during_the_start_where_room_is_held(scene):
     assert not scene.plugin.wakes(dataclasses.replace(later, resource_ids=(1,)))
     assert not scene.plugin.wakes(_reservation(scene.resolve(UNBOUND), resource_ids=(1,)))
     assert not scene.plugin.wakes(_reservation(scene.resolve(SIZED), resource_ids=(1,)))
+
+
+def test_it_has_as_much_room_as_is_held(scene):
+    later = _reservation(scene.resolve(UNBOUND, later=True))
+    held = dataclasses.replace(later, resource_ids=(1,))
+    sized = _reservation(scene.resolve(SIZED), resource_ids=(1,))
+    assert scene.plugin.room(held) == {'VCPU': 1, 'MEMORY_MB': 2048, 'DISK_GB': 20}
+    assert scene.plugin.room(later) is scene.plugin.room(sized) is None
 
 
 def test_answers_show_the_server_and_its_size(scene):

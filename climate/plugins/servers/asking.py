@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A leased server, as it is asked for, kept and shown.
-
-A lease that starts at once leaves the server the compute that it has. One that starts later lets
-it sleep until then, and holds the room that it will need.
-"""
-import dataclasses
+"""How a leased server is asked for, and what must be known of it to be stored."""
+import re
 
 from climate import errors
-from climate.domain import agenda
-from climate.domain import extra_specs
-from climate.domain import lifecycle
 from climate.plugins import footprint
-from climate.plugins import room
+from climate.plugins import sized
+from climate.plugins.servers import leased
 
-#: The fields of a request for a leased server, and those of one for room for instances.
-FIELDS = ('resource_id', 'flavor_id', 'on_end')
-SIZED_FIELDS = ('vcpus', 'memory_mb', 'disk_gb', 'amount', 'affinity', 'resource_properties')
 #: What can become of the server at the end.
 ENDINGS = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
-#: Metadata of a server: the id of its lease.
-LEASE_KEY = 'climate:lease_id'
+#: JSON schemas of the fields of a request.
+PROPERTIES = {
+    'resource_id': {
+        'description': 'The id of the server that is leased; null: it is booted with the '
+                       'lease and not known yet.',
+        'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 64},
+    'flavor_id': {'description': 'The flavor of the server that is not known yet.',
+                  **footprint.FLAVOR_ID, 'type': ['string', 'null']},
+    'on_end': {
+        'description': 'What becomes of the leased server at the end. snapshot: an image '
+                       'is made, then it is deleted. null: as the cloud has it.',
+        'enum': [*ENDINGS, None]},
+}
+#: The fields of a request for a leased server, and those of one for room for instances.
+FIELDS = tuple(PROPERTIES)
+SIZED_FIELDS = tuple(sized.PROPERTIES)
 
-_SIZES = ('vcpus', 'memory_mb', 'disk_gb')
+# As Nova writes it; it would take other text for a part of an address, or for the same server.
+_SERVER_ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
 def is_meant(request):
@@ -44,7 +50,8 @@ def lenient(request):
         other = FIELDS
     elif request['resource_id'] is not None:
         other = (*SIZED_FIELDS, 'flavor_id')
-    return {key: value for key, value in request.items() if key not in other}
+    found = {key: value for key, value in request.items() if key not in other}
+    return footprint.lenient(found)
 
 
 def asked(request):
@@ -92,67 +99,25 @@ def refuse_room(request, occasion):
             reason='the reservation leases a server; make another lease for room for instances.')
 
 
-def needs(request):
-    """The Needs of a resolved request: its room, where it sleeps."""
-    if not request['sleeps']:
-        return []
-    need = room.need({'amount': 1}, request['units'],
-                     extra_specs.from_extra_specs(request['traits']))
-    return [dataclasses.replace(need, optional=request['hold_room'] == 'preferred')]
+def find(cloud, server_id, project_id):
+    """The Server of that id.
 
-
-def leased_id(reservation):
-    """The id of the server, or None while it is not known."""
-    return reservation.binding.get('resource_id') or reservation.request['resource_id']
-
-
-def bound(reservation, server_id):
-    """The binding of a reservation that leases this server from now on."""
-    return {**reservation.binding, 'resource_id': server_id}
-
-
-def check(cloud, lease, reservation, server_id):
-    """Refuse a server that the reservation cannot lease.
-
-    :raises BadField: it is not there, of another project, or larger than the room held for it.
+    :raises BadField: the project has none.
     """
-    server = _found(cloud, server_id, lease.project_id)
-    if not reservation.request['sleeps'] or server.flavor is None:
-        return
-    has = footprint.sizes(footprint.as_dict(server.flavor))
-    larger = [f'{name} {has[name]}' for name in _SIZES if has[name] > reservation.request[name]]
-    if larger:
+    server = None
+    if _SERVER_ID.fullmatch(server_id):
+        server = cloud.as_service().servers.server(server_id)
+    if server is None or server.project_id != project_id or server.task == 'deleting':
         raise errors.BadField(field='resource_id', reason=(
-            f'server {server_id} is larger than the flavor that the lease was made with '
-            f'({", ".join(larger)}): boot it with flavor {reservation.request["flavor_id"]}.'))
-
-
-def roams(lease, reservation):
-    """True where the server may be placed on ordinary hosts just now.
-
-    Not while it sleeps before the start, and not while room is held for it.
-    """
-    over = (reservation.state == lifecycle.RESERVATION_DELETED or lease.deleted_at is not None
-            or lease.state == lifecycle.TERMINATED or lease.task in lifecycle.TEARDOWN
-            or lease.event(agenda.DELETE) is not None)
-    if over or not reservation.request['sleeps'] or leased_id(reservation) is None:
-        return True
-    if lease.state == lifecycle.PENDING and lease.task != 'start':
-        return not reservation.binding.get('asleep', False)
-    return not reservation.resource_ids
-
-
-def fields(reservation):
-    """What answers show of the reservation."""
-    request = reservation.request
-    return {'resource_id': leased_id(reservation), 'flavor_id': request['flavor_id'],
-            'on_end': request['on_end'], **{name: request[name] for name in _SIZES}}
+            f'there is no server "{server_id}" in this project; "openstack server list" has the '
+            'ids.'))
+    return server
 
 
 def _refuse_mixed(request):
-    sized = [name for name in SIZED_FIELDS if request.get(name) is not None]
-    if sized:
-        raise errors.BadField(field=', '.join(sized), reason=(
+    foreign = [name for name in SIZED_FIELDS if request.get(name) is not None]
+    if foreign:
+        raise errors.BadField(field=', '.join(foreign), reason=(
             'these are of room for instances, and '
             f'{", ".join(name for name in FIELDS if name in request)} of a leased server: '
             'ask for one or the other.'))
@@ -164,7 +129,7 @@ def _refuse_changes(request, before):
     :raises BadField: another server or another flavor.
     """
     server_id = request.get('resource_id')
-    if server_id is not None and server_id != leased_id(before):
+    if server_id is not None and server_id != leased.id_of(before):
         raise errors.BadField(field='resource_id', reason=(
             'a reservation keeps its server; make another lease for another one.'))
     if request.get('flavor_id') not in (None, before.request['flavor_id']):
@@ -177,19 +142,10 @@ def _find(cloud, request, project_id):
         raise errors.BadField(field='flavor_id', reason=(
             'a server that exists keeps its own flavor: leave this out where resource_id names '
             'one.'))
-    server = _found(cloud, request['resource_id'], project_id)
+    server = find(cloud, request['resource_id'], project_id)
     if server.status == 'ERROR':
         raise errors.BadField(field='resource_id', reason=(
             f'server {server.id} is in the status ERROR; mend it or boot another one first.'))
-    return server
-
-
-def _found(cloud, server_id, project_id):
-    server = cloud.as_service().servers.server(server_id)
-    if server is None or server.project_id != project_id or server.task == 'deleting':
-        raise errors.BadField(field='resource_id', reason=(
-            f'there is no server "{server_id}" in this project; "openstack server list" has the '
-            'ids.'))
     return server
 
 

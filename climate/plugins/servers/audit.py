@@ -4,8 +4,7 @@
 Only servers that are awake and left alone count, for Nova lets nobody change the others.
 """
 from climate.domain import audit
-from climate.plugins import server
-from climate.plugins import server_start
+from climate.plugins.servers import leased
 
 
 def traces(picture, resource_type):
@@ -18,8 +17,8 @@ def traces(picture, resource_type):
 
 def lacks(picture, lease, reservation):
     """As ``Audited.lacks``. A server that is gone is found by the manager's watch."""
-    server_id = server.leased_id(reservation)
-    wanted = {server.LEASE_KEY: lease.id, server_start.RESERVATION_KEY: reservation.id}
+    server_id = leased.id_of(reservation)
+    wanted = {leased.LEASE_KEY: lease.id, leased.RESERVATION_KEY: reservation.id}
     return [audit.Drift('incomplete', f'reservation {reservation.id}',
                         f'the metadata of server {server_id} do not name it', audit.COMPLETE,
                         reservation.id)
@@ -30,7 +29,7 @@ def lacks(picture, lease, reservation):
 
 def complete(cloud, lease, reservation):
     """As ``Audited.complete``."""
-    server_start.Leased(cloud, lease, reservation).mark(server_start.ACTIVE)
+    leased.Leased(cloud, lease, reservation).mark(leased.ACTIVE)
     return dict(reservation.binding)
 
 
@@ -39,13 +38,13 @@ def clear(cloud, made_for):
     services = cloud.as_service()
     for each in services.servers.every():
         if made_for == _made_for(each):
-            server_start.remove_marks(services, each)
+            leased.remove_marks(services, each)
 
 
 def _made_for(found):
     """The id of the reservation, else of the lease, that a server names, or None."""
-    return found.metadata.get(server_start.RESERVATION_KEY, found.metadata.get(server.LEASE_KEY))
+    return found.metadata.get(leased.RESERVATION_KEY, found.metadata.get(leased.LEASE_KEY))
 
 
 def _may_be_changed(found):
-    return found.status in server_start.AWAKE and found.task is None
+    return found.status in leased.AWAKE and found.task is None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes of a leased server at the end: imaged and deleted, or put where it takes no room.
 
-As in `server_start`, each call looks once and begins one change at most. The server is deleted only
+As in `start`, each call looks once and begins one change at most. The server is deleted only
 where that was asked for, or where its image is active.
 """
 import contextlib
@@ -10,8 +10,8 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.plugins import server
-from climate.plugins import server_start
+from climate.plugins import pools
+from climate.plugins.servers import leased
 
 LOG = log.getLogger(__name__)
 
@@ -20,11 +20,11 @@ _SUSPENDING = 'SUSPENDING'
 # Words of Glance for an image that may become active yet.
 _UNFINISHED = ('queued', 'saving', 'uploading', 'importing')
 _ACTIVE = 'active'
-# On the host that was held for it, and then on any.
+# To be imaged; room may be short just once.
 _MOST_WAKES = 2
 
 
-def end(conf, cloud, lease, reservation, resources):
+def end(conf, cloud, lease, reservation):
     """Do what was asked for at the end, and remove the marks of the server if it lives on.
 
     A server that never was handed over stays as it is, or as it was before it was woken.
@@ -32,15 +32,17 @@ def end(conf, cloud, lease, reservation, resources):
     :raises StillBusy: to be called again in a moment.
     :raises CloudError: Nova refuses; a person may have to look at the server.
     """
-    if server.leased_id(reservation) is None:
+    if leased.id_of(reservation) is None:
         _forget_strays(cloud, lease, reservation)
         return
     images = []
     if reservation.request['on_end'] == 'snapshot':
         images = _own_images(cloud, lease, reservation)
     try:
-        ending = _Ending(conf, cloud, server_start.Leased(cloud, lease, reservation),
-                         [resource.facts['service_name'] for resource in resources])
+        ending = _Ending(conf, cloud, leased.Leased(cloud, lease, reservation))
+        if ending.found.status == leased.UNKNOWN:
+            # Neither its host nor its metadata are told, which would look as if it had none.
+            ending.found.give_up('ended')
         if ending.found.was_handed_over:
             ending.carry_out(reservation.request['on_end'], images)
         elif reservation.request['sleeps']:
@@ -57,15 +59,15 @@ class _Ending:
     :ivar found: the Leased server.
     """
 
-    def __init__(self, conf, cloud, found, held):
+    def __init__(self, conf, cloud, found):
         self.found = found
         self._conf = conf
         self._cloud = cloud
-        self._held = held
 
     def carry_out(self, on_end, images):
         """Return when the server is where it is to be; StillBusy until then."""
-        if on_end == 'delete':
+        if on_end == 'delete' or self._is_stuck_in_build():
+            # One that was never built has nothing that could be lost.
             self.found.delete()
         elif on_end == 'snapshot':
             self._snapshot(images)
@@ -75,8 +77,10 @@ class _Ending:
 
     def put_back_to_sleep(self):
         """Return when a server that was only just being woken takes no room in the pool."""
+        if self._is_stuck_in_build():
+            return
         if not self._is_nowhere() and self._is_in_pool():
-            self.found.put_to_sleep()
+            self._shelve()
 
     def _snapshot(self, images):
         if any(image.status == _ACTIVE for image in images):
@@ -91,17 +95,18 @@ class _Ending:
             self.found.wait('its image is not active yet', has_own_limit=True)
         self._drop(images)
         self.found.wait_for_calm()
-        if self.found.status in (server_start.OFFLOADED, server_start.SHELVED):
+        if self.found.status in (leased.OFFLOADED, leased.SHELVED):
             if self.found.failures('unshelve') >= _MOST_WAKES:
                 # Nothing runs and nothing is lost: what it sleeps in is its image.
                 self.found.put_to_sleep()
                 return
-            self.found.wake(self._host_to_wake_on())
-        self._confirm()
-        if self.found.status == 'ERROR' and self.found.host is None:
+            # Room is held for it no more, so that the filter admits it on ordinary hosts only.
+            self.found.wake(None)
+        if self.found.status == leased.ERROR and self.found.host is None:
             # It never ran: there is nothing to be imaged.
             self.found.delete()
-        if self.found.status not in server_start.AWAKE:
+        self._recover()
+        if self.found.status not in leased.AWAKE:
             self.found.give_up('imaged')
         self.found.make_image(self._conf.nova.image_prefix + self.found.name)
 
@@ -118,28 +123,36 @@ class _Ending:
         self._shelve()
 
     def _shelve(self):
-        self._confirm()
+        self._recover()
         if self.found.is_known_to_be_handed_over:
             # Nova forbids it when the server sleeps.
             self.found.unmark()
         self.found.put_to_sleep()
 
-    def _confirm(self):
-        if self.found.status == server_start.MOVED:
+    def _recover(self):
+        """Bring the server back from a status in which Nova does nothing of what is to come."""
+        if self.found.status == leased.MOVED:
             self.found.move()
+        elif self.found.status == leased.RESCUE:
+            self.found.unrescue()
+        elif self.found.status == leased.ERROR:
+            self.found.stop()
 
     def _leave_pool(self):
         """Move the server off the hosts of the pool; what cannot be moved is put to sleep."""
-        self._confirm()
+        if self.found.status == leased.MOVED:
+            # Until it may stay, it has room where it was, too.
+            self.found.move()
         if not self._is_in_pool():
             return
-        if self.found.status in server_start.MOVABLE and not self.found.failures('migrate'):
+        self._recover()
+        if self.found.status in leased.MOVABLE and not self.found.failures('migrate'):
             with self._or_shelved('moved'):
                 self.found.move()
         self._shelve()
 
     def _is_in_pool(self):
-        return self.found.host in server_start.pool_hosts(self._conf, self._cloud)
+        return self.found.host in pools.enrolled_hosts(self._conf, self._cloud)
 
     def _is_nowhere(self):
         """True where it is on no host and nothing is done to it: it runs not, and takes no room.
@@ -147,18 +160,27 @@ class _Ending:
         :raises StillBusy: something is done to it.
         """
         self.found.wait_for_calm()
-        return self.found.status == server_start.OFFLOADED or self.found.host is None
+        return self.found.status == leased.OFFLOADED or self.found.host is None
+
+    def _is_stuck_in_build(self):
+        """True where it is being built for longer than an image may take.
+
+        :raises StillBusy: it is being built.
+        """
+        if self.found.status != leased.BUILD:
+            return False
+        if not self._is_late():
+            self.found.wait('being built', has_own_limit=bool(self._most_seconds))
+        return True
+
+    @property
+    def _most_seconds(self):
+        return self._conf['virtual:instance'].image_seconds
 
     def _is_late(self):
-        seconds = self._conf['virtual:instance'].image_seconds
         attempt = self._cloud.attempt
-        return bool(seconds) and attempt.now >= attempt.since + datetime.timedelta(seconds=seconds)
-
-    def _host_to_wake_on(self):
-        """The host whose room is held, or, each second time, None for any other."""
-        first = self.found.failures('unshelve') % 2 == 0
-        return self._held[0] if self._held and first and (
-            self.found.status == server_start.OFFLOADED) else None
+        return bool(self._most_seconds) and (
+            attempt.now >= attempt.since + datetime.timedelta(seconds=self._most_seconds))
 
     @contextlib.contextmanager
     def _or_shelved(self, what):
@@ -189,6 +211,6 @@ def _own_images(cloud, lease, reservation):
 def _forget_strays(cloud, lease, reservation):
     """Remove the marks of servers that came for the reservation and were never bound to it."""
     services = cloud.as_service()
-    for found in services.servers.marked(lease.project_id, server.LEASE_KEY, lease.id):
-        if found.metadata.get(server_start.RESERVATION_KEY) in (None, reservation.id):
-            server_start.remove_marks(services, found)
+    for found in services.servers.marked(lease.project_id, leased.LEASE_KEY, lease.id):
+        if found.metadata.get(leased.RESERVATION_KEY) in (None, reservation.id):
+            leased.remove_marks(services, found)

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A leased server on its way into its lease: asleep before the start, awake from then on.
-
-Each call looks once at the server and begins one change at most; StillBusy asks for the next call.
-What Nova and the metadata of the server say is all there is to know, so that a call after a crash
-goes on where the last one stopped.
-"""
+"""The server of a reservation as Nova shows it, and the changes of it that Climate begins."""
 from climate import errors
 from climate.domain import lifecycle
-from climate.plugins import server
+from climate.plugins import footprint
 
 RESERVED = 'RESERVED'
 ACTIVE = 'ACTIVE'
-#: Metadata of a server: its reservation, and how far it is.
+#: Metadata of a server: its lease, its reservation, and how far it is.
+LEASE_KEY = 'climate:lease_id'
 RESERVATION_KEY = 'climate:reservation_id'
 STATUS_KEY = 'climate:status'
 #: Statuses from which Nova shelves, and the only ones in which it lets metadata be changed.
@@ -23,59 +19,31 @@ SHELVED = 'SHELVED'
 #: Somebody, perhaps we, moved it, and it waits to be told that it may stay there.
 MOVED = 'VERIFY_RESIZE'
 
+BUILD = 'BUILD'
+ERROR = 'ERROR'
+RESCUE = 'RESCUE'
+#: Its cell does not answer, so that Nova knows next to nothing of it.
+UNKNOWN = 'UNKNOWN'
+
+#: How large a reservation says that the server is.
+SIZES = ('vcpus', 'memory_mb', 'disk_gb')
+
 _PREFIX = 'climate:'
-_PASSING = ('BUILD', 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD', 'RESIZE', 'REVERT_RESIZE',
+_PASSING = (BUILD, 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD', 'RESIZE', 'REVERT_RESIZE',
             'MIGRATING')
 
 
-def prepare(cloud, lease, reservation):
-    """Put the server to sleep; returns the binding.
-
-    :raises StillBusy: it does not sleep yet.
-    :raises ServerNotFound: it is gone.
-    :raises CloudError: it is in a status from which it cannot be put to sleep.
-    """
-    found = Leased(cloud, lease, reservation)
-    found.wait_for_calm()
-    found.mark(RESERVED)
-    found.put_to_sleep()
-    return {'resource_id': found.id, 'asleep': True}
+def id_of(reservation):
+    """The id of the server, or None while it is not known."""
+    return reservation.binding.get('resource_id') or reservation.request['resource_id']
 
 
-def start(conf, cloud, lease, reservation, resources):
-    """Hand the server over, awake on its host where it slept; returns the binding.
-
-    What the owner did to it since it was handed over (stopped it, shelved it) stays. A server that
-    was not put to sleep in time stays where it is.
-
-    :raises StillBusy: it is not awake yet.
-    :raises ServerNotFound: it is gone.
-    :raises CloudError: it cannot be woken or moved, or is in the status ERROR.
-    """
-    found = Leased(cloud, lease, reservation)
-    held = [resource.facts['service_name'] for resource in resources]
-    if not found.was_handed_over:
-        found.wait_for_calm()
-        if reservation.request['sleeps'] and found.status in (OFFLOADED, SHELVED):
-            if found.status == SHELVED and held:
-                # Nova wakes it on another host only when it is on none.
-                found.put_to_sleep()
-            found.wake(held[0] if held else None)
-        if found.status not in (*AWAKE, OFFLOADED, SHELVED, MOVED):
-            found.give_up('handed over')
-    if held and found.host in pool_hosts(conf, cloud) - set(held) and found.status in MOVABLE:
-        # Its room is elsewhere now, and the room there is another's.
-        found.move()
-    found.mark(ACTIVE)
-    return {'resource_id': found.id, 'handed_over': True}
-
-
-def pool_hosts(conf, cloud):
-    """The service hosts that are enrolled, leased ones too, as a set."""
-    prefix = conf.nova.availability_zone_prefix
-    return {host for each in cloud.as_service().nova.aggregates() for host in each.hosts
-            if each.name == conf.nova.aggregate_freepool
-            or (prefix and (each.zone or '').startswith(prefix))}
+def larger(flavor, request):
+    """In which sizes a Flavor, or None, is larger than a resolved request, as words in a list."""
+    if flavor is None:
+        return []
+    has = footprint.sizes(footprint.as_dict(flavor))
+    return [f'{name} {has[name]}' for name in SIZES if has[name] > request[name]]
 
 
 class Leased:
@@ -90,7 +58,7 @@ class Leased:
         :raises ServerNotFound: it is gone.
         """
         self.service = cloud.as_service()
-        self.id = server.leased_id(reservation)
+        self.id = id_of(reservation)
         self._cloud = cloud
         self._lease = lease
         self._reservation = reservation
@@ -110,6 +78,11 @@ class Leased:
     def host(self):
         """The service host that it is on, or None."""
         return self._found.host
+
+    @property
+    def _owner(self):
+        """The Services for what is done on the owner's behalf; Climate's where it is locked."""
+        return self.service if self._found.locked else self._cloud.as_user()
 
     @property
     def stage(self):
@@ -132,7 +105,7 @@ class Leased:
 
     def mark(self, stage):
         """Let the server say of itself where it belongs, and how far it is, if Nova allows it."""
-        marks = {server.LEASE_KEY: self._lease.id, RESERVATION_KEY: self._reservation.id,
+        marks = {LEASE_KEY: self._lease.id, RESERVATION_KEY: self._reservation.id,
                  STATUS_KEY: stage}
         if self.status in AWAKE and marks.items() - self._found.metadata.items():
             self.service.servers.mark(self.id, marks)
@@ -163,6 +136,18 @@ class Leased:
             f'server {self.id} cannot be {what} while its status is {self.status}; '
             '"openstack server show" says more.'))
 
+    def refuse_larger(self):
+        """Nothing, unless the server needs more than the room that is held for it.
+
+        :raises CloudError: it was resized since.
+        """
+        sizes = larger(self._found.flavor, self._reservation.request)
+        if sizes:
+            raise errors.CloudError(service='Nova', reason=(
+                f'server {self.id} was resized after its lease was made ({", ".join(sizes)}), and '
+                'is larger than the room that is held for it. Delete the lease, and make one for '
+                'the server as it is.'))
+
     def put_to_sleep(self):
         """Shelve the server and take it from its host; nothing where it is so already.
 
@@ -176,7 +161,7 @@ class Leased:
             self.service.servers.offload(self.id)
         elif self.status in AWAKE:
             # As the user, whose image it is to sleep in: the user may wake it too.
-            self._cloud.as_user().servers.shelve(self.id)
+            self._owner.servers.shelve(self.id)
         else:
             self.give_up('shelved')
         self.wait('being shelved')
@@ -188,10 +173,9 @@ class Leased:
         :raises CloudError: Nova has tried in vain, and nobody was told of that yet.
         """
         where = 'anywhere' if service_host is None else f'on host {service_host}'
-        if self.failures('unshelve') > self._cloud.attempt.failures:
-            raise errors.CloudError(service='Nova', reason=(
-                f'server {self.id} could not be woken {where}: no host took it. The log of Nova\'s '
-                'scheduler has the reason.'))
+        self._tell_failure('unshelve', (
+            f'could not be woken {where}: no host took it. The log of Nova\'s scheduler has the '
+            'reason.'))
         self.service.servers.unshelve(self.id, service_host)
         self.wait(f'being woken {where}')
 
@@ -202,15 +186,36 @@ class Leased:
         :raises CloudError: Nova has tried in vain, and nobody was told of that yet.
         """
         self.wait_for_calm()
-        if self.failures('migrate') > self._cloud.attempt.failures:
-            raise errors.CloudError(service='Nova', reason=(
-                f'server {self.id} could not be moved from host {self.host}: no host took it.'))
+        self._tell_failure(
+            'migrate', f'could not be moved from host {self.host}: no host took it.')
         self.service.servers.migrate(self.id)
         self.wait('being moved')
 
+    def unrescue(self):
+        """Begin to boot a server that is being rescued from its own disk again.
+
+        :raises StillBusy: always, where nothing worse is raised.
+        """
+        self.wait_for_calm()
+        self.service.servers.unrescue(self.id)
+        self.wait('being unrescued')
+
+    def stop(self):
+        """Begin to stop a server that is in ERROR: stopped, it is as good as any other.
+
+        :raises StillBusy: always, where nothing worse is raised.
+        :raises CloudError: Nova has tried in vain, and nobody was told of that yet.
+        """
+        self.wait_for_calm()
+        self._tell_failure('stop', (
+            f'is in the status {self.status} on host {self.host} and could not be stopped there; '
+            '"openstack server show" says more. Mend it, or delete it.'))
+        self.service.servers.stop(self.id)
+        self.wait('being stopped')
+
     def suspend(self):
         """Begin to suspend the server; unlike other changes it does not raise StillBusy for it."""
-        self._cloud.as_user().servers.suspend(self.id)
+        self._owner.servers.suspend(self.id)
 
     def make_image(self, name):
         """Begin an image of the server, the user's own.
@@ -226,11 +231,15 @@ class Leased:
         :raises StillBusy: always, where nothing worse is raised.
         """
         self.service.nova.delete_server(self.id)
-        self.wait('being deleted')
+        self.wait(f'being deleted, its status is {self.status}')
 
     def failures(self, change):
         """How often Nova has tried in vain since what is being done now was first tried."""
         return self.service.servers.failures(self.id, change, self._cloud.attempt.since)
+
+    def _tell_failure(self, change, text):
+        if self.failures(change) > self._cloud.attempt.failures:
+            raise errors.CloudError(service='Nova', reason=f'server {self.id} {text}')
 
 
 def remove_marks(services, found):

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leased servers that are still on their host when their lease should be over."""
+import acts
+import builders
+import pytest
+import test_leased_servers as story
+
+from climate import errors
+from climate.domain import lifecycle
+from climate.manager import watch
+
+END = story.LATER + builders.hours(1)
+AFTER = END + builders.minutes(10)
+
+
+def coming(manager):
+    """A lease that starts later, and its server."""
+    lease = story.leased(manager, story.to_come(), start=story.LATER, end=END)
+    return lease, story.boot(manager, lease)
+
+
+def stuck(manager):
+    """A lease whose server Nova cannot stop, so that its end was given up; and the server."""
+    lease, server = coming(manager)
+    manager.run_until(story.LATER + builders.minutes(1))
+    manager.cloud.break_server(server.id)
+    manager.run_until(AFTER)
+    return manager.lease(lease), server
+
+
+def room_now(manager, amount=1):
+    return manager.create(builders.a_lease(story.room(amount), end=AFTER + builders.hours(9)))
+
+
+def test_its_host_is_nobody_elses_and_the_lease_says_why(manager):
+    [host] = manager.enrol(1)
+    lease, server = stuck(manager)
+    assert lease.state == lifecycle.ERROR
+    for text in (server.id, 'ERROR on host', 'could not be stopped', 'nobody else gets', host.name):
+        assert text in lease.reason
+    assert acts.holders(manager) == {host.id: story.only(lease).id}
+    for reservation in (story.room(1), builders.hosts(1)):
+        with pytest.raises(errors.NotEnough):
+            manager.create(builders.a_lease(reservation, end=AFTER + builders.hours(9)))
+
+
+def test_its_host_is_free_again_when_it_was_mended_and_the_lease_deleted(manager):
+    manager.enrol(1)
+    lease, server = stuck(manager)
+    manager.cloud.mark_server(server.id, 'SHUTOFF')
+    acts.delete(manager, lease)
+    manager.run_until(AFTER + builders.minutes(1))
+    assert manager.lease(lease).deleted_at is not None
+    assert story.now_on(server)(manager) is None
+    assert not acts.holders(manager)
+    room_now(manager)
+
+
+def test_its_host_is_free_again_when_it_is_seen_that_it_was_deleted(manager):
+    manager.enrol(1)
+    _, server = stuck(manager)
+    manager.cloud.delete_server(server.id)
+    watch.Watch(manager.core).look(manager.clock())
+    manager.run_until(AFTER + builders.minutes(1))
+    assert not acts.holders(manager)
+    room_now(manager)
+
+
+def test_a_host_on_which_two_are_stuck_waits_for_both(manager):
+    manager.enrol(1)
+    both = [coming(manager) for _ in range(2)]
+    manager.run_until(story.LATER + builders.minutes(1))
+    for _, server in both:
+        manager.cloud.break_server(server.id)
+    manager.run_until(AFTER)
+    for lease, server in both:
+        assert acts.holders(manager)
+        manager.cloud.delete_server(server.id)
+        acts.delete(manager, lease)
+        manager.run_until(manager.clock() + builders.minutes(1))
+    assert not acts.holders(manager)
+
+
+def test_a_lease_to_come_gets_another_host(manager):
+    hosts = {each.id for each in manager.enrol(2)}
+    lease, server = coming(manager)
+    [held] = story.only(lease).resource_ids
+    following = [story.leased(manager, story.room(1), start=AFTER + builders.minutes(1),
+                              end=AFTER + builders.hours(2)) for _ in range(2)]
+    whole = story.leased(manager, builders.hosts(1), start=AFTER + builders.hours(3),
+                         end=AFTER + builders.hours(4))
+    manager.run_until(story.LATER + builders.minutes(1))
+    manager.cloud.break_server(server.id)
+    manager.run_until(AFTER + builders.minutes(5))
+    for each in following:
+        each = manager.lease(each)
+        assert each.state == lifecycle.ACTIVE, each.reason
+        assert set(story.only(each).resource_ids) == hosts - {held}
+    manager.run_until(AFTER + builders.hours(3) + builders.minutes(5))
+    whole = manager.lease(whole)
+    assert whole.state == lifecycle.ACTIVE, whole.reason
+    assert set(story.only(whole).resource_ids) == hosts - {held}
+
+
+def test_what_runs_beside_it_goes_on_and_may_change(manager):
+    [host] = manager.enrol(1)
+    beside = story.leased(manager, story.room(2), start=story.LATER, end=END + builders.hours(5))
+    stuck(manager)
+    changed = acts.change(manager, manager.lease(beside),
+                          reservations=acts.asked(story.only(beside), amount=1))
+    manager.run_until(AFTER + builders.minutes(1))
+    changed = manager.lease(changed)
+    assert changed.state == lifecycle.ACTIVE, changed.reason
+    assert story.only(changed).resource_ids == (host.id,)
+    assert acts.holders(manager)
