@@ -22,6 +22,12 @@ def _names(fields):
     return {'anyOf': [{'required': [name]} for name in fields]}
 
 
+def _says(fields):
+    """Of a request that names one of them, and not with null, which is the same as nothing."""
+    return {'anyOf': [{'required': [name], 'properties': {name: {'not': {'type': 'null'}}}}
+                      for name in fields]}
+
+
 class InstancePlugin(base.ResourcePlugin):
     resource_type = 'virtual:instance'
     pools = (pools.HostPool,)
@@ -56,7 +62,7 @@ class InstancePlugin(base.ResourcePlugin):
         'allOf': [
             {'if': {'not': _names(server.FIELDS)},
              'then': {'required': ['vcpus', 'memory_mb', 'disk_gb', 'amount']}},
-            {'if': {'allOf': [_names(server.FIELDS), {'not': _names(server.SIZED_FIELDS)}]},
+            {'if': {'allOf': [_names(server.FIELDS), {'not': _says(server.SIZED_FIELDS)}]},
              'then': {'required': ['resource_id']}},
         ],
         'additionalProperties': False,
