@@ -65,11 +65,12 @@ databases:  ## MariaDB and PostgreSQL of our own, on loopback.
 databases-down:
 	$(PYTHON) -m tools.databases down
 
-db-test: $(VENV)/.test databases  ## The functional tests on MariaDB and on PostgreSQL.
-	for name in mariadb postgresql; do \
-		CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $$name) \
-		CLIMATE_RACE_ROUNDS=100 $(BIN)/python -m pytest tests/functional || exit 1; \
-	done
+db-test: $(VENV)/.test databases  ## The functional tests on MariaDB and on PostgreSQL, at once.
+	$(MAKE) --jobs=2 --output-sync=target --no-print-directory db-test-mariadb db-test-postgresql
+
+db-test-%: $(VENV)/.test
+	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $*) CLIMATE_RACE_ROUNDS=100 \
+		$(BIN)/python -m pytest tests/functional
 
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
 	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest tests/functional/manager

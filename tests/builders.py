@@ -171,16 +171,10 @@ def clean(database):
         drop_everything(database)
         migrate.upgrade(database)
         return
-    names = [table.name for table in reversed(tables.METADATA.sorted_tables)]
     with database.writer() as connection:
-        if database.dialect == 'postgresql':
-            connection.exec_driver_sql(
-                f'TRUNCATE {", ".join(names)} RESTART IDENTITY CASCADE')
-            return
-        connection.exec_driver_sql('SET FOREIGN_KEY_CHECKS = 0')
-        for name in names:
-            connection.exec_driver_sql(f'TRUNCATE TABLE {name}')
-        connection.exec_driver_sql('SET FOREIGN_KEY_CHECKS = 1')
+        # Quicker than TRUNCATE, which makes each file anew.
+        for table in reversed(tables.METADATA.sorted_tables):
+            connection.execute(sa.delete(table))
 
 
 def drop_everything(database):

@@ -27,9 +27,11 @@ class Bus:
             serializer=transport.ContextSerializer(), retry=_RETRIES)
         # The client has registered this option.
         self._seconds = conf.rpc_response_timeout
+        self._reached = False
 
     def call(self, context, method, timeout=None, **arguments):
         try:
+            self._reach(context)
             return self._client.prepare(timeout=timeout).call(context, method, **arguments)
         except messaging.MessagingTimeout as error:
             raise errors.ManagerSilent(seconds=timeout or self._seconds,
@@ -41,6 +43,17 @@ class Bus:
         except messaging.RemoteError as error:
             # Something that nobody meant; the manager logged it with its traceback.
             raise errors.ClimateError() from error
+
+    def _reach(self, context):
+        """Before the first call, find out whether there is a broker.
+
+        The first call opens the connection on which the answers come, for which oslo.messaging
+        waits as long as it takes, and lets all other calls wait too. What expects no answer
+        gives up after `_RETRIES`.
+        """
+        if not self._reached:
+            self._client.cast(context, 'ping')
+            self._reached = True
 
 
 class ManagerClient:

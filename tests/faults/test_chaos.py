@@ -57,6 +57,11 @@ def test_an_api_whose_broker_is_gone_says_so_and_goes_on_when_it_is_back(tmp_pat
         door = clients.Door(stage.urls, made.chances('door'), 30)
         stage.broker.kill()
         codes = [door.ask('POST', '/leases', 'demo', lease, 'key')[0] for _ in range(3)]
+        # One that has never met the broker, too.
+        stage.apis['api1'].kill()
+        stage.apis['api1'].up()
+        stage.wait_until_listening()
+        codes += [door.ask('POST', '/leases', 'demo', lease, 'key')[0] for _ in range(3)]
         stage.broker.up()
         stage.wait_until_well()
         assert set(codes) <= {503, 504}

@@ -118,6 +118,11 @@ class Stage:
                 self.tend()
                 time.sleep(0.2)
 
+    def wait_until_listening(self):
+        """Return when every API answers anything at all."""
+        for name, port in self._api_ports.items():
+            processes.wait_for_port(self.plan.place, name, port)
+
     def tend(self):
         """Start again what ended by itself."""
         for program in self.daemons.values():
