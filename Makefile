@@ -36,7 +36,7 @@ demo: $(VENV)/.run  ## Whole leases, played in front of you.
 test: $(VENV)/.test  ## The quick suite.
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-check: $(VENV)/.check  ## Lint, types, architecture, samples, docs.
+check: $(VENV)/.check  ## Lint, types, architecture, samples, docs, weaknesses where PyPI can be asked.
 	$(BIN)/ruff check .
 	$(BIN)/flake8 climate tests tools
 	$(BIN)/mypy climate/domain climate/client
@@ -44,6 +44,7 @@ check: $(VENV)/.check  ## Lint, types, architecture, samples, docs.
 	tools/samples.sh --check
 	shellcheck devstack/plugin.sh devstack/settings tools/*.sh .ci/run
 	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html
+	$(PYTHON) -m tools.weaknesses --if-reachable --venv $(VENV)-audit
 
 samples: $(VENV)/.check  ## Write etc/climate/*.sample anew.
 	tools/samples.sh
@@ -51,13 +52,8 @@ samples: $(VENV)/.check  ## Write etc/climate/*.sample anew.
 docs: $(VENV)/.check
 	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html
 
-# Not a part of "check", which needs a package index and nothing else: this asks PyPI itself, which
-# alone tells the known weaknesses. --strict: a package of which it tells nothing is a failure.
-audit-dependencies:  ## Are weaknesses known of the versions in constraints.txt?
-	$(PYTHON) -m venv $(VENV)-audit
-	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt pip-audit
-	$(VENV)-audit/bin/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip
+audit-dependencies:  ## Are weaknesses known of the versions in constraints.txt? Asks PyPI itself.
+	$(PYTHON) -m tools.weaknesses --venv $(VENV)-audit
 
 databases:  ## MariaDB and PostgreSQL of our own, on loopback.
 	$(PYTHON) -m tools.databases up

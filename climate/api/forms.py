@@ -2,6 +2,8 @@
 """The forms of reservations in the OpenAPI document, one a resource type."""
 
 _PREFIX = '#/components/schemas/'
+# What must be said of the span of time of a new lease.
+_SPANS = [{'required': ['end']}, {'required': ['duration']}]
 
 
 def new(resource_type):
@@ -39,8 +41,10 @@ def with_reservations(schema, plugins, name):
         items['discriminator'] = {'propertyName': 'resource_type', 'mapping': {
             resource_type: _PREFIX + name(resource_type) for resource_type in plugins}}
     properties = schema['properties']
-    return {**schema, 'properties': {
+    found = {**schema, 'properties': {
         **properties, 'reservations': {**properties['reservations'], 'items': items}}}
+    # In an answer of the service it is said in words.
+    return {**found, 'anyOf': _SPANS} if name is new else found
 
 
 def _new(resource_type, plugin):

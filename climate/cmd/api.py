@@ -33,6 +33,8 @@ def listen(application, conf):
             application, host=conf.api.host, port=conf.api.port, ident='climate',
             threads=conf.api.max_requests + _REFUSING, asyncore_use_poll=True,
             connection_limit=_CONNECTIONS * (conf.api.max_requests + _REFUSING),
+            # Whether they are believed is for [oslo_middleware] to say.
+            clear_untrusted_proxy_headers=False,
             max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))
     except OSError as error:
         raise SystemExit(

@@ -7,6 +7,7 @@ from oslo_service import service as oslo_service
 from climate import conf as configuration
 from climate import errors
 from climate.cmd import audit
+from climate.manager import metrics
 from climate.manager import service
 from climate.plugins import registry
 
@@ -54,7 +55,7 @@ def run(argv):
             return audit.run(conf)
         # Here, because a child that cannot start is forked again without end.
         service.check(conf)
-    except (errors.ClimateError, registry.Unusable) as error:
+    except (errors.ClimateError, metrics.Unusable, registry.Unusable) as error:
         raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()

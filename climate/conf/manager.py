@@ -65,6 +65,14 @@ OPTS = [
                 help='Port on which the manager serves /metrics for Prometheus. 0: none.'),
     cfg.HostAddressOpt('metrics_host', default='127.0.0.1',
                        help='Address on which the manager serves /metrics.'),
+    cfg.StrOpt('metrics_cert_file',
+               help='Certificate of the manager for /metrics, a path; it is served over TLS then. '
+                    'Empty: over plain HTTP.'),
+    cfg.StrOpt('metrics_key_file',
+               help='Key of that certificate, a path. Needed where metrics_cert_file is set.'),
+    cfg.StrOpt('metrics_client_ca_file',
+               help='Certificates, a path: only those who show one that these have signed may read '
+                    '/metrics. Empty: all who reach the port.'),
     cfg.StrOpt('backend', default='threading', choices=['threading', 'eventlet'],
                help='Concurrency of the daemon, through oslo.service. eventlet needs the extra '
                     'climate[eventlet].'),

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Prometheus may read of a manager."""
+import ssl
+
 import prometheus_client
 from prometheus_client import core as prometheus
 
 from climate.db import leases
 from climate.domain import audit
+
+
+class Unusable(Exception):
+    """/metrics cannot be served as it is configured; says why."""
 
 
 class Collector:
@@ -36,11 +42,41 @@ class Collector:
             yield drift
 
 
+def check(conf):
+    """Nothing, where /metrics can be served as `conf` says, or not at all.
+
+    :raises Unusable: a certificate is missing or cannot be read.
+    """
+    certificate, key, authority = _files(conf.manager)
+    # Without one of the two it would be served, but in the clear.
+    if (certificate is None) != (key is None) or (authority and not certificate):
+        raise Unusable('[manager] metrics_cert_file and metrics_key_file must both be set, or '
+                       'none of the metrics_*_file options.')
+    if certificate is None:
+        return
+    try:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authority)
+        context.load_cert_chain(certificate, key)
+    except OSError as error:
+        raise Unusable(f'[manager] metrics_cert_file, metrics_key_file or metrics_client_ca_file '
+                       f'cannot be used: {error}.') from error
+
+
 def serve(core, clockwork, patrol):
-    """Serve /metrics on [manager] metrics_port; nothing where that is 0."""
+    """Serve /metrics on [manager] metrics_port; returns the server, None where that is 0."""
     conf = core.conf.manager
-    if conf.metrics_port:
-        registry = prometheus_client.CollectorRegistry()
-        registry.register(Collector(core, clockwork, patrol))
-        prometheus_client.start_http_server(conf.metrics_port, addr=conf.metrics_host,
-                                            registry=registry)
+    if not conf.metrics_port:
+        return None
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(Collector(core, clockwork, patrol))
+    certificate, key, authority = _files(conf)
+    server, _ = prometheus_client.start_http_server(
+        conf.metrics_port, addr=conf.metrics_host, registry=registry, certfile=certificate,
+        keyfile=key, client_cafile=authority, client_auth_required=authority is not None)
+    return server
+
+
+def _files(conf):
+    """Certificate, key and authority of the clients; None for one that is not set."""
+    return (conf.metrics_cert_file or None, conf.metrics_key_file or None,
+            conf.metrics_client_ca_file or None)

@@ -42,9 +42,10 @@ def check(conf):
     """Nothing, where a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud is not usable.
-    :raises Unusable: a plugin is not; the error names it.
+    :raises Unusable: a plugin is not, or /metrics; the error says which.
     """
     registry.load(conf.plugins)
+    metrics.check(conf)
     clouds.build(conf)
     engine.connect(conf).dispose()
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why a request to boot with a lease is refused, as Nova tells it."""
 
+#: What it raises to read JSON that somebody else wrote, and that may be nested without end.
+UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
+
 
 class Refused(Exception):
     """A request that goes no further; the text names the field, and the way out.

@@ -2,6 +2,7 @@
 """The calls to Climate with which a lease is made, bound to its server, or dropped."""
 import dataclasses
 import datetime
+import re
 
 from keystoneauth1 import exceptions
 from oslo_log import log
@@ -14,6 +15,9 @@ _VERSION = 'reservation 1.1'
 _RETRY_SECONDS = 10
 # Those that Nova has, too; another refusal is told as the plainest of its class.
 _STATUSES = {400, 401, 403, 404, 409, 413, 429, 500}
+# An id goes into an address and into a header.
+_ID = re.compile('[0-9A-Za-z-]{1,36}')
+_SECONDS = re.compile('[0-9]{1,5}')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,8 +66,8 @@ class Leases:
         """
         response = self._call('POST', '/leases', caller, json=terms, timeout=self._timeout)
         try:
-            lease = _read(response.json()['lease'])
-        except (ValueError, KeyError, TypeError) as error:
+            lease = _read(response.json()['lease'], len(terms['reservations']))
+        except errors.UNREADABLE as error:
             LOG.error('A lease was made, but the answer of Climate cannot be read: %s', error)
             raise errors.Unreachable(_RETRY_SECONDS) from error
         LOG.info('Lease %s is made, with %d reservations', lease.id, len(lease.reservation_ids))
@@ -107,10 +111,18 @@ class Leases:
         return response
 
 
-def _read(found):
-    ids = tuple(each['id'] for each in found['reservations'])
+def _read(found, number):
+    ids = tuple(_id(each) for each in found['reservations'])
+    if len(ids) != number:
+        raise ValueError(f'{len(ids)} reservations, not {number}')
     start, made = (datetime.datetime.fromisoformat(found[key]) for key in ('start', 'created_at'))
-    return Lease(found['id'], ids, start > made)
+    return Lease(_id(found), ids, start > made)
+
+
+def _id(found):
+    if not _ID.fullmatch(found['id']):
+        raise ValueError('an id that is none')
+    return found['id']
 
 
 def _refusal(response):
@@ -123,7 +135,7 @@ def _refusal(response):
         LOG.warning('Climate refuses a lease with the status %d: %s', status, message)
         status = 400 if status < 500 else 503
     after = response.headers.get('Retry-After', '')
-    seconds = int(after) if after.isdecimal() else None
+    seconds = int(after) if _SECONDS.fullmatch(after) else None
     return errors.Refused(status, f'Climate: {message}',
                           seconds or (_RETRY_SECONDS if status == 503 else None))
 
@@ -134,7 +146,7 @@ def _message(response):
         found = response.json()
         if isinstance(found['error_name'], str):
             return str(found['error_message'])
-    except (ValueError, KeyError, TypeError):
+    except errors.UNREADABLE:
         pass
     # Tokens are looked at before Climate itself is asked.
     return 'the token was not taken: log in anew.' if response.status_code == 401 else None

@@ -7,6 +7,7 @@ import time
 from keystoneauth1 import exceptions
 from oslo_log import log
 
+from climate.nova import errors
 from climate.nova import rules
 
 LOG = log.getLogger(__name__)
@@ -107,7 +108,7 @@ class Climate:
                 return _read(found['reservation'])
             if response.status_code == 404 and found['error_name'] == f'{kind}_not_found':
                 return None
-        except (ValueError, KeyError, TypeError) as error:
+        except errors.UNREADABLE as error:
             raise Unreachable(f'an answer that is not Climate\'s, with the status '
                               f'{response.status_code}') from error
         raise Unreachable(f'status {response.status_code}: {_message(found)}')
@@ -124,12 +125,12 @@ class Climate:
 
 def _read(found):
     """(reservation id, Answer)."""
-    hosts = found['service_hosts']
-    if not isinstance(hosts, list):
-        raise TypeError('service_hosts is no list')
+    hosts, reason = found['service_hosts'], found['reason']
+    if not isinstance(hosts, list) or not isinstance(reason, str | None):
+        raise TypeError('service_hosts is no list, or reason no text')
     # An older Climate leases no servers and says nothing of ordinary ones.
-    return found['id'], rules.Answer(
-        active=found['active'] is True, usable=found['usable'] is True, reason=found['reason'],
+    return str(found['id']), rules.Answer(
+        active=found['active'] is True, usable=found['usable'] is True, reason=reason,
         hosts=frozenset(hosts), ordinary=found.get('ordinary') is True,
         server_id=found.get('server_id'), room=_room(found.get('room')))
 

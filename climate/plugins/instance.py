@@ -12,6 +12,12 @@ def _names(fields):
     return {'anyOf': [{'required': [name]} for name in fields]}
 
 
+def _says(fields):
+    """Of a request that names one of them, and not with null, which is the same as nothing."""
+    return {'anyOf': [{'required': [name], 'properties': {name: {'not': {'type': 'null'}}}}
+                      for name in fields]}
+
+
 class InstancePlugin(base.ResourcePlugin):
     """Passes each call on to the form that was asked for; the names of the fields tell which."""
 
@@ -28,7 +34,7 @@ class InstancePlugin(base.ResourcePlugin):
         'allOf': [
             {'if': {'not': _names(asking.FIELDS)},
              'then': {'required': ['vcpus', 'memory_mb', 'disk_gb', 'amount']}},
-            {'if': {'allOf': [_names(asking.FIELDS), {'not': _names(asking.SIZED_FIELDS)}]},
+            {'if': {'allOf': [_names(asking.FIELDS), {'not': _says(asking.SIZED_FIELDS)}]},
              'then': {'required': ['resource_id']}},
         ],
         'additionalProperties': False,

@@ -113,6 +113,7 @@ class World:
             'reservations': [each.id for lease in leases for each in lease.reservations],
             'servers': [server.id, manager.cloud.boot('demo', 'other vm', {}, flavor='2').id],
             'os-hosts': [str(host.id) for host in hosts],
+            'new hosts': manager.cloud.host_names()[-3:],
             'properties': ['gpu', 'vcpus'],
         }
 

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must stay secret is nowhere: not in a log, however much is logged, and not in a table."""
+import base64
 import logging
 
+import bcrypt
 import builders
+from keystoneauth1 import fixture
 from oslo_messaging import conffixture
 import pytest
 import sqlalchemy as sa
 import webtest
 
 from climate import conf as options
+from climate import errors
 from climate.api import app
+from climate.db import engine
 from climate.domain import lifecycle
 from climate.manager import service
 from climate.rpc import client
@@ -93,6 +98,70 @@ def test_a_failure_that_nobody_meant_does_not_tell_the_token(api, manager, logs)
     assert answer.status_int == 500
     assert 'Something nobody meant.' in logs.text
     assert SECRET not in logs.text + told(logs) + answer.text
+
+
+@pytest.fixture
+def keystone(requests_mock):
+    """A Keystone that knows TOKEN once; gives the options of the API's own login there."""
+    url, password = 'http://keystone.example/v3', f'password-{SECRET}'
+    own, callers = fixture.V3Token(), fixture.V3Token(user_id='u', project_id='p')
+    own.add_service('identity').add_standard_endpoints(public=url, internal=url, admin=url)
+    callers.add_role('member')
+    requests_mock.get(url, json={'version': fixture.V3Discovery(url)})
+    requests_mock.get('http://keystone.example/', json=fixture.DiscoveryList(
+        'http://keystone.example', v2=False), status_code=300)
+    requests_mock.post(f'{url}/auth/tokens', json=own,
+                       headers={'X-Subject-Token': f'service-{SECRET}'})
+    requests_mock.get(f'{url}/auth/tokens', [
+        {'json': callers, 'headers': {'X-Subject-Token': TOKEN}}, {'status_code': 404}])
+    return {'auth_type': 'password', 'auth_url': url, 'username': 'climate',
+            'password': password, 'user_domain_name': 'Default', 'project_name': 'service',
+            'project_domain_name': 'Default', 'www_authenticate_uri': url}
+
+
+def test_what_keystone_is_asked_is_in_no_log(keystone, manager, tmp_path, logs):
+    path = tmp_path / 'climate.conf'
+    path.write_text('[keystone_authtoken]\n' + ''.join(
+        f'{name} = {value}\n' for name, value in keystone.items()))
+    conf = manager.core.conf
+    conf(['--config-file', str(path)], project='climate')
+    conf.set_override('auth_strategy', 'keystone', group='api')
+    api = webtest.TestApp(app.build(conf, manager.client, builders.manager_plugins(conf)))
+    statuses = [api.get('/v1/leases', headers={'X-Auth-Token': token}, status='*').status_int
+                for token in (TOKEN, f'unknown-{SECRET}')]
+    assert statuses == [200, 401]
+    assert 'auth/tokens' in told(logs)
+    assert SECRET not in told(logs)
+
+
+def test_a_password_of_http_basic_is_in_no_log(conf, manager, tmp_path, logs):
+    hashed = bcrypt.hashpw(SECRET.encode(), bcrypt.gensalt(4)).decode()
+    (tmp_path / 'htpasswd').write_text(f'ann:{hashed}\n')
+    conf.set_override('auth_strategy', 'http_basic', group='api')
+    conf.set_override('http_basic_file', str(tmp_path / 'htpasswd'), group='api')
+    api = webtest.TestApp(app.build(conf, manager.client, builders.manager_plugins(conf)))
+    for password, status in ((SECRET, 200), (f'not {SECRET}', 401)):
+        sent = base64.b64encode(f'ann:{password}'.encode()).decode()
+        api.get('/v1/leases', headers={'Authorization': f'Basic {sent}'}, status=status)
+        assert sent not in told(logs)
+    assert SECRET not in told(logs)
+
+
+@pytest.mark.parametrize('driver', ['postgresql+psycopg2', 'mysql+pymysql'])
+def test_the_password_of_a_database_that_is_gone_is_not_told(driver, logs):
+    with pytest.raises(errors.DatabaseUnreachable) as raised:
+        engine.Database(f'{driver}://climate:{SECRET}@127.0.0.1:1/climate', max_retries=1,
+                        retry_interval=0)
+    assert SECRET not in f'{raised.value} {raised.value.__cause__} {told(logs)}'
+
+
+def test_the_password_of_a_broker_that_is_gone_is_not_told(conf, logs):
+    with conffixture.ConfFixture(conf, transport_url=f'rabbit://climate:{SECRET}@127.0.0.1:1/'):
+        api = webtest.TestApp(app.build(conf, client.ManagerClient(client.Bus(conf))))
+        answer = api.get('/v1/leases', headers={'X-Auth-Token': builders.DEMO}, status='*')
+    assert answer.status_int >= 503
+    assert '127.0.0.1' in told(logs)
+    assert SECRET not in answer.text + told(logs)
 
 
 def test_what_is_secret_in_the_configuration_is_masked_when_it_is_logged(conf):

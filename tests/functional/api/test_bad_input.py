@@ -218,3 +218,11 @@ def test_whether_a_property_is_private_is_true_or_false(api, manager, body):
     answer = api.call('PATCH', '/v1/os-hosts/properties/gpu', body, token=builders.ADMIN)
     assert answer.status_int == 400
     assert 'private' in answer.json['error_message']
+
+
+@pytest.mark.parametrize('nothing', [{}, {'affinity': None}, {
+    'affinity': None, 'resource_properties': None, 'vcpus': None}])
+def test_a_leased_server_without_its_id_is_refused_whatever_is_null_beside(refused, nothing):
+    wish = {'resource_type': 'virtual:instance', 'flavor_id': '2', **nothing}
+    message = refused(reservations=[wish])
+    assert 'resource_id' in message or 'vcpus' in message

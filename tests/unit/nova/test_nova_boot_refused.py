@@ -50,10 +50,13 @@ def test_bad_hints_are_refused_before_anything_is_made(user, nova, service, hint
      (500, 'computeFault', 'Climate: Look into the log.'), None),
     (booting.climate_says(503, 'overloaded', 'Busy.', **{'Retry-After': '3'}),
      (503, 'serviceUnavailable', 'Climate: Busy.'), '3'),
+    (booting.climate_says(503, 'overloaded', 'Busy.', **{'Retry-After': '9' * 5000}),
+     (503, 'serviceUnavailable', 'Climate: Busy.'), '10'),
     (booting.climate_says(504, 'manager_silent', 'No answer.'),
      (503, 'serviceUnavailable', 'Climate: No answer.'), '10'),
     ({'status_code': 401, 'json': {'error': {'message': 'no'}}},
-     (401, 'unauthorized', 'Climate: the token was not taken: log in anew.'), None)], ids=str)
+     (401, 'unauthorized', 'Climate: the token was not taken: log in anew.'), None)],
+    ids=lambda value: str(value)[:80])
 def test_a_refusal_of_climate_is_told_as_nova_tells_it(user, nova, service, response, expected,
                                                        after):
     service.refuses('POST', '/leases', **response)
@@ -67,7 +70,10 @@ def test_a_refusal_of_climate_is_told_as_nova_tells_it(user, nova, service, resp
     {'status_code': 404, 'text': '<html>'}, {'status_code': 502, 'text': 'Bad gateway'},
     {'status_code': 404, 'json': {'error': 404, 'error_message': 'Nothing is here.'}},
     {'status_code': 201, 'text': 'hello'}, {'status_code': 201, 'json': {'lease': {'id': 'l1'}}},
-    {'status_code': 201, 'json': []}], ids=str)
+    {'status_code': 201, 'json': []}, {'status_code': 201, 'text': '[' * 100000},
+    {'status_code': 201, 'json': booting.lease(0)}, {'status_code': 201, 'json': booting.lease(2)},
+    {'status_code': 201, 'json': {'lease': {**booting.lease()['lease'], 'id': 'l\r\n1'}}}],
+    ids=lambda value: str(value)[:80])
 def test_without_climate_there_is_no_server(user, nova, service, response):
     service.refuses('POST', '/leases', **response)
     status, name, message = booting.told(user, user.boots(booting.RESERVED))

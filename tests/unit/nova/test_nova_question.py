@@ -134,8 +134,9 @@ def test_a_token_that_is_not_taken_any_more_is_replaced(climate, asker):
     ({'status_code': 200, 'json': []}, 'not Climate\'s'),
     ({'status_code': 200, 'json': {'reservation': None}}, 'not Climate\'s'),
     ({'status_code': 200, 'json': {'reservation': {'active': True}}}, 'not Climate\'s'),
-    (shown(service_hosts='a'), 'not Climate\'s'),
-    ({'status_code': 500, 'json': ['x']}, 'status 500')], ids=str)
+    (shown(service_hosts='a'), 'not Climate\'s'), (shown(reason=['x']), 'not Climate\'s'),
+    ({'status_code': 200, 'text': '[' * 100000}, 'not Climate\'s'),
+    ({'status_code': 500, 'json': ['x']}, 'status 500')], ids=lambda value: str(value)[:80])
 def test_whatever_is_no_answer_counts_as_silence(climate, asker, response, said):
     climate.answers('r1', response)
     with pytest.raises(question.Unreachable, match=said):

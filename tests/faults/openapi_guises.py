@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What schemathesis cannot know of a case: who asks, at which version, about things that exist."""
+import copy
+
+import builders
+from hypothesis import strategies as st
+from schemathesis import openapi
+
+from climate.plugins import server
+
+#: Each case is sent so many times.
+GUISES = 4
+_FOR_ADMINS = ('/os-hosts', '/services', '/servers', '/reservations/{id}/hosts')
+_MOMENTS = st.sampled_from(['now', '2030-05-01 13:00', '2030-05-01T15:00:00Z', '2030-05-02 00:00',
+                            '2030-05-01T14:30:00+02:00', '1999-01-01 00:00', '9999-12-31 23:59'])
+_SPANS = st.sampled_from(['1h', '90m', '1d12h', 'PT1H', '3600', '0', '100w'])
+_CRITERIA = st.sampled_from(['', '["==", "$gpu", "A100"]', '[">=", "$vcpus", "2"]',
+                             '["and", ["=", "$gpu", "x"]]', '["in"]', '[[]]', '{}', '["=", "$"]'])
+_VERSIONS = st.sampled_from(['1.1'] * 8 + ['1.0', 'latest', None])
+# Who asks, of what is for everybody, and of what is for administrators.
+_TOKENS = st.sampled_from([builders.DEMO] * 6 + [builders.ADMIN] * 2 + [builders.STRANGER, None])
+_ADMINS = st.sampled_from([builders.ADMIN] * 8 + [builders.DEMO, None])
+
+
+def register_formats():
+    """What the document calls a moment, a span and criteria is made as such, as a rule."""
+    openapi.format('moment', _MOMENTS | _MOMENTS | st.text(max_size=20))
+    openapi.format('span', _SPANS | st.text(max_size=8))
+    openapi.format('criteria', _CRITERIA | _CRITERIA | st.text(max_size=20))
+
+
+def guises(operation):
+    """The strategy for [(version, token, number)], GUISES of them, for a case of an operation."""
+    who = _ADMINS if operation.path.startswith(_FOR_ADMINS) else _TOKENS
+    return st.lists(st.tuples(_VERSIONS, who, st.integers(0, 63)),
+                    min_size=GUISES, max_size=GUISES)
+
+
+def named(ids, case, pick):
+    """Put ids of things that exist into a case, as far as `pick`, a number, says so."""
+    nouns = [noun for noun in ('properties', 'os-hosts', 'servers', 'reservations', 'leases')
+             if f'/{noun}/' in case.path]
+    if nouns and pick % 4 != 3:
+        known = ids[nouns[0]]
+        case.path_parameters['id'] = known[pick // 4 % len(known)]
+    for field, known in (('resource_id', ids['servers']), ('name', ids['new hosts'])):
+        # The body of a lease has a name, too.
+        is_meant = field == 'resource_id' or case.operation.label == 'POST /os-hosts'
+        if is_meant and isinstance(case.body, dict) and field in case.body and pick % 4 < 2:
+            case.body[field] = known[pick // 4 % len(known)]
+    for item in _reservations(case):
+        if 'id' in item and pick % 4 < 2:
+            # The lease of the same place, most of the time.
+            item['id'] = ids['reservations'][pick // 4 % len(ids['leases'])]
+
+
+def with_reservations(document):
+    """The document in which each lease has one reservation or two.
+
+    Most leases that are made from the document have none, so that there is little to them.
+    """
+    found = copy.deepcopy(document)
+    for path, method in (('/leases', 'post'), ('/leases/{id}', 'put')):
+        schema = found['paths'][path][method]['requestBody']['content'][
+            'application/json']['schema']
+        schema['required'] = [*schema.get('required', ()), 'reservations']
+        schema['properties']['reservations'].update({'minItems': 1, 'maxItems': 2})
+    return found
+
+
+def mended(case, pick):
+    """The case of a lease without what is wrong with most of them; None where it is of no lease.
+
+    So what is wrong with it is not all in what is looked at first: its name and its span of time
+    are fine, it has one reservation, of one form, and wishes for a little only.
+    """
+    if not case.operation.label.endswith((' /leases', ' /leases/{id}')) or not _reservations(case):
+        return None
+    first, dropped = _reservations(case)[0], ()
+    if first.get('resource_type') == 'virtual:instance':
+        dropped = server.FIELDS if pick % 2 else server.SIZED_FIELDS
+    wish = {name: _mended(value) for name, value in first.items() if name not in dropped}
+    if 'flavor_id' in wish:
+        wish['flavor_id'] = '2'
+    return case.operation.Case(
+        path_parameters=dict(case.path_parameters), media_type='application/json',
+        body={'reservations': [wish], 'name': 'mended', 'duration': '1h'})
+
+
+def _mended(value):
+    if type(value) is int:
+        return value % 3 + 1
+    return ''.join(filter(str.isprintable, value)) if isinstance(value, str) else value
+
+
+def _reservations(case):
+    found = case.body.get('reservations') if isinstance(case.body, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
