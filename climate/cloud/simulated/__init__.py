@@ -8,6 +8,7 @@ import time
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
+from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import calls
 from climate.cloud.simulated import changes
 from climate.cloud.simulated import faults
@@ -117,6 +118,11 @@ class SimulatedCloud(base.Cloud):
         """Set the status of a server, such as SHUTOFF, as if it had come to that by itself."""
         with self._transaction() as connection:
             servers.put(connection, server_id, status=status)
+
+    def aggregates(self):
+        """The Aggregates, oldest first."""
+        with self._transaction() as connection:
+            return aggregates.every(connection)
 
     def images(self):
         """The images made of servers, oldest first, as dicts.
