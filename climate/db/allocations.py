@@ -5,13 +5,16 @@ import collections
 import sqlalchemy as sa
 
 from climate.db import tables
+from climate.domain import agenda
 from climate.domain import fit
 from climate.domain import interval
+from climate.domain import lifecycle
 from climate.domain import records
 
 ALLOCATIONS = tables.ALLOCATIONS
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
+EVENTS = tables.EVENTS
 
 
 def add(connection, allocations):
@@ -87,6 +90,31 @@ def bookings(connection, resource_ids, span, ignoring=()):
         amount = fit.WHOLE if row.whole else row.amount
         found[row.resource_id] += [(interval.Interval(row.start, row.end), amount)] * row.copies
     return found
+
+
+def lingering(connection, now, own, resource_ids=None):
+    """{resource id: reservation id} of shares whose time is over and that were not given back yet.
+
+    Whoever has a whole resource shows that by ``held_by``; of a share only its promise tells.
+
+    :param own: the id of the reservation that asks; its own shares do not count.
+    :param resource_ids: only these resources; None: all.
+    """
+    not_done = sa.exists().where(
+        EVENTS.c.lease_id == RESERVATIONS.c.lease_id, EVENTS.c.kind == agenda.UPDATE,
+        EVENTS.c.status != lifecycle.EVENT_DONE)
+    statement = (
+        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .where(ALLOCATIONS.c.whole.is_(False), ALLOCATIONS.c.reservation_id != own,
+               RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
+               # One that a running reservation has lost is given back by the update of its lease.
+               sa.or_(sa.and_(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now),
+                      sa.and_(ALLOCATIONS.c.released_at.is_not(None),
+                              ALLOCATIONS.c.start <= now, not_done))))
+    if resource_ids is not None:
+        statement = statement.where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
+    return dict(tuple(row) for row in connection.execute(statement))
 
 
 def change(connection, reservation_ids, resource_ids, **values):
