@@ -101,14 +101,15 @@ def lingering(connection, now, own, resource_ids=None):
     :param resource_ids: only these resources; None: all.
     """
     not_done = sa.exists().where(
-        EVENTS.c.lease_id == RESERVATIONS.c.lease_id, EVENTS.c.kind == agenda.UPDATE,
+        EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
+        EVENTS.c.kind.in_([agenda.UPDATE, agenda.DELETE]),
         EVENTS.c.status != lifecycle.EVENT_DONE)
     statement = (
         sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
         .where(ALLOCATIONS.c.whole.is_(False), ALLOCATIONS.c.reservation_id != own,
                RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
-               # One that a running reservation has lost is given back by the update of its lease.
+               # What a reservation has lost is given back by an update or the end of its lease.
                sa.or_(sa.and_(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now),
                       sa.and_(ALLOCATIONS.c.released_at.is_not(None),
                               ALLOCATIONS.c.start <= now, not_done))))

@@ -224,6 +224,20 @@ def test_room_that_shrinks_keeps_its_host_until_it_is_given_back(manager, enrol)
     assert acts.aggregate(manager, room).hosts == (first.name,)
 
 
+def test_room_that_is_deleted_as_soon_as_it_starts_keeps_its_host_until_it_is_gone(
+        manager, enrol):
+    enrol(1)
+    room = acts.active(manager, _sized())
+    manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
+    acts.delete(manager, room)
+    lease = manager.create(builders.a_lease())
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.run_until(NOON + builders.minutes(1))
+    assert manager.lease(room).deleted_at is not None
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
 def test_a_substitute_meets_the_criteria_too(manager, enrol):
     first, _second = enrol(2)
     lease = manager.create(builders.a_lease(_sized(
