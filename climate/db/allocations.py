@@ -5,6 +5,7 @@ import collections
 import sqlalchemy as sa
 
 from climate.db import tables
+from climate.domain import agenda
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import lifecycle
@@ -13,6 +14,7 @@ from climate.domain import records
 ALLOCATIONS = tables.ALLOCATIONS
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
+EVENTS = tables.EVENTS
 
 
 def add(connection, allocations):
@@ -108,6 +110,32 @@ def overdue(connection, resource_ids, now, ignoring):
                RESERVATIONS.c.id.not_in(list(ignoring)))
         .distinct().order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id))
     return [tuple(row) for row in rows]
+
+
+def lingering(connection, now, own, resource_ids=None):
+    """{resource id: reservation id} of shares whose time is over and that were not given back yet.
+
+    Whoever has a whole resource shows that by ``held_by``; of a share only its promise tells.
+
+    :param own: the id of the reservation that asks; its own shares do not count.
+    :param resource_ids: only these resources; None: all.
+    """
+    not_done = sa.exists().where(
+        EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
+        EVENTS.c.kind.in_([agenda.UPDATE, agenda.DELETE]),
+        EVENTS.c.status != lifecycle.EVENT_DONE)
+    statement = (
+        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .where(ALLOCATIONS.c.whole.is_(False), ALLOCATIONS.c.reservation_id != own,
+               RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
+               # What a reservation has lost is given back by an update or the end of its lease.
+               sa.or_(sa.and_(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now),
+                      sa.and_(ALLOCATIONS.c.released_at.is_not(None),
+                              ALLOCATIONS.c.start <= now, not_done))))
+    if resource_ids is not None:
+        statement = statement.where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
+    return dict(tuple(row) for row in connection.execute(statement))
 
 
 def change(connection, reservation_ids, resource_ids, **values):

@@ -75,10 +75,14 @@ class Resources:
 
         :param reservable: False takes it out of use: nobody is promised any of it from now on,
             and leases that were get another one when they start; None leaves it as it is.
+        :raises HostInUse: it is to be in use again, but its withdrawal was cut short, and
+            something runs on it.
         :raises PropertyInUse: a reservation on it now or later has the property as a criterion.
         """
         source = self._core.registry.pool(pool)
         self._check_names(source, properties)
+        if reservable:
+            self._put_back(source, resource_id)
         now = self._core.clock()
         with self._core.database.writer() as connection:
             resource = resources.get(connection, pool, resource_id)
@@ -112,13 +116,29 @@ class Resources:
         try:
             source.dismiss(self._core.cloud, resource)
         except errors.ClimateError:
-            with self._core.database.writer() as connection:
-                resources.change(connection, resource_id, now,
-                                 reservable=resource.reservable)
+            self._undo_withdrawal(source, resource, now)
             raise
         with self._core.database.writer() as connection:
             resources.withdraw(connection, resource_id, now)
         LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
+
+    def _undo_withdrawal(self, source, resource, now):
+        """Let a resource be in use as before, if it is whole; else it stays out of use."""
+        try:
+            source.mend(self._core.cloud, resource)
+        except errors.ClimateError as error:
+            LOG.warning('Resource %s (%s %s): half withdrawn, so it stays out of use; withdraw it '
+                        'again: %s', resource.id, resource.pool, resource.name, error.message)
+            return
+        with self._core.database.writer() as connection:
+            resources.change(connection, resource.id, now, reservable=resource.reservable)
+
+    def _put_back(self, source, resource_id):
+        """Complete a resource that is out of use: its withdrawal may have been cut short."""
+        with self._core.database.reader() as connection:
+            resource = resources.get(connection, source.name, resource_id)
+        if not resource.reservable:
+            source.mend(self._core.cloud, resource)
 
     def properties(self, pool):
         """The Property records of a pool by name, private ones too."""

@@ -27,12 +27,14 @@ class _Lost:
     :ivar counts: {(pool, whether whole ones): how many copies}.
     :ivar held: "NAME by reservation ID" of the resources that another reservation still occupies.
     :ivar broken: the names of those that are out of use.
+    :ivar shared: ids of resources of which somebody still has a share.
     """
 
     promises: tuple
     counts: collections.Counter
     held: tuple[str, ...]
     broken: tuple[str, ...]
+    shared: frozenset[int]
 
     @property
     def ids(self):
@@ -49,7 +51,8 @@ class Substitutes:
     def ensure(self, lease, reservation, now, patient=False):
         """Let a reservation have resources, as many as were promised to it.
 
-        Whole resources are occupied from here on; of one that is shared nobody else may have all.
+        Whole resources are occupied from here on, once nobody has a share of them any more; of one
+        that is shared nobody else may have all.
         What another reservation still occupies, or what is out of use, is replaced by what is
         free until the end of the lease; where copies are shared out, those on other resources stay
         where they are. What a running reservation has in use stays, out of use or not.
@@ -61,7 +64,7 @@ class Substitutes:
         """
         with self._core.database.writer() as connection:
             promised = allocations.of_reservations(connection, [reservation.id])
-            lost = _hold(connection, reservation, promised)
+            lost = _hold(connection, reservation, promised, now)
             claims.refuse_overtaken(connection, lease)
         if not lost.promises:
             return
@@ -88,6 +91,8 @@ class Substitutes:
                                        beside=True))
             if demand.amount is fit.WHOLE or demand.spread is fit.Spread.APART:
                 avoid |= kept
+            if demand.amount is fit.WHOLE:
+                avoid |= lost.shared
 
         def write(connection, chosen):
             claims.refuse_overtaken(connection, lease)
@@ -114,12 +119,14 @@ class Substitutes:
         return [(need, lost.counts[kind]) for need, kind in kinds if lost.counts[kind]]
 
 
-def _hold(connection, reservation, promised):
+def _hold(connection, reservation, promised, now):
     """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost."""
     known = {each.id: each for each in resources.with_ids(
         connection, {given.resource_id for given in promised})}
     whole = [given.resource_id for given in promised if given.whole]
-    holders = resources.hold(connection, whole, reservation.id) if whole else {}
+    holders = allocations.lingering(connection, now, reservation.id, whole) if whole else {}
+    free = set(whole) - set(holders)
+    holders |= resources.hold(connection, free, reservation.id) if free else {}
     holders |= {given.resource_id: known[given.resource_id].held_by for given in promised
                 if not given.whole
                 and known[given.resource_id].held_by not in (None, reservation.id)
@@ -132,8 +139,9 @@ def _hold(connection, reservation, promised):
     counts = collections.Counter()
     for given in promises:
         counts[known[given.resource_id].pool, given.whole] += given.copies
+    shared = allocations.lingering(connection, now, reservation.id) if promises else {}
     return _Lost(
-        promises=promises, counts=counts,
+        promises=promises, counts=counts, shared=frozenset(shared),
         held=tuple(f'{known[key].name} by reservation {holder}'
                    for key, holder in sorted(holders.items())),
         broken=tuple(known[key].name for key in sorted(broken)))

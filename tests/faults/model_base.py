@@ -2,11 +2,13 @@
 """What all steps of the model share: how one acts through a manager, and what is remembered."""
 import collections
 import dataclasses
+import functools
 import sys
 
 import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
+import model_cloud
 import model_end
 import model_truths as truths
 import model_world
@@ -19,10 +21,22 @@ SIDE = st.integers(0, 1)
 CALM, STORMY, FROZEN = 'calm', 'stormy', 'frozen'
 
 
+def rule(**drawn):
+    """As stateful.rule, and each step is counted."""
+    def as_rule(step):
+        @functools.wraps(step)
+        def counted(self, **arguments):
+            self.taken[step.__name__] += 1
+            step(self, **arguments)
+        return stateful.rule(**drawn)(counted)
+    return as_rule
+
+
 @dataclasses.dataclass
 class Told:
-    """What clients were told of a lease, and may rely on."""
+    """What a client asked for, and was told of the lease, and may rely on."""
 
+    request: object
     made: bool = False
     deleted: bool = False
 
@@ -31,28 +45,42 @@ class Base(stateful.RuleBasedStateMachine):
     """The state of a run.
 
     :cvar tally: what happened in all runs, {word: how often}.
+    :cvar steps: {rule: how often}, of all runs but those that only repeat one rule.
+    :ivar taken: {rule: how often} of this run.
     :ivar told: {lease id: Told}.
+    :ivar booted_for: {server id: id of the reservation on whose hosts or in whose room it is}.
+    :ivar came: ids of the servers that say by themselves which lease they came for.
     :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
     """
 
     tally = collections.Counter()
+    steps = collections.Counter()
 
     def __init__(self, conf, database, points, complaints):
         super().__init__()
         self.world = model_world.World(conf, database, points)
         self.complaints = complaints
         self.mood = CALM
+        self.cleaning = 0
+        self.taken = collections.Counter()
         self.told = {}
+        self.booted_for = {}
+        self.came = set()
         self.unfinished = []
         self.failing = set()
+        self._stirred = False
         self.accounts = truths.read(database)
         self.tally['runs'] += 1
 
     @stateful.initialize(mood=st.sampled_from([CALM, CALM, STORMY, STORMY, FROZEN]),
-                         hosts=st.integers(1, 4))
-    def begin(self, mood, hosts):
+                         hosts=st.sampled_from([4, 4, 3, 2, 1]),
+                         cleaning=st.sampled_from([0, 0, 0, 5]),
+                         hold_room=st.sampled_from(['required', 'preferred']))
+    def begin(self, mood, hosts, cleaning, hold_room):
         self.mood = mood
+        self.cleaning = cleaning
         self.tally[f'{mood} runs'] += 1
+        self.world.choose(cleaning, hold_room)
         self.world.managers[0].enrol(hosts)
 
     @property
@@ -62,6 +90,7 @@ class Base(stateful.RuleBasedStateMachine):
     def act(self, side, deed):
         """What `deed(manager)` returns; None where the manager died of it."""
         self.acting = side
+        self._stirred = True
         try:
             return deed(self.world.managers[side])
         except model_world.Crash:
@@ -69,12 +98,15 @@ class Base(stateful.RuleBasedStateMachine):
             self.world.restart(side)
             return None
 
-    def ask(self, side, deed):
+    def ask(self, side, deed, of_the_cloud=False):
         """What `deed(client)` returns; None where it was refused, or the manager died of it.
 
         A refusal changes nothing, and nobody refuses with an error that nobody meant.
+
+        :param of_the_cloud: what is asked for changes the cloud first, and that may fail.
         """
-        quiet = not self.world.points.armed
+        quiet = not (self.world.points.armed or self._stirred
+                     or (of_the_cloud and self.mood != CALM))
 
         def call(manager):
             try:
@@ -109,10 +141,13 @@ class Base(stateful.RuleBasedStateMachine):
 
     @stateful.invariant()
     def all_is_true(self):
-        self.tally['steps'] += 1
+        self._stirred = False
         assert not self.complaints.found, self.complaints.found
         before, self.accounts = self.accounts, truths.read(self.world.database)
-        truths.check(self.accounts, before)
+        truths.check(self.accounts, before, self.now, builders.minutes(self.cleaning))
+        if not self.world.frozen:
+            # What a manager did too late is not true at once: an audit finds it.
+            model_cloud.check(self.world.cloud, self.accounts, self.booted_for)
         for lease_id, told in self.told.items():
             assert not told.made or lease_id in self.accounts.leases, f'{lease_id} is lost.'
 
@@ -120,7 +155,10 @@ class Base(stateful.RuleBasedStateMachine):
         try:
             # Behind a failure nothing more is to be shown.
             if sys.exc_info()[0] is None:
+                self.tally['runs judged'] += 1
                 model_end.judge(self)
         finally:
+            if len(self.taken) > 1:
+                self.steps.update(self.taken)
             self.complaints.found.clear()
             self.world.close()

@@ -22,8 +22,8 @@ _AGES = datetime.timedelta(days=900)
 def judge(model):
     """Let everything come to its end, and see that it is the right one."""
     world = model.world
-    manager = world.managers[0]
     _end_of_bad_luck(model)
+    manager = world.managers[0]
     _let_time_pass(model, manager)
     watch.Watch(manager.core).look(world.clock())
     _let_time_pass(model, manager)
@@ -32,19 +32,33 @@ def judge(model):
     reaper.reap(world.clock())
     reaper.reap(world.clock() + _AGES)
     accounts = truths.read(world.database)
-    truths.check(accounts, model.accounts)
+    truths.check(accounts, model.accounts, model.now, builders.minutes(model.cleaning))
     _leases_are_over(model, accounts)
-    auditor = audit.Auditor(manager.core)
-    if world.frozen:
-        repairs.Repairs(manager.core).make(auditor.look())
-    assert auditor.look() == []
+    _audit_finds_nothing(model, manager)
     _nothing_is_left(model, manager)
     assert not model.complaints.found, model.complaints.found
 
 
+def _audit_finds_nothing(model, manager):
+    """Drift is there only where somebody came too late, or an administrator was cut short."""
+    auditor = audit.Auditor(manager.core)
+    found = auditor.look()
+    if not model.world.frozen:
+        kinds = {'freepool', 'not enrolled'} if model.unfinished else set()
+        wrong = [each for each in found if each.kind not in kinds
+                 and not any(f'server {came} ' in each.what for came in model.came)]
+        assert not wrong, wrong
+    if found:
+        model.tally['drifts at the end'] += len(found)
+        repairs.Repairs(manager.core).make(found)
+        assert auditor.look() == [], auditor.look()
+
+
 def _end_of_bad_luck(model):
     world = model.world
-    world.points.disarm()
+    # Of what managers were doing nobody knows; their claims end by themselves.
+    for place in range(len(world.managers)):
+        world.restart(place)
     for call in model.failing:
         world.cloud.fail(call, 0, None)
     for name in world.cloud.host_names():
@@ -54,16 +68,15 @@ def _end_of_bad_luck(model):
         with contextlib.suppress(errors.HostKnown, errors.HostInUse, errors.HostNotFound):
             getattr(model, f'_{verb}')(manager.client, name)
     for each in manager.client.list_resources(builders.an_admin(), 'host'):
-        manager.client.update_resource(builders.an_admin(), 'host', each.id, {}, reservable=True)
+        # Where servers came to a host that was half withdrawn, it stays so.
+        with contextlib.suppress(errors.HostInUse):
+            manager.client.update_resource(builders.an_admin(), 'host', each.id, {},
+                                           reservable=True)
 
 
 def _let_time_pass(model, manager):
-    """Both managers are idle at first: what they have claimed ends by itself."""
-    for each in model.world.managers:
-        each.claimed.clear()
     accounts = truths.read(model.world.database)
     last = max([model.now, *(each.end for each in accounts.leases.values())])
-    manager = model.world.managers[0]
     manager.run_until(last + _LONG)
     assert manager.clockwork.next_moment() is None, 'Something goes on for ever.'
 
@@ -87,7 +100,7 @@ def _leases_are_over(model, accounts):
     for lease_id, told in model.told.items():
         lease = accounts.leases.get(lease_id)
         if lease is None:
-            assert not told.made
+            assert not told.made, f'{lease_id} is lost.'
             continue
         assert lease.state == lifecycle.TERMINATED, lease
         assert lease.task is None, lease
@@ -102,13 +115,13 @@ def _leases_are_over(model, accounts):
             given_up = connection.execute(
                 sa.select(tables.HISTORY.c.lease_id, tables.HISTORY.c.what, tables.HISTORY.c.why)
                 .where(tables.HISTORY.c.what.like('% given up'))).all()
-        assert not given_up
+        assert not given_up, given_up
 
 
 def _nothing_is_left(model, manager):
     """Nothing of any lease is in the cloud; all hosts can be withdrawn."""
     services = manager.cloud.as_service()
-    assert services.keystone.trusts() == []
+    assert services.keystone.trusts() == [], services.keystone.trusts()
     for each in manager.cloud.servers():
         manager.cloud.delete_server(each.id)
     pooled = [each.name for each in manager.client.list_resources(builders.an_admin(), 'host')]

@@ -2,6 +2,8 @@
 """What must be true of the accounts after each step, found by brute force in the rows."""
 import collections
 import dataclasses
+import datetime
+import itertools
 
 import sqlalchemy as sa
 
@@ -9,6 +11,7 @@ from climate.db import tables
 from climate.domain import agenda
 from climate.domain import lifecycle
 
+_NONE = datetime.timedelta()
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
 _ENDINGS = (agenda.END, agenda.DELETE)
 _KIND_OF = {task: kind for kind, task in agenda.TASK_OF.items()}
@@ -71,26 +74,27 @@ def read(database):
     return Accounts(**{**found, 'events': by_lease})
 
 
-def check(accounts, before):
-    """Nothing, where all is as it must be; `before` are the Accounts of the last look."""
-    nothing_is_given_twice(accounts)
+def check(accounts, before, now, cleaning=_NONE):
+    """Nothing, where all is as it must be.
+
+    :param before: the Accounts of the last look, or None.
+    :param now: the moment of this one.
+    :param cleaning: the time that must be between two spans of a resource.
+    """
+    nothing_is_given_twice(accounts, cleaning)
+    nothing_is_promised_that_was_withdrawn(accounts, now)
     holders_have_what_they_hold(accounts)
     those_that_run_hold_what_they_have(accounts)
     for lease in accounts.leases.values():
         the_lifecycle_is_kept(accounts, lease)
-        no_promise_is_lost(accounts, lease)
+        no_promise_is_lost(accounts, lease, now)
     if before is not None:
         nothing_goes_back(accounts, before)
 
 
-def nothing_is_given_twice(accounts):
+def nothing_is_given_twice(accounts, cleaning=_NONE):
     """At no moment, past or to come, has a resource more than it can give."""
-    by_resource = collections.defaultdict(list)
-    for given in accounts.allocations:
-        end = given.end if given.released_at is None else min(given.end, given.released_at)
-        if given.start < end:
-            by_resource[given.resource_id].append((given.start, end, given))
-    for resource_id, spans in by_resource.items():
+    for resource_id, spans in _spans(accounts).items():
         capacity = accounts.resources[resource_id].capacity
         for moment in {start for start, _, _ in spans}:
             there = [given for start, end, given in spans if start <= moment < end]
@@ -102,6 +106,32 @@ def nothing_is_given_twice(accounts):
                 taken.update({key: units * given.copies for key, units in given.amount.items()})
             assert all(units <= capacity.get(key, 0) for key, units in taken.items()), (
                 f'{moment}: resource {resource_id} gives {taken} of {capacity}: {there}')
+        if cleaning:
+            _it_is_cleaned(sorted(spans, key=lambda span: span[0]), cleaning)
+
+
+def _spans(accounts):
+    """{resource id: triples (start, end, allocation) of what it really gives}."""
+    found = collections.defaultdict(list)
+    for given in accounts.allocations:
+        end = given.end if given.released_at is None else min(given.end, given.released_at)
+        if given.start < end:
+            found[given.resource_id].append((given.start, end, given))
+    return found
+
+
+def _it_is_cleaned(spans, cleaning):
+    """Between two reservations there is time where one of them has all."""
+    for (_, end, first), (start, _, second) in itertools.pairwise(spans):
+        assert (first.reservation_id == second.reservation_id or end + cleaning <= start
+                or not (first.whole or second.whole)), f'Not cleaned between {first}, {second}.'
+
+
+def nothing_is_promised_that_was_withdrawn(accounts, now):
+    for given in accounts.allocations:
+        assert (given.released_at is not None or given.end <= now
+                or accounts.resources[given.resource_id].withdrawn_at is None), (
+            f'{given} is of a resource that was withdrawn.')
 
 
 def _whole_ones(accounts):
@@ -158,19 +188,22 @@ def the_lifecycle_is_kept(accounts, lease):
     assert lease.task is None or lease.task in lifecycle.TASKS
     if lease.task is not None:
         kinds = {event.kind for event in accounts.open_events(lease.id)}
-        assert _KIND_OF[lease.task] in kinds, f'{lease}: nobody will ever end its task.'
+        ending = {_KIND_OF[lease.task], agenda.DELETE}
+        assert kinds & ending, f'{lease}: nobody will ever end its task.'
     for event in accounts.events[lease.id]:
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
 
 
-def no_promise_is_lost(accounts, lease):
+def no_promise_is_lost(accounts, lease, now):
     """Whatever a lease still has to come to has an event that will bring it there."""
     events = accounts.events[lease.id]
     pending = {event.kind for event in accounts.open_events(lease.id)}
     if lease.deleted_at is not None:
         assert lease.state == lifecycle.TERMINATED
     elif lease.state == lifecycle.PENDING:
-        assert pending & {agenda.START, *_ENDINGS}, f'{lease} will never start: {events}'
+        # One whose time passed by ends without having started.
+        assert pending & {agenda.START, agenda.DELETE} or lease.end <= now, (
+            f'{lease} will never start: {events}')
     if lease.state not in lifecycle.OVER and not pending.intersection(_ENDINGS):
         given_up = [each for each in events if each.kind in _ENDINGS
                     and each.status == lifecycle.EVENT_ERROR]
@@ -195,24 +228,3 @@ def nothing_goes_back(accounts, before):
         after = accounts.reservations[reservation.id]
         assert after.state in _RESERVATION_MOVES[reservation.state], (
             f'{reservation} became {after}')
-
-
-def trusts_are_there(accounts, trusts):
-    """The trusts of leases that are not over: all of them are in Keystone."""
-    known = {each.id for each in trusts}
-    for lease in accounts.leases.values():
-        if lease.trust_id and lease.state not in lifecycle.OVER and lease.deleted_at is None:
-            assert lease.trust_id in known, f'{lease} has lost its trust.'
-
-
-def no_host_is_handed_out_twice(aggregates):
-    """In the cloud no host is in the zone of one reservation and in the aggregate of another."""
-    inside = collections.defaultdict(list)
-    for each in aggregates:
-        for host in each.hosts:
-            inside[host].append(each)
-    for host, found in inside.items():
-        leased = [each.name for each in found if each.name != 'freepool']
-        zoned = [each.name for each in found if each.zone]
-        assert len(zoned) <= 1 and (not zoned or leased == zoned), (
-            f'{host} is in the aggregates {leased}')

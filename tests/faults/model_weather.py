@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of managers, administrators, time and bad luck."""
+import contextlib
 import datetime
 
 import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
+import model_servers as servers
 import model_world
 
 from climate import errors
@@ -27,32 +29,35 @@ _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
 _POINT = st.integers(1, 25)
 
 
-class Weather(base.Base):
-    """What happens beside the requests of users."""
+class Weather(servers.Servers):
+    """What happens beside what users do."""
 
-    @stateful.rule(side=base.SIDE)
+    @base.rule(side=base.SIDE)
     def a_manager_works(self, side):
         self.act(side, lambda manager: manager.run())
 
-    @stateful.rule(side=base.SIDE)
+    @base.rule(side=base.SIDE)
     def a_manager_claims(self, side):
         self.act(side, lambda manager: manager.claim())
 
     @stateful.precondition(lambda self: any(each.claimed for each in self.world.managers))
-    @stateful.rule(side=base.SIDE)
+    @base.rule(side=base.SIDE)
     def a_manager_does_what_it_claimed(self, side):
         self.act(side, lambda manager: manager.finish())
 
     @stateful.precondition(lambda self: any(each.claimed for each in self.world.managers))
-    @stateful.rule(side=base.SIDE)
+    @base.rule(side=base.SIDE)
     def a_manager_holds_on_to_its_claims(self, side):
-        self.act(side, lambda manager: manager.clockwork.prolong(self.now))
+        def hold(manager):
+            with contextlib.suppress(errors.LostRace):
+                manager.clockwork.prolong(self.now)
+        self.act(side, hold)
 
-    @stateful.rule(seconds=_SECONDS)
+    @base.rule(seconds=_SECONDS)
     def time_passes(self, seconds):
         self.world.clock.advance(datetime.timedelta(seconds=seconds))
 
-    @stateful.rule(side=base.SIDE, works=st.booleans())
+    @base.rule(side=base.SIDE, works=st.integers(0, 3))
     def the_next_event_comes_due(self, side, works):
         moment = self.world.managers[side].clockwork.next_moment()
         if moment is not None:
@@ -60,67 +65,100 @@ class Weather(base.Base):
         if works:
             self.act(side, lambda manager: manager.run())
 
-    @stateful.rule(number=_POINT)
-    def the_next_to_come_there_dies(self, number):
-        def die():
-            raise model_world.Crash
-        self.world.points.arm(number, die, dies=True)
+    @base.rule(side=base.SIDE, count=st.integers(1, 20))
+    def a_manager_works_for_minutes(self, side, count):
+        until = self.now + builders.minutes(count)
+        self.act(side, lambda manager: manager.run_until(until))
 
-    @stateful.rule(side=base.SIDE)
+    @base.rule(number=_POINT)
+    def the_next_to_come_there_dies(self, number):
+        def die(_calling):
+            raise model_world.Crash
+        self.world.points.arm(number, die, model_world.DIES)
+
+    @base.rule(side=base.SIDE)
     def a_manager_dies(self, side):
         self.tally['crashes'] += 1
         self.world.restart(side)
 
-    @stateful.rule(number=_POINT, then=st.sampled_from(['works', 'works', 'delete', 'server']),
-                   which=base.WHICH)
-    def in_a_call_something_else_happens(self, number, then, which):
-        def happen():
+    @base.rule(number=_POINT, then=st.sampled_from(
+        ['works', 'works', 'delete', 'server', 'book', 'book', 'change', 'host']),
+        which=base.WHICH)
+    def meanwhile_something_else_happens(self, number, then, which):
+        """Through the other manager, in a call of the cloud or between two transactions."""
+        def happen(_calling):
             self.tally['interleaved'] += 1
-            if then == 'delete' and self.told:
-                self.delete(1 - self.acting, which, 1)
+            other, live = 1 - self.acting, self.live()
+            if then == 'book':
+                self.create(other, [builders.hosts(1 + which % 3)], (None, 10)[which % 2], 20)
+            elif then == 'delete' and live:
+                self.delete_one(other, self.pick(live, which).id)
+            elif then == 'change' and live:
+                self.change(other, self.pick(live, which).id, (
+                    {'end_now': True}, {'end': self.now + builders.minutes(30)})[which % 2])
+            elif then == 'host' and self._enrolled():
+                (self.withdraw_one, self.use)[which % 2](other, self.pick(self._enrolled(), which))
             elif then == 'server' and self.world.cloud.servers():
-                self.a_server_is_deleted_by_its_user(which)
+                self.delete_server(which)
             else:
-                self.world.managers[1 - self.acting].run()
-        self.world.points.arm(number, happen, dies=False)
+                self.act(other, lambda manager: manager.run())
+        self.world.points.arm(number, happen, model_world.HAPPENS)
 
     @stateful.precondition(lambda self: self.mood == base.FROZEN)
-    @stateful.rule(number=_POINT, claims=st.sampled_from([1, 2, 60]))
-    def in_a_call_a_manager_stands_still(self, number, claims):
-        """It wakes when its claims have ended, and its call is carried out then."""
-        def freeze():
-            self.world.frozen = True
+    @base.rule(number=_POINT, claims=st.sampled_from([1, 2, 60]))
+    def a_manager_stands_still(self, number, claims):
+        """It wakes when its claims have ended; a call that it was about to make is made then."""
+        def freeze(calling):
+            self.world.frozen = self.world.frozen or calling
             self.tally['frozen'] += 1
             self.world.clock.advance(claims * model_world.CLAIM)
-            self.world.managers[1 - self.acting].run()
-        self.world.points.arm(number, freeze, dies=False)
+            self.act(1 - self.acting, lambda manager: manager.run())
+        self.world.points.arm(number, freeze, model_world.HAPPENS)
+
+    @base.rule(number=_POINT)
+    def a_transaction_is_broken_off(self, number):
+        """As databases do to end a deadlock."""
+        def break_off(_calling):
+            self.tally['deadlocks'] += 1
+            raise errors.LostRace()
+        self.world.points.arm(number, break_off, model_world.DEADLOCKS)
 
     @stateful.precondition(lambda self: self.mood != base.CALM)
-    @stateful.rule(number=_POINT)
+    @base.rule(number=_POINT)
     def an_answer_of_the_cloud_is_lost(self, number):
-        def lose():
+        def lose(_calling):
             self.tally['answers lost'] += 1
             raise errors.CloudUnreachable(service='Nova', reason='no answer')
-        self.world.points.arm(number, lose, dies=False)
+        self.world.points.arm(number, lose, model_world.LOSES)
 
     @stateful.precondition(lambda self: self.mood != base.CALM)
-    @stateful.rule(call=_CALLS, times=st.integers(1, 7))
+    @base.rule(call=_CALLS, times=st.integers(1, 7))
     def a_call_of_the_cloud_fails(self, call, times):
         self.failing.add(call)
         self.world.cloud.fail(call, times, errors.CloudError(service='Nova', reason='ill'))
 
-    @stateful.rule(side=base.SIDE, number=st.integers(1, model_world.HOSTS - model_world.ORDINARY))
-    def enrol(self, side, number):
-        self._of_host(side, 'enrol', f'compute-{number}')
+    @base.rule(side=base.SIDE, which=base.WHICH)
+    def enrol(self, side, which):
+        names = [f'compute-{number + 1}' for number in range(model_world.POOLED)]
+        free = [name for name in names if name not in self._enrolled()]
+        self._of_host(side, 'enrol', self.pick(free or names, which))
 
-    @stateful.rule(side=base.SIDE, number=st.integers(1, model_world.HOSTS - model_world.ORDINARY))
-    def withdraw(self, side, number):
-        self._of_host(side, 'withdraw', f'compute-{number}')
+    @stateful.precondition(lambda self: self._enrolled())
+    @base.rule(side=base.SIDE, which=base.WHICH)
+    def withdraw(self, side, which):
+        self.withdraw_one(side, self.pick(self._enrolled(), which))
+
+    def withdraw_one(self, side, name):
+        self._of_host(side, 'withdraw', name)
+
+    def _enrolled(self):
+        return [each.name for each in self.accounts.resources.values()
+                if each.withdrawn_at is None]
 
     def _of_host(self, side, verb, name):
-        born = self.world.managers[side]
-        self.ask(side, lambda client: getattr(self, f'_{verb}')(client, name))
-        if self.world.managers[side] is not born or self.mood != base.CALM:
+        born, disturbed = self.world.managers[side], self.world.points.armed
+        self.ask(side, lambda client: getattr(self, f'_{verb}')(client, name), of_the_cloud=True)
+        if self.world.managers[side] is not born or disturbed or self.mood != base.CALM:
             self.unfinished.append((verb, name))
 
     @staticmethod
@@ -133,25 +171,32 @@ class Weather(base.Base):
             if each.name == name:
                 client.delete_resource(builders.an_admin(), 'host', each.id)
 
-    @stateful.precondition(lambda self: self.mood != base.CALM)
-    @stateful.rule(side=base.SIDE, which=base.WHICH, reservable=st.booleans())
+    @stateful.precondition(lambda self: self.mood != base.CALM and self._enrolled())
+    @base.rule(side=base.SIDE, which=base.WHICH, reservable=st.booleans())
     def a_host_is_taken_out_of_use(self, side, which, reservable):
-        there = [each.id for each in self.accounts.resources.values()
-                 if each.withdrawn_at is None]
-        if there:
-            self.ask(side, lambda client: client.update_resource(
-                builders.an_admin(), 'host', self.pick(there, which), {}, reservable=reservable))
+        self.use(side, self.pick(self._enrolled(), which), reservable)
+
+    def use(self, side, name, reservable=True):
+        [there] = [each.id for each in self.accounts.resources.values()
+                   if each.name == name and each.withdrawn_at is None]
+        self.ask(side, lambda client: client.update_resource(
+            builders.an_admin(), 'host', there, {}, reservable=reservable), of_the_cloud=True)
 
     @stateful.precondition(lambda self: self.mood != base.CALM)
-    @stateful.rule(number=st.integers(1, model_world.HOSTS), up=st.booleans())
+    @base.rule()
+    def the_user_is_deleted_from_keystone(self):
+        self.world.cloud.delete_trustor('demo')
+
+    @stateful.precondition(lambda self: self.mood != base.CALM)
+    @base.rule(number=st.integers(1, model_world.HOSTS), up=st.booleans())
     def a_host_fails_or_comes_back(self, number, up):
         self.world.cloud.mark_host(f'compute-{number}', up=up)
 
-    @stateful.rule(side=base.SIDE)
+    @base.rule(side=base.SIDE)
     def a_look_at_the_leased_servers(self, side):
         self._errand(side, lambda manager: watch.Watch(manager.core).look(self.now))
 
-    @stateful.rule(side=base.SIDE)
+    @base.rule(side=base.SIDE)
     def an_audit_with_repairs(self, side):
         def repair(manager):
             auditor = audit.Auditor(manager.core)
@@ -162,7 +207,7 @@ class Weather(base.Base):
             repairs.Repairs(manager.core).make(found)
         self._errand(side, repair)
 
-    @stateful.rule(side=base.SIDE)
+    @base.rule(side=base.SIDE)
     def errands(self, side):
         self._errand(side, lambda manager: trusts.Reaper(manager.core).reap(self.now))
         self._errand(side, lambda manager: refresh.Refresher(manager.core, 'model').refresh(
@@ -175,5 +220,5 @@ class Weather(base.Base):
                 errand(manager)
             except errors.ClimateError as error:
                 assert type(error) is not errors.ClimateError
-                assert self.mood != base.CALM, error.message
+                assert self.mood != base.CALM or isinstance(error, errors.LostRace), error.message
         self.act(side, run)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The world of the model: one database, one cloud, two managers that can be stopped anywhere."""
+import contextlib
 import dataclasses
 import datetime
 import logging
@@ -7,16 +8,17 @@ import random
 import uuid
 
 import builders
-import test_crash_in_process as crashes
 
 from climate.cloud import simulated
+from climate.db import engine
+from climate.db import events
 from climate.db import tables
 from climate.manager import clockwork
 
-Crash = crashes.Crash
 HOSTS = 6
-#: So many of the hosts are never enrolled: ordinary servers live there.
-ORDINARY = 2
+#: So many of them may be enrolled; ordinary servers live on the others.
+POOLED = 4
+_TRIES = 4
 CLAIM = datetime.timedelta(seconds=30)
 
 _OPTIONS = {
@@ -43,13 +45,21 @@ def configure(conf):
 
 def empty(database):
     """Take all rows away; what is numbered begins with 1 again."""
-    if database.dialect != 'sqlite':
+    if database.dialect == 'postgresql':
         builders.clean(database)
         return
     with database.writer() as connection:
         for table in reversed(tables.METADATA.sorted_tables):
             connection.execute(table.delete())
-        connection.exec_driver_sql('DELETE FROM sqlite_sequence')
+        if database.dialect == 'sqlite':
+            connection.exec_driver_sql('DELETE FROM sqlite_sequence')
+        else:
+            for name in ('resources', 'allocations', 'properties'):
+                connection.exec_driver_sql(f'ALTER TABLE {name} AUTO_INCREMENT = 1')
+
+
+class Crash(BaseException):
+    """The process dies here: nothing may catch it and go on."""
 
 
 class Ids:
@@ -62,34 +72,59 @@ class Ids:
         return uuid.UUID(int=self._chance.getrandbits(128), version=4)
 
 
+#: What happens at a point, and where it can: anywhere; where no transaction is open; in a call of
+#: the cloud; in a transaction.
+DIES, HAPPENS, LOSES, DEADLOCKS = 'dies', 'happens', 'loses', 'deadlocks'
+_DATABASE = 'database'
+
+
 class Points:
     """The moments at which a process may die or stand still, and what happens at the next one.
 
-    Those of the cloud are before and after each call; those of the database before and after each
-    commit, where a process may die and nothing else can happen.
+    They are before and after each call of the cloud, before and after each transaction, and before
+    each commit, where a process may die and nothing else can happen.
     """
 
     def __init__(self):
         self._left = 0
-        self._deed = self._dies = None
+        self._deed = self._kind = None
 
     @property
     def armed(self):
         return self._deed is not None
 
-    def arm(self, number, deed, dies):
-        self._left, self._deed, self._dies = number, deed, dies
+    def arm(self, number, deed, kind):
+        """Let `deed(whether a call of the cloud is about to be made)` happen at a point to come."""
+        self._left, self._deed, self._kind = number, deed, kind
 
     def disarm(self):
         self._deed = None
 
-    def reach(self, *where):
-        if self._deed is None or not (where or self._dies):
+    def reach(self, where=None, when=None):
+        here = {DIES: True, HAPPENS: where is not None, DEADLOCKS: where is None,
+                LOSES: where not in (None, _DATABASE)}
+        if self._deed is None or not here[self._kind]:
             return
         self._left -= 1
         if self._left == 0:
             deed, self._deed = self._deed, None
-            deed()
+            deed(where != _DATABASE and when == 'before')
+
+
+class Database(engine.Database):
+    """A database with points in and around each transaction that writes."""
+
+    def __init__(self, url, points):
+        super().__init__(url)
+        self._points = points
+
+    @contextlib.contextmanager
+    def writer(self):
+        self._points.reach(_DATABASE, 'before')
+        with super().writer() as connection:
+            yield connection
+            self._points.reach()
+        self._points.reach(_DATABASE, 'after')
 
 
 class Daemon(builders.Manager):
@@ -112,9 +147,18 @@ class Daemon(builders.Manager):
             work(claim)
 
     def run(self):
+        """Carry out events until none is due; all that were due could be claimed."""
         self.finish()
-        while self.claim():
+        tries = 0
+        while self._due():
+            # A transaction may be broken off; the next look takes what that one did not.
+            tries = 0 if self.claim() else tries + 1
             self.finish()
+            assert tries < _TRIES, f'Nobody can take what is due at {self.clock()}: {self._due()}'
+
+    def _due(self):
+        with self.database.reader() as connection:
+            return events.due(connection, self.clock(), _TRIES)
 
 
 class Complaints(logging.Handler):
@@ -152,6 +196,13 @@ class World:
     def _manager(self):
         self._born += 1
         return Daemon(self.conf, self.database, self.clock, self.cloud, f'manager-{self._born}')
+
+    def choose(self, cleaning_minutes, hold_room):
+        """Let the managers be started anew with these options."""
+        self.conf.set_override('cleaning_minutes', cleaning_minutes, group='manager')
+        self.conf.set_override('hold_room', hold_room, group='virtual:instance')
+        for place in range(len(self.managers)):
+            self.restart(place)
 
     def restart(self, place):
         """Another process takes the place of one that died; it knows nothing."""

@@ -9,6 +9,7 @@ import time
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
+from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import calls
 from climate.cloud.simulated import changes
 from climate.cloud.simulated import faults
@@ -145,6 +146,11 @@ class SimulatedCloud(base.Cloud):
         """Let a server fall into ERROR on its host, and Nova fail to stop it from now on."""
         self._lifecycle.broken.add(server_id)
         self.mark_server(server_id, 'ERROR')
+
+    def aggregates(self):
+        """The Aggregates, oldest first."""
+        with self._transaction() as connection:
+            return aggregates.every(connection)
 
     def images(self):
         """The images made of servers, oldest first, as dicts.

@@ -38,6 +38,11 @@ def disable(manager, host):
     manager.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=False)
 
 
+def enable(manager, host):
+    """Take a host into use again."""
+    manager.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=True)
+
+
 def dummy():
     """A ReservationRequest for nothing."""
     return records.ReservationRequest('virtual:dummy', {})

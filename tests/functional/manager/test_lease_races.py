@@ -381,6 +381,24 @@ def test_a_withdrawal_that_failed_leaves_the_host_as_it_was(manager):
     assert acts.aggregate(manager, lease).hosts == ('compute-1',)
 
 
+def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manager):
+    [host] = manager.enrol(1)
+    _during(manager, 'placement.empty_child',
+            lambda: manager.cloud.boot('other', 'vm', host='compute-1'))
+    manager.cloud.fail('placement.empty_child', 1, acts.NO)
+    with pytest.raises(errors.CloudError):
+        manager.client.delete_resource(builders.an_admin(), 'host', host.id)
+    [server] = manager.cloud.servers()
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease())
+    with pytest.raises(errors.HostInUse):
+        acts.enable(manager, host)
+    manager.cloud.delete_server(server.id)
+    acts.enable(manager, host)
+    assert acts.freepool(manager) == ('compute-1',)
+    acts.active(manager)
+
+
 def test_a_lease_that_lost_its_host_to_a_quicker_one_says_so(manager):
     manager.enrol(1)
     database = acts.Meddling(manager.database.engine.url)

@@ -182,6 +182,62 @@ def test_instances_whose_only_host_stays_held_wait_and_say_who_has_it(manager, e
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
+@pytest.mark.parametrize('request_of', [_sized, _flavored])
+def test_a_host_is_not_leased_whole_before_the_room_on_it_is_given_back(
+        manager, enrol, request_of):
+    [host] = enrol(1)
+    room = acts.active(manager, request_of())
+    lease = manager.create(builders.a_lease(**LATER))
+    manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
+    manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=5))
+    assert manager.lease(lease).state == lifecycle.PENDING
+    assert not acts.holders(manager)
+    manager.run_until(NOON + hours(1) + builders.minutes(1))
+    assert manager.lease(room).state == lifecycle.TERMINATED
+    assert acts.aggregate(manager, lease).hosts == (host.name,)
+
+
+def test_a_host_on_which_room_stays_is_replaced_by_one_without(manager, enrol):
+    first, _second, third = enrol(3)
+    acts.active(manager, _sized(8), _sized(8))
+    lease = manager.create(builders.a_lease(
+        builders.hosts(1, criteria=acts.named(first)), **LATER))
+    manager.cloud.fail('nova.forbid_flavor', 99, acts.NO)
+    manager.run_until(NOON + hours(1) + builders.minutes(1))
+    assert manager.lease(lease).state == lifecycle.PENDING
+    other = manager.create(builders.a_lease(builders.hosts(1), end=NOON + hours(3)))
+    manager.run_until(NOON + hours(1) + builders.minutes(2))
+    assert acts.holders(manager) == {third.id: other.reservations[0].id}
+
+
+def test_room_that_shrinks_keeps_its_host_until_it_is_given_back(manager, enrol):
+    first, second = enrol(2)
+    room = acts.active(manager, _sized(12), end=NOON + hours(2))
+    assert _spread(room) == {first.id: 8, second.id: 4}
+    manager.cloud.fail('nova.hypervisors', 2, acts.NO)
+    acts.change(manager, room, reservations=acts.asked(room.reservations[0], amount=8))
+    lease = manager.create(builders.a_lease(end=NOON + hours(1)))
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.run_until(NOON + builders.minutes(1))
+    assert acts.aggregate(manager, lease).hosts == (second.name,)
+    assert acts.aggregate(manager, room).hosts == (first.name,)
+
+
+def test_room_that_is_deleted_as_soon_as_it_starts_keeps_its_host_until_it_is_gone(
+        manager, enrol):
+    enrol(1)
+    room = acts.active(manager, _sized())
+    manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
+    acts.delete(manager, room)
+    lease = manager.create(builders.a_lease())
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.run_until(NOON + builders.minutes(1))
+    assert manager.lease(room).deleted_at is not None
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
 def test_a_substitute_meets_the_criteria_too(manager, enrol):
     first, _second = enrol(2)
     lease = manager.create(builders.a_lease(_sized(

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be true of the cloud beside the accounts after each step."""
+import collections
+
+from climate.domain import audit
+from climate.domain import lifecycle
+from climate.plugins import room
+
+_FREEPOOL = 'freepool'
+
+
+def check(cloud, accounts, booted_for):
+    """Nothing, where the cloud is as it must be.
+
+    :param booted_for: {server id: the id of the reservation it was booted for}.
+    """
+    aggregates = cloud.aggregates()
+    no_host_is_handed_out_twice(aggregates)
+    what_can_be_promised_is_in_the_freepool(aggregates, accounts)
+    nothing_is_there_that_no_lease_owns(aggregates, cloud.leftovers(), accounts)
+    inside = {host for each in aggregates for host in each.hosts}
+    nobody_is_on_the_hosts_of_others(
+        [each for each in cloud.servers() if each.host in inside], accounts, booted_for)
+
+
+def no_host_is_handed_out_twice(aggregates):
+    """No host is in the zone of one reservation and in the aggregate of another."""
+    inside = collections.defaultdict(list)
+    for each in aggregates:
+        for host in each.hosts:
+            inside[host].append(each)
+    for host, found in inside.items():
+        leased = [each.name for each in found if each.name != _FREEPOOL]
+        zoned = [each.name for each in found if each.zone]
+        assert not zoned or leased == zoned, f'{host} is in the aggregates {leased}'
+
+
+def what_can_be_promised_is_in_the_freepool(aggregates, accounts):
+    """Nobody can come to a host that may be leased at any moment."""
+    pooled = {host for each in aggregates if each.name == _FREEPOOL for host in each.hosts}
+    for each in accounts.resources.values():
+        assert each.name in pooled or each.held_by is not None or not each.reservable, (
+            f'{each} may be leased, and is not in the freepool.')
+
+
+def nothing_is_there_that_no_lease_owns(aggregates, left, accounts):
+    """Whatever was made for a reservation goes before it is written down that it is over."""
+    made = [each.name for each in aggregates] + [row[0] for row in left['flavors']]
+    made += [row[1].removeprefix(room.NAME_PREFIX) for row in left['server_groups']]
+    made += [row[0].removeprefix(room.CLASS_PREFIX).replace('_', '-').lower()
+             for row in left['resource_classes']]
+    for name in filter(audit.is_id, made):
+        owner = accounts.reservations.get(name)
+        assert owner is not None, f'The cloud has something of {name}, and no lease owns it.'
+        assert owner.state != lifecycle.RESERVATION_DELETED, (
+            f'{owner} is over, and the cloud has something of it: {left}')
+
+
+def nobody_is_on_the_hosts_of_others(servers, accounts, booted_for):
+    """On a host of the pool are servers of reservations that are not over, and of no other.
+
+    :param servers: those on hosts that are in the freepool, or in the aggregate of a reservation.
+    """
+    pooled = {each.name: each for each in accounts.resources.values()
+              if each.withdrawn_at is None}
+    leasing = {each.leased_id: each.id for each in accounts.reservations.values()
+               if each.leased_id is not None}
+    for server in servers:
+        host = pooled.get(server.host)
+        if host is None or server.task == 'deleting':
+            continue
+        owner = booted_for.get(server.id) or leasing.get(server.id)
+        assert owner is not None, f'{server} is of nobody, and on {host}.'
+        state = accounts.reservations[owner].state
+        assert state != lifecycle.RESERVATION_DELETED, f'{server} of {owner} is on {host} yet.'
+        if host.held_by is not None and _has_it_all(accounts, host.held_by):
+            assert owner == host.held_by, f'{server} of {owner} is on {host}.'
+
+
+def _has_it_all(accounts, reservation_id):
+    """True where the reservation runs, and nothing is being done about that."""
+    reservation = accounts.reservations[reservation_id]
+    return (reservation.state == lifecycle.RESERVATION_ACTIVE
+            and accounts.leases[reservation.lease_id].state == lifecycle.ACTIVE
+            and accounts.leases[reservation.lease_id].task is None)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of users with servers: booted for leases or not, leased, deleted, gone wrong."""
+import builders
+from hypothesis import stateful
+from hypothesis import strategies as st
+import model_base as base
+import model_requests as requests
+
+from climate import errors
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.domain import records
+
+DEMO = 'demo'
+_MOST = 8
+
+
+class Servers(requests.Requests):
+    """What users do with servers."""
+
+    @stateful.precondition(lambda self: self.live())
+    @base.rule(which=base.WHICH, place=st.integers(0, 2), bind=st.booleans(), side=base.SIDE)
+    def boot_for_a_lease(self, which, place, bind, side):
+        """On its hosts, in its room, or as the server that it waits for."""
+        lease = self.lease(self.pick(self.live(), which).id)
+        reservation = self.pick(lease.reservations, place)
+        request = reservation.request
+        if 'sleeps' in request:
+            if request['flavor_id'] is not None:
+                self._boot_to_be_leased(lease, reservation, bind, side)
+            return
+        promised = self._has_room(lease, reservation)
+        if reservation.resource_type == 'physical:host':
+            server = self._boot({'reservation': reservation.id}, '1')
+        else:
+            server = self._boot({}, reservation.id)
+        assert server or not promised, f'{reservation} has no room for a server.'
+        if server:
+            self.booted_for[server.id] = reservation.id
+
+    def _boot_to_be_leased(self, lease, reservation, bind, side):
+        server = self._boot({'reservation': reservation.id}, reservation.request['flavor_id'],
+                            {'climate:lease_id': lease.id})
+        if server:
+            self.came.add(server.id)
+        if server and bind:
+            self.ask(side, lambda client: client.bind_reservation(
+                builders.a_member(), reservation.id, server.id))
+
+    def _has_room(self, lease, reservation):
+        """True where another server surely has a place: nothing failed, and nothing is due."""
+        due = {each.kind for each in self.accounts.open_events(lease.id)}
+        amount = reservation.request.get('amount', _MOST)
+        mine = [each for each in self.world.cloud.servers()
+                if self.booted_for.get(each.id) == reservation.id]
+        return (self.mood == base.CALM and not due & {agenda.UPDATE, agenda.DELETE}
+                and lease.state == lifecycle.ACTIVE and lease.end > self.now
+                and reservation.state == lifecycle.RESERVATION_ACTIVE and len(mine) < amount
+                and reservation.resource_type != 'virtual:dummy')
+
+    @stateful.precondition(lambda self: len(self.world.cloud.servers()) < _MOST)
+    @base.rule(flavor=requests.FLAVOR)
+    def boot_an_ordinary_server(self, flavor):
+        self._boot({}, flavor)
+
+    def _boot(self, hints, flavor, metadata=None):
+        try:
+            made = self.world.cloud.boot(DEMO, 'vm', hints, flavor=flavor, metadata=metadata)
+        except (errors.Conflict, errors.NotFound):
+            return None
+        self.tally['boots'] += 1
+        return made
+
+    @stateful.precondition(lambda self: self.world.cloud.servers())
+    @base.rule(side=base.SIDE, which=base.WHICH, later=requests.LATER, long=requests.LONG,
+               on_end=requests.ON_END)
+    def lease_a_server_that_is_there(self, side, which, later, long, on_end):
+        server = self.pick(self.world.cloud.servers(), which)
+        self.create(side, [records.ReservationRequest('virtual:instance', {
+            'resource_id': server.id, 'on_end': on_end})], later, long)
+
+    @stateful.precondition(lambda self: self.world.cloud.servers())
+    @base.rule(which=base.WHICH)
+    def a_server_is_deleted_by_its_user(self, which):
+        self.delete_server(which)
+
+    def delete_server(self, which):
+        self.world.cloud.delete_server(self.pick(self.world.cloud.servers(), which).id)
+
+    @stateful.precondition(lambda self: self.mood != base.CALM and self.world.cloud.servers())
+    @base.rule(which=base.WHICH, status=st.sampled_from(
+        ['ACTIVE', 'SHUTOFF', 'PAUSED', 'SUSPENDED', 'ERROR']))
+    def a_server_comes_into_another_status(self, which, status):
+        server = self.pick(self.world.cloud.servers(), which)
+        if server.task is None and server.host is not None:
+            self.world.cloud.mark_server(server.id, status)
