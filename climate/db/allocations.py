@@ -5,12 +5,14 @@ import collections
 import sqlalchemy as sa
 
 from climate.db import tables
+from climate.domain import agenda
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import records
 
 ALLOCATIONS = tables.ALLOCATIONS
+EVENTS = tables.EVENTS
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
 
@@ -90,24 +92,35 @@ def bookings(connection, resource_ids, span, ignoring=()):
     return found
 
 
-def overdue(connection, resource_ids, now, ignoring):
-    """[(resource id, reservation id)] of promises that ended while their reservation is not over.
+def overdue(connection, resource_ids, now, latest, ignoring=()):
+    """What reservations have of shared resources although their time is over.
 
-    Its servers may be there yet.
+    Their lease is being ended, or that was given up: their servers are there yet.
 
-    :param ignoring: ids of reservations that are not looked for.
+    :param latest: the moment until when an end that failed is tried again, at the latest.
+    :param ignoring: ids of reservations whose own do not count.
+    :returns: {resource id: [(reservation id, amount)]}; an amount that is promised n times stands
+        there n times.
     """
-    if not resource_ids:
-        return []
+    ended = (sa.select(RESERVATIONS.c.id)
+             .join_from(EVENTS, RESERVATIONS, RESERVATIONS.c.lease_id == EVENTS.c.lease_id)
+             .where(EVENTS.c.kind.in_((agenda.END, agenda.DELETE)), EVENTS.c.at <= now,
+                    EVENTS.c.status != lifecycle.EVENT_DONE,
+                    # For the index: those that are to come are many.
+                    sa.or_(EVENTS.c.status != lifecycle.EVENT_UNDONE, EVENTS.c.due_at <= latest),
+                    RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
+                    RESERVATIONS.c.id.not_in(list(ignoring))))
     rows = connection.execute(
-        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id)
-        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
-        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
+        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.amount,
+                  ALLOCATIONS.c.copies)
+        .where(ALLOCATIONS.c.reservation_id.in_(ended), ALLOCATIONS.c.whole.is_(False),
                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now,
-               RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
-               RESERVATIONS.c.id.not_in(list(ignoring)))
-        .distinct().order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id))
-    return [tuple(row) for row in rows]
+               ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
+        .order_by(ALLOCATIONS.c.id))
+    found = collections.defaultdict(list)
+    for row in rows:
+        found[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
+    return found
 
 
 def change(connection, reservation_ids, resource_ids, **values):

@@ -2,6 +2,7 @@
 """Occupy the resources of a reservation, with substitutes for those that cannot be had."""
 import collections
 import dataclasses
+import datetime
 
 from oslo_log import log
 
@@ -12,11 +13,14 @@ from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
 from climate.domain import fit
+from climate.domain import interval
 from climate.domain import lifecycle
 from climate.manager import booking
 from climate.manager import claims
 
 LOG = log.getLogger(__name__)
+
+_RESOLUTION = datetime.timedelta(microseconds=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Substitutes:
         """
         with self._core.database.writer() as connection:
             promised = allocations.of_reservations(connection, [reservation.id])
-            lost = _hold(connection, reservation, promised)
+            lost = self._hold(connection, reservation, promised, now)
             claims.refuse_overtaken(connection, lease)
         if not lost.promises:
             return
@@ -77,6 +81,40 @@ class Substitutes:
             raise errors.NotEnough(
                 f'Out of use: {", ".join(lost.broken)}; and there is no substitute. '
                 f'{error.message}', **error.kwargs) from error
+
+    def _hold(self, connection, reservation, promised, now):
+        """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost."""
+        known = {each.id: each for each in resources.with_ids(
+            connection, {given.resource_id for given in promised})}
+        whole = [given.resource_id for given in promised if given.whole]
+        holders = resources.hold(connection, whole, reservation.id) if whole else {}
+        holders |= {given.resource_id: known[given.resource_id].held_by for given in promised
+                    if not given.whole
+                    and known[given.resource_id].held_by not in (None, reservation.id)}
+        holders |= self._in_the_way(connection, reservation, promised, known, now)
+        broken = {key for key, each in known.items()
+                  if not each.reservable and key not in holders
+                  and not _in_use(reservation, each, key in whole)}
+        return _lost(promised, known, holders, broken)
+
+    def _in_the_way(self, connection, reservation, promised, known, now):
+        """{resource id: a reservation whose time is over, and that still has what is needed}."""
+        late = allocations.overdue(connection, known, now, now + booking.longest_pause(
+            self._core.conf.manager))
+        if not late:
+            return {}
+        moment = interval.Interval(now, now + _RESOLUTION)
+        booked = allocations.bookings(connection, late, moment, ignoring=[reservation.id])
+        found = {}
+        for given in promised:
+            resource = known[given.resource_id]
+            if resource.id not in late or _in_use(reservation, resource, given.whole):
+                continue
+            taken = booked[resource.id] + [(moment, amount) for _, amount in late[resource.id]]
+            if not booking.fits(resource, dataclasses.replace(
+                    given, start=moment.start, end=moment.end), taken):
+                found[resource.id] = late[resource.id][0][0]
+        return found
 
     def _replace(self, lease, reservation, promised, lost, now):
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
@@ -114,19 +152,13 @@ class Substitutes:
         return [(need, lost.counts[kind]) for need, kind in kinds if lost.counts[kind]]
 
 
-def _hold(connection, reservation, promised):
-    """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost."""
-    known = {each.id: each for each in resources.with_ids(
-        connection, {given.resource_id for given in promised})}
-    whole = [given.resource_id for given in promised if given.whole]
-    holders = resources.hold(connection, whole, reservation.id) if whole else {}
-    holders |= {given.resource_id: known[given.resource_id].held_by for given in promised
-                if not given.whole
-                and known[given.resource_id].held_by not in (None, reservation.id)
-                and not _in_use(reservation, known[given.resource_id], False)}
-    broken = {key for key, each in known.items()
-              if not each.reservable and key not in holders
-              and not _in_use(reservation, each, key in whole)}
+def _lost(promised, known, holders, broken):
+    """The _Lost of a reservation.
+
+    :param known: {resource id: Resource}.
+    :param holders: {resource id: the reservation that still occupies it}.
+    :param broken: ids of resources that are out of use.
+    """
     promises = tuple(given for given in promised
                      if given.resource_id in holders or given.resource_id in broken)
     counts = collections.Counter()
