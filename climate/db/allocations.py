@@ -16,6 +16,9 @@ EVENTS = tables.EVENTS
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
 
+# Of an event that is not over, or was given up.
+_OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ERROR)
+
 
 def add(connection, allocations):
     """Write new promises."""
@@ -102,12 +105,12 @@ def overdue(connection, resource_ids, now, latest, ignoring=()):
     :returns: {resource id: [(reservation id, amount)]}; an amount that is promised n times stands
         there n times.
     """
+    # By their status and when they are due, for which there is an index, they are few.
+    leases = (sa.select(EVENTS.c.lease_id)
+              .where(EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= latest, EVENTS.c.at <= now,
+                     EVENTS.c.kind.in_((agenda.END, agenda.DELETE))))
     ended = (sa.select(RESERVATIONS.c.id)
-             .join_from(EVENTS, RESERVATIONS, RESERVATIONS.c.lease_id == EVENTS.c.lease_id)
-             .where(EVENTS.c.kind.in_((agenda.END, agenda.DELETE)), EVENTS.c.at <= now,
-                    EVENTS.c.status != lifecycle.EVENT_DONE,
-                    # For the index: those that are to come are many.
-                    sa.or_(EVENTS.c.status != lifecycle.EVENT_UNDONE, EVENTS.c.due_at <= latest),
+             .where(RESERVATIONS.c.lease_id.in_(leases),
                     RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
                     RESERVATIONS.c.id.not_in(list(ignoring))))
     rows = connection.execute(
