@@ -12,9 +12,13 @@ from climate.domain import lifecycle
 from climate.domain import records
 
 ALLOCATIONS = tables.ALLOCATIONS
+EVENTS = tables.EVENTS
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
 EVENTS = tables.EVENTS
+
+# Of an event that is not over, or was given up.
+_OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ERROR)
 
 
 def add(connection, allocations):
@@ -92,50 +96,45 @@ def bookings(connection, resource_ids, span, ignoring=()):
     return found
 
 
-def overdue(connection, resource_ids, now, ignoring):
-    """[(resource id, reservation id)] of promises that ended while their reservation is not over.
+def overdue(connection, resource_ids, now, latest, ignoring=()):
+    """What reservations have of shared resources although it is theirs no more.
 
-    Its servers may be there yet.
+    Their lease is being ended, or became smaller, or that was given up: their servers may be there
+    yet.
 
-    :param ignoring: ids of reservations that are not looked for.
+    :param latest: the moment until when what failed is tried again, at the latest.
+    :param ignoring: ids of reservations whose own do not count.
+    :returns: {resource id: [(reservation id, amount)]}; an amount that is promised n times stands
+        there n times.
     """
-    if not resource_ids:
-        return []
+    ended = sa.and_(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now,
+                    ALLOCATIONS.c.reservation_id.in_(_changing(
+                        (agenda.END, agenda.DELETE), now, latest, ignoring)))
+    lost = sa.and_(ALLOCATIONS.c.released_at.is_not(None), ALLOCATIONS.c.start <= now,
+                   ALLOCATIONS.c.reservation_id.in_(_changing(
+                       (agenda.UPDATE, agenda.DELETE), now, latest, ignoring)))
     rows = connection.execute(
-        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id)
-        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
-        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
-               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now,
-               RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
-               RESERVATIONS.c.id.not_in(list(ignoring)))
-        .distinct().order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id))
-    return [tuple(row) for row in rows]
+        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.amount,
+                  ALLOCATIONS.c.copies)
+        .where(sa.or_(ended, lost), ALLOCATIONS.c.whole.is_(False),
+               ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
+        .order_by(ALLOCATIONS.c.id))
+    found = collections.defaultdict(list)
+    for row in rows:
+        found[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
+    return found
 
 
-def lingering(connection, now, own, resource_ids=None):
-    """{resource id: reservation id} of shares whose time is over and that were not given back yet.
-
-    Whoever has a whole resource shows that by ``held_by``; of a share only its promise tells.
-
-    :param own: the id of the reservation that asks; its own shares do not count.
-    :param resource_ids: only these resources; None: all.
-    """
-    not_done = sa.exists().where(
-        EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
-        EVENTS.c.kind.in_([agenda.UPDATE, agenda.DELETE]),
-        EVENTS.c.status != lifecycle.EVENT_DONE)
-    statement = (
-        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id)
-        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
-        .where(ALLOCATIONS.c.whole.is_(False), ALLOCATIONS.c.reservation_id != own,
-               RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
-               # What a reservation has lost is given back by an update or the end of its lease.
-               sa.or_(sa.and_(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now),
-                      sa.and_(ALLOCATIONS.c.released_at.is_not(None),
-                              ALLOCATIONS.c.start <= now, not_done))))
-    if resource_ids is not None:
-        statement = statement.where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
-    return dict(tuple(row) for row in connection.execute(statement))
+def _changing(kinds, now, latest, ignoring):
+    """The ids of reservations in whose lease an event of these kinds is due and not done."""
+    # By their status and when they are due, for which there is an index, they are few.
+    leases = (sa.select(EVENTS.c.lease_id)
+              .where(EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= latest, EVENTS.c.at <= now,
+                     EVENTS.c.kind.in_(kinds)))
+    return (sa.select(RESERVATIONS.c.id)
+            .where(RESERVATIONS.c.lease_id.in_(leases),
+                   RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
+                   RESERVATIONS.c.id.not_in(list(ignoring))))
 
 
 def change(connection, reservation_ids, resource_ids, **values):

@@ -35,8 +35,7 @@ class Resource:
     """Something that can be given: a host, an address, a storage backend.
 
     `capacity` is {class: units}; `properties` what operators said of it; `facts` what the cloud
-    says of it. `held_by` is the reservation that occupies all of it in the cloud now, or whose
-    part of it could not be given back.
+    says of it. `held_by` is the reservation that occupies all of it in the cloud now.
     """
 
     id: int

@@ -23,6 +23,8 @@ from climate.manager import shortage
 
 LOG = log.getLogger(__name__)
 
+_RESOLUTION = datetime.timedelta(microseconds=1)
+
 
 @dataclasses.dataclass(frozen=True)
 class Wish:
@@ -40,11 +42,6 @@ class Wish:
     must_keep: bool = False
     beside: bool = False
 
-    @property
-    def in_use(self):
-        """The ids of those that it runs on, beside whoever could not give back a part of them."""
-        return frozenset(self.keep if self.must_keep else ())
-
 
 @dataclasses.dataclass(frozen=True)
 class Terms:
@@ -54,6 +51,8 @@ class Terms:
     :ivar replaced: ids of those whose promises are given up for the new ones.
     :ivar avoid: ids of resources that are not to be chosen.
     :ivar cleaning: the time kept free between two bookings of a resource.
+    :ivar grace: what starts before this is over must be free in the cloud already.
+    :ivar longest_pause: between two tries of an end that fails.
     """
 
     span: interval.Interval
@@ -62,13 +61,32 @@ class Terms:
     replaced: frozenset
     avoid: frozenset
     cleaning: datetime.timedelta
+    grace: datetime.timedelta
+    longest_pause: datetime.timedelta
+
+    @property
+    def soon(self):
+        """True where what is chosen must be free in the cloud already."""
+        return self.span.start <= self.now + self.grace
 
     def booked(self, connection, ids, span):
-        """What others have of resources, each with the time for cleaning before and after it."""
+        """What others have of resources, each with the time for cleaning before and after it.
+
+        Also what they have although their time is over, where that is in the way.
+        """
         found = allocations.bookings(connection, ids, span.widened(self.cleaning),
                                      ignoring=self.replaced)
-        return {key: [(each.widened(self.cleaning), amount) for each, amount in taken]
-                for key, taken in found.items()}
+        booked = {key: [(each.widened(self.cleaning), amount) for each, amount in taken]
+                  for key, taken in found.items()}
+        for key, taken in self.overdue(connection, ids).items():
+            until = interval.Interval(self.span.start, self.now + self.grace + _RESOLUTION)
+            booked.setdefault(key, []).extend((until, amount) for _, amount in taken)
+        return booked
+
+    def overdue(self, connection, ids):
+        """As ``allocations.overdue``; nothing where it may be given back in time."""
+        return allocations.overdue(connection, ids, self.now, self.now + self.longest_pause,
+                                   self.replaced) if self.soon else {}
 
 
 class Booking:
@@ -79,6 +97,7 @@ class Booking:
         conf = core.conf.manager
         self._cleaning = datetime.timedelta(minutes=conf.cleaning_minutes)
         self._grace = datetime.timedelta(seconds=conf.release_grace_seconds)
+        self._longest_pause = longest_pause(conf)
         self._attempts = conf.booking_attempts
 
     def book(self, wishes, span, now, write, planned=None, avoid=()):
@@ -147,11 +166,8 @@ class Booking:
         return Terms(
             span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
             replaced=frozenset(wish.reservation_id for wish in wishes if not wish.beside),
-            avoid=frozenset(avoid), cleaning=self._cleaning)
-
-    def _soon(self, terms):
-        """True where what is chosen must be free in the cloud already."""
-        return terms.span.start <= terms.now + self._grace
+            avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
+            longest_pause=self._longest_pause)
 
     def _ask(self, connection, wish, terms):
         """What the wish asks, and the resources that are free for it."""
@@ -159,14 +175,15 @@ class Booking:
         if need.demand.amount is fit.WHOLE:
             free = allocations.free_resources(
                 connection, need.pool, terms.span.widened(self._cleaning),
-                terms.own if self._soon(terms) else None, ignoring=terms.replaced)
+                terms.own if terms.soon else None, ignoring=terms.replaced)
+            late = terms.overdue(connection, free)
+            free = {key: each for key, each in free.items() if key not in late}
             booked = {}
         else:
             free = allocations.reservable_resources(connection, need.pool)
-            if self._soon(terms):
-                in_use = wish.in_use
+            if terms.soon:
                 free = {key: each for key, each in free.items()
-                        if each.held_by in {None, *terms.own} or key in in_use}
+                        if each.held_by in {None, *terms.own}}
             booked = terms.booked(connection, free, terms.span)
         free = {key: each for key, each in free.items() if key not in terms.avoid}
         matching = criteria.matching(self._core, connection, need, free)
@@ -190,16 +207,14 @@ class Booking:
             raise errors.LostRace()
         self._prove_matching(connection, wishes, chosen, locked)
         booked = terms.booked(connection, ids, terms.span)
-        in_use = {(wish.reservation_id, key) for wish in wishes for key in wish.in_use}
         for given in chosen:
             resource = locked[given.resource_id]
             taken = booked.setdefault(given.resource_id, [])
-            if not _fits(resource, given, taken):
+            if not fits(resource, given, taken):
                 raise errors.LostRace()
             amount = fit.WHOLE if given.whole else given.amount
             taken += [(terms.span, amount)] * given.copies
-            if (self._soon(terms) and resource.held_by not in {None, *terms.own}
-                    and (given.reservation_id, resource.id) not in in_use):
+            if terms.soon and resource.held_by not in {None, *terms.own}:
                 raise errors.LostRace()
 
     def _prove_matching(self, connection, wishes, chosen, locked):
@@ -230,7 +245,13 @@ def _refuse_loss(error):
             free=error.kwargs['free']) from error
 
 
-def _fits(resource, given, taken):
+def longest_pause(conf):
+    """The longest time between two tries of something, by the group [manager]."""
+    return datetime.timedelta(seconds=max(conf.retry_longest_seconds, conf.busy_seconds))
+
+
+def fits(resource, given, taken):
+    """True where a promise of a resource has room beside what is taken, pairs as in a Candidate."""
     if given.whole:
         return not taken
     demand = fit.Demand(amount=given.amount, at_least=given.copies, at_most=given.copies,

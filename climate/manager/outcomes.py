@@ -47,8 +47,7 @@ class Outcomes:
         """
         now = self._core.clock()
         with self._core.database.writer() as connection:
-            self._release(connection, claim, outcome, now)
-            kept = self._keep(connection, claim, outcome)
+            self._release(connection, claim, outcome)
             claims.refuse_overtaken(connection, claim.lease)
             late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
@@ -58,7 +57,8 @@ class Outcomes:
             if pause is not None:
                 self._record_again(connection, claim, outcome, now, pause)
             else:
-                self._record_end(connection, claim, _explained(outcome, kept), now)
+                outcome = _explained(connection, claim, outcome)
+                self._record_end(connection, claim, outcome, now)
             if outcome.over and claim.event.kind not in _ENDINGS:
                 endings.end_early(connection, claim.lease.id, now)
 
@@ -75,32 +75,12 @@ class Outcomes:
         return outcome.result == actions.FAILED
 
     @staticmethod
-    def _release(connection, claim, outcome, now):
+    def _release(connection, claim, outcome):
         for reservation in claim.lease.reservations:
             if reservation.id in outcome.free:
-                freed = resources.held(connection, reservation.id)
                 resources.release(connection, reservation.id)
-                # Of one that is shared, another that could not be ended may have something, too.
-                for resource_id, other in allocations.overdue(
-                        connection, freed, now, ignoring=outcome.free):
-                    resources.hold(connection, [resource_id], other)
             elif reservation.id in outcome.bindings:
                 resources.release_others(connection, reservation.id)
-
-    def _keep(self, connection, claim, outcome):
-        """Let what could not be given back be nobody else's; returns the names of that.
-
-        Its servers are there yet, although its time is over, so that the accounts do not tell.
-        """
-        if claim.event.kind not in _ENDINGS or not self._has_failed(claim.event, outcome):
-            return []
-        kept = {each.id for each in claim.lease.open_reservations} - outcome.free
-        promised = allocations.of_reservations(connection, kept)
-        for reservation_id in sorted(kept):
-            resources.hold(connection, {each.resource_id for each in promised
-                                        if each.reservation_id == reservation_id}, reservation_id)
-        had = resources.with_ids(connection, {each.resource_id for each in promised})
-        return [each.name for each in had if each.held_by in kept]
 
     @staticmethod
     def _record_reservations(connection, claim, outcome, now):
@@ -184,10 +164,15 @@ class Outcomes:
         return after
 
 
-def _explained(outcome, kept):
-    """The Outcome, whose reason names the resources that nobody else may have now."""
+def _explained(connection, claim, outcome):
+    """The Outcome; of an end that was given up, the reason names what nobody else may have now."""
+    if claim.event.kind not in _ENDINGS or outcome.result in (actions.DONE, actions.MOOT):
+        return outcome
+    promised = allocations.of_reservations(
+        connection, {each.id for each in claim.lease.open_reservations} - outcome.free)
+    kept = resources.with_ids(connection, {each.resource_id for each in promised})
     if not kept:
         return outcome
     return dataclasses.replace(outcome, reason=(
-        f'{outcome.reason} Until this is mended and the lease deleted, nobody else gets '
-        f'{", ".join(kept)}.'))
+        f'{outcome.reason} Until this is mended and the lease deleted, nobody else gets what it '
+        f'has of {", ".join(each.name for each in kept)}.'))

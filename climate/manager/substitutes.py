@@ -2,6 +2,7 @@
 """Occupy the resources of a reservation, with substitutes for those that cannot be had."""
 import collections
 import dataclasses
+import datetime
 
 from oslo_log import log
 
@@ -12,11 +13,14 @@ from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
 from climate.domain import fit
+from climate.domain import interval
 from climate.domain import lifecycle
 from climate.manager import booking
 from climate.manager import claims
 
 LOG = log.getLogger(__name__)
+
+_RESOLUTION = datetime.timedelta(microseconds=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,14 +31,12 @@ class _Lost:
     :ivar counts: {(pool, whether whole ones): how many copies}.
     :ivar held: "NAME by reservation ID" of the resources that another reservation still occupies.
     :ivar broken: the names of those that are out of use.
-    :ivar shared: ids of resources of which somebody still has a share.
     """
 
     promises: tuple
     counts: collections.Counter
     held: tuple[str, ...]
     broken: tuple[str, ...]
-    shared: frozenset[int]
 
     @property
     def ids(self):
@@ -51,8 +53,7 @@ class Substitutes:
     def ensure(self, lease, reservation, now, patient=False):
         """Let a reservation have resources, as many as were promised to it.
 
-        Whole resources are occupied from here on, once nobody has a share of them any more; of one
-        that is shared nobody else may have all.
+        Whole resources are occupied from here on; of one that is shared nobody else may have all.
         What another reservation still occupies, or what is out of use, is replaced by what is
         free until the end of the lease; where copies are shared out, those on other resources stay
         where they are. What a running reservation has in use stays, out of use or not.
@@ -64,7 +65,7 @@ class Substitutes:
         """
         with self._core.database.writer() as connection:
             promised = allocations.of_reservations(connection, [reservation.id])
-            lost = _hold(connection, reservation, promised, now)
+            lost = self._hold(connection, reservation, promised, now)
             claims.refuse_overtaken(connection, lease)
         if not lost.promises:
             return
@@ -81,6 +82,42 @@ class Substitutes:
                 f'Out of use: {", ".join(lost.broken)}; and there is no substitute. '
                 f'{error.message}', **error.kwargs) from error
 
+    def _hold(self, connection, reservation, promised, now):
+        """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost."""
+        known = {each.id: each for each in resources.with_ids(
+            connection, {given.resource_id for given in promised})}
+        whole = [given.resource_id for given in promised if given.whole]
+        late = self._in_the_way(connection, reservation, promised, known, now)
+        free = [key for key in whole if key not in late]
+        holders = resources.hold(connection, free, reservation.id) if free else {}
+        holders |= {given.resource_id: known[given.resource_id].held_by for given in promised
+                    if not given.whole
+                    and known[given.resource_id].held_by not in (None, reservation.id)}
+        holders |= late
+        broken = {key for key, each in known.items()
+                  if not each.reservable and key not in holders
+                  and not _in_use(reservation, each, key in whole)}
+        return _lost(promised, known, holders, broken)
+
+    def _in_the_way(self, connection, reservation, promised, known, now):
+        """{resource id: a reservation whose time is over, and that still has what is needed}."""
+        late = allocations.overdue(connection, known, now, now + booking.longest_pause(
+            self._core.conf.manager))
+        if not late:
+            return {}
+        moment = interval.Interval(now, now + _RESOLUTION)
+        booked = allocations.bookings(connection, late, moment, ignoring=[reservation.id])
+        found = {}
+        for given in promised:
+            resource = known[given.resource_id]
+            if resource.id not in late or _in_use(reservation, resource, given.whole):
+                continue
+            taken = booked[resource.id] + [(moment, amount) for _, amount in late[resource.id]]
+            if not booking.fits(resource, dataclasses.replace(
+                    given, start=moment.start, end=moment.end), taken):
+                found[resource.id] = late[resource.id][0][0]
+        return found
+
     def _replace(self, lease, reservation, promised, lost, now):
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         kept = {given.resource_id for given in promised} - lost.ids
@@ -91,8 +128,6 @@ class Substitutes:
                                        beside=True))
             if demand.amount is fit.WHOLE or demand.spread is fit.Spread.APART:
                 avoid |= kept
-            if demand.amount is fit.WHOLE:
-                avoid |= lost.shared
 
         def write(connection, chosen):
             claims.refuse_overtaken(connection, lease)
@@ -119,29 +154,20 @@ class Substitutes:
         return [(need, lost.counts[kind]) for need, kind in kinds if lost.counts[kind]]
 
 
-def _hold(connection, reservation, promised, now):
-    """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost."""
-    known = {each.id: each for each in resources.with_ids(
-        connection, {given.resource_id for given in promised})}
-    whole = [given.resource_id for given in promised if given.whole]
-    holders = allocations.lingering(connection, now, reservation.id, whole) if whole else {}
-    free = set(whole) - set(holders)
-    holders |= resources.hold(connection, free, reservation.id) if free else {}
-    holders |= {given.resource_id: known[given.resource_id].held_by for given in promised
-                if not given.whole
-                and known[given.resource_id].held_by not in (None, reservation.id)
-                and not _in_use(reservation, known[given.resource_id], False)}
-    broken = {key for key, each in known.items()
-              if not each.reservable and key not in holders
-              and not _in_use(reservation, each, key in whole)}
+def _lost(promised, known, holders, broken):
+    """The _Lost of a reservation.
+
+    :param known: {resource id: Resource}.
+    :param holders: {resource id: the reservation that still occupies it}.
+    :param broken: ids of resources that are out of use.
+    """
     promises = tuple(given for given in promised
                      if given.resource_id in holders or given.resource_id in broken)
     counts = collections.Counter()
     for given in promises:
         counts[known[given.resource_id].pool, given.whole] += given.copies
-    shared = allocations.lingering(connection, now, reservation.id) if promises else {}
     return _Lost(
-        promises=promises, counts=counts, shared=frozenset(shared),
+        promises=promises, counts=counts,
         held=tuple(f'{known[key].name} by reservation {holder}'
                    for key, holder in sorted(holders.items())),
         broken=tuple(known[key].name for key in sorted(broken)))

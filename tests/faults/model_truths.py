@@ -144,17 +144,15 @@ def _whole_ones(accounts):
 
 
 def holders_have_what_they_hold(accounts):
-    """Whoever occupies a resource was promised it, or a part of it, and is not over."""
-    promised = collections.defaultdict(list)
-    for given in accounts.allocations:
-        promised[given.reservation_id].append(given)
+    """Whoever occupies a resource was promised it, and is not over."""
+    whole = _whole_ones(accounts)
     for resource in accounts.resources.values():
         if resource.held_by is None:
             continue
         assert resource.withdrawn_at is None, f'{resource} is withdrawn and held.'
         reservation = accounts.reservations[resource.held_by]
         lease = accounts.leases[reservation.lease_id]
-        mine = [each for each in promised[reservation.id] if each.resource_id == resource.id]
+        mine = [each for each in whole[reservation.id] if each.resource_id == resource.id]
         assert mine, f'{resource} is held by {reservation}, which was never promised it.'
         assert lease.state not in lifecycle.OVER and lease.deleted_at is None, (
             f'{resource} is held by {reservation} of {lease}, which is over.')
@@ -164,13 +162,9 @@ def holders_have_what_they_hold(accounts):
 
 def those_that_run_hold_what_they_have(accounts):
     whole = _whole_ones(accounts)
-    # A part of a resource is occupied only where it could not be given back.
-    parts = {(given.reservation_id, given.resource_id)
-             for given in accounts.allocations if not given.whole}
     held = collections.defaultdict(set)
     for resource in accounts.resources.values():
-        if (resource.held_by, resource.id) not in parts:
-            held[resource.held_by].add(resource.id)
+        held[resource.held_by].add(resource.id)
     for reservation in accounts.reservations.values():
         lease = accounts.leases[reservation.lease_id]
         if (reservation.state != lifecycle.RESERVATION_ACTIVE or lease.state != lifecycle.ACTIVE

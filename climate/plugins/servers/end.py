@@ -2,7 +2,7 @@
 """What becomes of a leased server at the end: imaged and deleted, or put where it takes no room.
 
 As in `start`, each call looks once and begins one change at most. The server is deleted only
-where that was asked for, or where its image is active.
+where that was asked for, where its image is active, or where it was never built.
 """
 import contextlib
 import datetime
@@ -32,9 +32,13 @@ def end(conf, cloud, lease, reservation):
     :raises StillBusy: to be called again in a moment.
     :raises CloudError: Nova refuses; a person may have to look at the server.
     """
-    if leased.id_of(reservation) is None:
-        _forget_strays(cloud, lease, reservation)
-        return
+    if leased.id_of(reservation) is not None:
+        _end_of_server(conf, cloud, lease, reservation)
+    if reservation.id == _last_awaiting(lease):
+        _forget_strays(cloud, lease)
+
+
+def _end_of_server(conf, cloud, lease, reservation):
     images = []
     if reservation.request['on_end'] == 'snapshot':
         images = _own_images(cloud, lease, reservation)
@@ -208,9 +212,18 @@ def _own_images(cloud, lease, reservation):
     return images
 
 
-def _forget_strays(cloud, lease, reservation):
-    """Remove the marks of servers that came for the reservation and were never bound to it."""
+def _last_awaiting(lease):
+    """The id of the last reservation that was made for a server to be booted, or None.
+
+    What is done with it is done once for the lease.
+    """
+    return next((each.id for each in reversed(lease.open_reservations)
+                 if each.request.get('resource_id', '') is None), None)
+
+
+def _forget_strays(cloud, lease):
+    """Remove the marks of servers that came for the lease and were never bound."""
     services = cloud.as_service()
     for found in services.servers.marked(lease.project_id, leased.LEASE_KEY, lease.id):
-        if found.metadata.get(leased.RESERVATION_KEY) in (None, reservation.id):
+        if leased.RESERVATION_KEY not in found.metadata:
             leased.remove_marks(services, found)

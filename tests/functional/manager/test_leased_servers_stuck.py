@@ -28,23 +28,35 @@ def stuck(manager):
     return manager.lease(lease), server
 
 
-def room_now(manager, amount=1):
-    return manager.create(builders.a_lease(story.room(amount), end=AFTER + builders.hours(9)))
+def rest_of(host, more=0):
+    """A ReservationRequest for all that the server leaves of the memory of a host, and more."""
+    return story.room(1, memory_mb=host.capacity['MEMORY_MB'] - 2048 + more)
 
 
-def test_its_host_is_nobody_elses_and_the_lease_says_why(manager):
+def refused(manager, reservation):
+    with pytest.raises(errors.NotEnough):
+        now(manager, reservation)
+    return True
+
+
+def now(manager, reservation):
+    """A lease that starts at once and lasts."""
+    return manager.create(builders.a_lease(
+        reservation, end=manager.clock() + builders.hours(9)))
+
+
+def test_its_room_is_nobody_elses_and_the_lease_says_why(manager):
     [host] = manager.enrol(1)
     lease, server = stuck(manager)
     assert lease.state == lifecycle.ERROR
     for text in (server.id, 'ERROR on host', 'could not be stopped', 'nobody else gets', host.name):
         assert text in lease.reason
-    assert acts.holders(manager) == {host.id: story.only(lease).id}
-    for reservation in (story.room(1), builders.hosts(1)):
-        with pytest.raises(errors.NotEnough):
-            manager.create(builders.a_lease(reservation, end=AFTER + builders.hours(9)))
+    assert refused(manager, builders.hosts(1))
+    assert refused(manager, rest_of(host, 1))
+    now(manager, rest_of(host))
 
 
-def test_its_host_is_free_again_when_it_was_mended_and_the_lease_deleted(manager):
+def test_its_room_is_free_again_when_it_was_mended_and_the_lease_deleted(manager):
     manager.enrol(1)
     lease, server = stuck(manager)
     manager.cloud.mark_server(server.id, 'SHUTOFF')
@@ -52,18 +64,29 @@ def test_its_host_is_free_again_when_it_was_mended_and_the_lease_deleted(manager
     manager.run_until(AFTER + builders.minutes(1))
     assert manager.lease(lease).deleted_at is not None
     assert story.now_on(server)(manager) is None
-    assert not acts.holders(manager)
-    room_now(manager)
+    now(manager, builders.hosts(1))
 
 
-def test_its_host_is_free_again_when_it_is_seen_that_it_was_deleted(manager):
+def test_its_room_is_free_again_when_it_is_seen_that_it_was_deleted(manager):
     manager.enrol(1)
     _, server = stuck(manager)
     manager.cloud.delete_server(server.id)
     watch.Watch(manager.core).look(manager.clock())
     manager.run_until(AFTER + builders.minutes(1))
-    assert not acts.holders(manager)
-    room_now(manager)
+    now(manager, builders.hosts(1))
+
+
+def test_its_room_is_nobody_elses_while_its_image_takes_its_time(manager, conf):
+    [host] = manager.enrol(1)
+    conf.set_override('image_seconds', 300, group='simulated')
+    coming(manager)
+    following = story.leased(manager, rest_of(host, 1), start=END, end=END + builders.hours(1))
+    manager.run_until(END + builders.minutes(4))
+    assert refused(manager, rest_of(host, 1))
+    assert manager.lease(following).task == 'start'
+    manager.run_until(AFTER)
+    following = manager.lease(following)
+    assert following.state == lifecycle.ACTIVE, following.reason
 
 
 def test_a_host_on_which_two_are_stuck_waits_for_both(manager):
@@ -74,32 +97,35 @@ def test_a_host_on_which_two_are_stuck_waits_for_both(manager):
         manager.cloud.break_server(server.id)
     manager.run_until(AFTER)
     for lease, server in both:
-        assert acts.holders(manager)
+        assert refused(manager, builders.hosts(1))
         manager.cloud.delete_server(server.id)
         acts.delete(manager, lease)
         manager.run_until(manager.clock() + builders.minutes(1))
-    assert not acts.holders(manager)
+    now(manager, builders.hosts(1))
 
 
-def test_a_lease_to_come_gets_another_host(manager):
-    hosts = {each.id for each in manager.enrol(2)}
+def test_a_lease_to_come_gets_another_host_where_its_own_has_no_room(manager):
+    hosts = {each.id: each for each in manager.enrol(2)}
     lease, server = coming(manager)
     [held] = story.only(lease).resource_ids
-    following = [story.leased(manager, story.room(1), start=AFTER + builders.minutes(1),
-                              end=AFTER + builders.hours(2)) for _ in range(2)]
+    large, beside = (
+        story.leased(manager, reservation, start=AFTER + start, end=AFTER + builders.hours(2))
+        for reservation, start in ((rest_of(hosts[held], 1), builders.minutes(1)),
+                                   (story.room(1), builders.minutes(2))))
     whole = story.leased(manager, builders.hosts(1), start=AFTER + builders.hours(3),
                          end=AFTER + builders.hours(4))
+    assert {story.only(each).resource_ids for each in (beside, large, whole)} == {(held,)}
     manager.run_until(story.LATER + builders.minutes(1))
     manager.cloud.break_server(server.id)
     manager.run_until(AFTER + builders.minutes(5))
-    for each in following:
-        each = manager.lease(each)
-        assert each.state == lifecycle.ACTIVE, each.reason
-        assert set(story.only(each).resource_ids) == hosts - {held}
+    beside, large = manager.lease(beside), manager.lease(large)
+    assert beside.state == large.state == lifecycle.ACTIVE, (beside.reason, large.reason)
+    assert story.only(beside).resource_ids == (held,)
+    assert set(story.only(large).resource_ids) == set(hosts) - {held}
     manager.run_until(AFTER + builders.hours(3) + builders.minutes(5))
     whole = manager.lease(whole)
     assert whole.state == lifecycle.ACTIVE, whole.reason
-    assert set(story.only(whole).resource_ids) == hosts - {held}
+    assert set(story.only(whole).resource_ids) == set(hosts) - {held}
 
 
 def test_what_runs_beside_it_goes_on_and_may_change(manager):
@@ -112,4 +138,4 @@ def test_what_runs_beside_it_goes_on_and_may_change(manager):
     changed = manager.lease(changed)
     assert changed.state == lifecycle.ACTIVE, changed.reason
     assert story.only(changed).resource_ids == (host.id,)
-    assert acts.holders(manager)
+    assert refused(manager, builders.hosts(1))

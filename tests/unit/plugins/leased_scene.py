@@ -73,8 +73,8 @@ class Scene:
         """One call of a method of the plugin; returns what it returns."""
         cloud = lease_cloud.LeaseCloud(self.cloud, self.lease_record, base.Attempt(
             now=self.clock(), since=builders.NOON, failures=self.failures))
-        return getattr(self.plugin, method)(cloud, self.lease_record, self.reservation,
-                                            self.resources)
+        lease = dataclasses.replace(self.lease_record, reservations=(self.reservation,))
+        return getattr(self.plugin, method)(cloud, lease, self.reservation, self.resources)
 
     def run(self, method, times=100):
         """Call a method until it is done, a second between two calls; writes the binding down."""

@@ -359,14 +359,19 @@ def test_the_image_that_the_service_made_is_the_owners_also_when_the_server_is_g
     assert scene.images() == [('reserved_vm', 'p', 'active')]
 
 
-def test_servers_that_came_and_were_never_bound_are_forgotten(scene):
+@pytest.mark.parametrize('bound', [True, False])
+def test_servers_that_came_and_were_never_bound_are_forgotten(scene, bound):
     marks = {'climate:lease_id': 'l'}
     stray, foreign = scene.boot(metadata=marks), scene.boot(metadata={
         **marks, 'climate:reservation_id': 'another'})
-    scene.lease(scene.boot())
+    server = scene.lease(scene.boot())
     scene.reservation.request['resource_id'] = None
+    if bound:
+        scene.reservation.binding['resource_id'] = server.id
+        scene.run('start')
     scene.run('end')
     assert (scene.marks(stray), len(scene.marks(foreign))) == ({}, 2)
+    assert scene.place(server) == (None if bound else ('ACTIVE', 'compute-3'))
 
 
 def _story(conf, steps, later, on_end, on_point=None):
