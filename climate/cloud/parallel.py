@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many calls of the cloud at the same time."""
 from concurrent import futures
+import contextvars
 
 
 def each(pool, function, items):
@@ -14,6 +15,6 @@ def each(pool, function, items):
     items = list(items)
     if len(items) < 2:
         return [function(item) for item in items]
-    running = [pool.submit(function, item) for item in items]
+    running = [pool.submit(contextvars.copy_context().run, function, item) for item in items]
     futures.wait(running)
     return [future.result() for future in running]

@@ -7,6 +7,7 @@ from keystoneauth1 import session as keystone_session
 import requests
 
 from climate import errors
+from climate.cloud import guard
 
 _SCHEMES = ('http://', 'https://')
 _CONNECTION_OPTS = {'cafile': 'cacert', 'certfile': 'cert', 'keyfile': 'key',
@@ -90,4 +91,5 @@ class _InTurn(keystone_session.TCPKeepAliveAdapter):
 
     def send(self, *args, **kwargs):
         with self._turns:
+            guard.ask()
             return super().send(*args, **kwargs)

@@ -9,6 +9,7 @@ import dataclasses
 from oslo_log import log
 
 from climate import errors
+from climate.cloud import guard
 from climate.db import resources
 from climate.domain import agenda
 from climate.domain import lifecycle
@@ -90,7 +91,8 @@ class Actions:
         """
         claim.hold.check()
         try:
-            return self._by_kind[claim.event.kind](claim, claim.at)
+            with guard.before_each_call(claim.hold.check):
+                return self._by_kind[claim.event.kind](claim, claim.at)
         except errors.StillBusy as error:
             return Outcome(BUSY, error.message)
         except errors.ClimateError as error:
@@ -182,7 +184,7 @@ class Actions:
         """
         lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, claim.hold.check)
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
         patient = True

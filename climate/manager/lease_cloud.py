@@ -14,22 +14,17 @@ class LeaseCloud:
 
     :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None where it is
         only asked.
-    :param check: called before the cloud is handed out; it raises where the lease is not this
-        manager's any more, so that nothing more is done.
     """
 
-    def __init__(self, cloud, lease, attempt=None, check=lambda: None):
+    def __init__(self, cloud, lease, attempt=None):
         self.attempt = attempt
         self._cloud = cloud
         self._lease = lease
-        self._check = check
 
     def as_service(self):
-        self._check()
         return self._cloud.as_service()
 
     def as_user(self):
-        self._check()
         if self._lease.trust_id is None:
             return self._cloud.as_service()
         try:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources of the pools: enrol, look up, describe, withdraw, and who has what."""
 import collections
+import dataclasses
 
 from oslo_log import log
 
@@ -118,8 +119,15 @@ class Resources:
         except errors.ClimateError:
             self._undo_withdrawal(source, resource, now)
             raise
-        with self._core.database.writer() as connection:
-            resources.withdraw(connection, resource_id, now)
+        try:
+            with self._core.database.writer() as connection:
+                # It is locked by that before its promises are read.
+                resources.withdraw(connection, resource_id, now)
+                self._refuse_promised(connection, resource, now)
+        except errors.HostInUse:
+            # Somebody took it into use again meanwhile, and a lease got it.
+            self._undo_withdrawal(source, dataclasses.replace(resource, reservable=True), now)
+            raise
         LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
 
     def _undo_withdrawal(self, source, resource, now):

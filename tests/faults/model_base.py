@@ -70,7 +70,12 @@ class Base(stateful.RuleBasedStateMachine):
         self.failing = set()
         self._stirred = False
         self.accounts = truths.read(database)
-        self.tally['runs'] += 1
+
+    @classmethod
+    def forget(cls):
+        """Begin to count anew."""
+        cls.tally.clear()
+        cls.steps.clear()
 
     @stateful.initialize(mood=st.sampled_from([CALM, CALM, STORMY, STORMY, FROZEN]),
                          hosts=st.sampled_from([4, 4, 3, 2, 1]),

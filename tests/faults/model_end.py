@@ -68,10 +68,16 @@ def _end_of_bad_luck(model):
         with contextlib.suppress(errors.HostKnown, errors.HostInUse, errors.HostNotFound):
             getattr(model, f'_{verb}')(manager.client, name)
     for each in manager.client.list_resources(builders.an_admin(), 'host'):
-        # Where servers came to a host that was half withdrawn, it stays so.
-        with contextlib.suppress(errors.HostInUse):
-            manager.client.update_resource(builders.an_admin(), 'host', each.id, {},
-                                           reservable=True)
+        _use_again(manager, each)
+
+
+def _use_again(manager, host):
+    """Take a host into use; from one that was half withdrawn all servers go first."""
+    inside = {name for each in manager.cloud.aggregates() for name in each.hosts}
+    for server in manager.cloud.servers():
+        if server.host == host.name and host.name not in inside:
+            manager.cloud.delete_server(server.id)
+    manager.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=True)
 
 
 def _let_time_pass(model, manager):

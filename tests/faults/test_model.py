@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random steps of users, managers, time and bad luck, and what is true after each of them.
 
-CLIMATE_MODEL_STEPS says how many steps, CLIMATE_MODEL_SEED which ones.
+Steps are made in rounds of some runs, each round with a seed of its own: the first that fails names
+the seed with which it fails again at once, after hypothesis has made it as short as it can.
+
+CLIMATE_MODEL_STEPS     how many steps at least (default: 20000)
+CLIMATE_MODEL_SEED      the seed of the first round (default: another each time)
+CLIMATE_TEST_DATABASE   where, by its SQLAlchemy URL (default: SQLite)
 """
 import logging
 import os
 import random
 import shutil
+import textwrap
+import time
 import uuid
 
 import builders
@@ -18,13 +25,15 @@ import pytest
 
 pytestmark = pytest.mark.faults
 
-STEPS = int(os.environ.get('CLIMATE_MODEL_STEPS', 20000))
+_STEPS = int(os.environ.get('CLIMATE_MODEL_STEPS', 20000))
+_SEED = int(os.environ.get('CLIMATE_MODEL_SEED', 0)) or random.randrange(1, 10 ** 9)
+# So that several processes can share them; the seeds of one part never reach those of the next.
 _PARTS = 4
 _APART = 10 ** 6
+# With ten runs or more hypothesis would begin with short ones.
 _SETTINGS = hypothesis.settings(
     max_examples=9, stateful_step_count=60, deadline=None, database=None, print_blob=False,
     suppress_health_check=list(hypothesis.HealthCheck))
-_SEED = int(os.environ.get('CLIMATE_MODEL_SEED', 0)) or random.randrange(1, 10 ** 9)
 
 
 class Model(model_weather.Weather):
@@ -38,7 +47,7 @@ def points():
 
 @pytest.fixture
 def database(tmp_path, migrated, points):
-    """As ever, with a moment to die before and after each commit."""
+    """As ever, with points at which something happens."""
     url = os.environ.get('CLIMATE_TEST_DATABASE')
     if url is None:
         shutil.copy(migrated, tmp_path / 'climate.sqlite')
@@ -60,22 +69,29 @@ def complaints():
 
 @pytest.mark.parametrize('part', range(_PARTS))
 def test_whatever_happens_no_promise_is_lost_or_given_twice(
-        part, conf, database, points, complaints, monkeypatch, record_property):
+        part, conf, database, points, complaints, monkeypatch, capsys):
     model_world.configure(conf)
+    # Nobody else is there who could be done meanwhile.
+    monkeypatch.setattr(time, 'sleep', lambda seconds: None)
 
     def begin():
         monkeypatch.setattr(uuid, 'uuid4', model_world.Ids())
         return Model(conf, database, points, complaints)
 
-    monkeypatch.setattr('time.sleep', lambda seconds: None)
-    Model.tally.clear()
-    Model.steps.clear()
-    seed = _SEED + part * _APART
-    while Model.steps.total() < STEPS / _PARTS:
-        print(f'model: round CLIMATE_MODEL_SEED={seed} CLIMATE_MODEL_STEPS=1')
+    Model.forget()
+    began, seed = time.monotonic(), _SEED + part * _APART
+    while Model.steps.total() < _STEPS / _PARTS:
+        print(f'The same again: CLIMATE_MODEL_SEED={seed} CLIMATE_MODEL_STEPS=1')
         stateful.run_state_machine_as_test(hypothesis.seed(seed)(begin), settings=_SETTINGS)
         seed += 1
-    tally = dict(sorted(Model.tally.items()))
-    record_property('model', tally)
-    print(f'model: {Model.steps.total()} steps, {tally["runs judged"]} runs; {tally}')
-    print(f'model: {dict(Model.steps.most_common())}')
+    with capsys.disabled():
+        _tell(part, database.dialect, time.monotonic() - began)
+
+
+def _tell(part, dialect, seconds):
+    print(f'\nmodel on {dialect}, part {part + 1} of {_PARTS}: {Model.steps.total()} steps in '
+          f'{Model.tally["runs judged"]} runs, {seconds:.0f} s, CLIMATE_MODEL_SEED={_SEED}')
+    for title, counted in (('steps', Model.steps), ('beside', Model.tally)):
+        text = ', '.join(f'{word} {count}' for word, count in counted.most_common())
+        print(textwrap.fill(f'{title}: {text}', width=100, initial_indent='  ',
+                            subsequent_indent='    '))

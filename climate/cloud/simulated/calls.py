@@ -3,6 +3,7 @@
 import time
 
 from climate import errors
+from climate.cloud import guard
 
 
 class Calls:
@@ -33,6 +34,7 @@ class Calls:
         :param admin: only an administrator may do this.
         """
         with self._turns[name.partition('.')[0]]:
+            guard.ask()
             return self._make(name, work, admin)
 
     def _make(self, name, work, admin):

@@ -5,6 +5,7 @@ import builders
 import pytest
 
 from climate.domain import lifecycle
+from climate.domain import records
 from climate.manager import binding
 from climate.manager import claims
 
@@ -139,6 +140,27 @@ def test_a_manager_that_freezes_amid_its_work_stops_before_the_next_reservation(
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE
     assert acts.history(manager, lease) == ['create', 'start_lease']
+
+
+def test_a_manager_that_freezes_amid_a_reservation_makes_no_call_more(manager):
+    manager.enrol(1)
+    room = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
+        'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 1}), end=NOON + hours(3)))
+    frozen = acts.Second(manager, owner='frozen')
+    frozen.claim()
+    made = []
+
+    def freeze(name, when):
+        made.append(name)
+        frozen.seconds = 60
+    manager.cloud.faults.on_point = freeze
+    frozen.finish()
+    # Those are the two points of the one call that was made already.
+    assert len(made) == 2 and len(set(made)) == 1
+    manager.cloud.faults.on_point = None
+    manager.clock.advance(minutes(1))
+    manager.run()
+    assert manager.lease(room).state == lifecycle.ACTIVE
 
 
 def test_a_claim_that_is_prolonged_in_time_goes_on(manager):

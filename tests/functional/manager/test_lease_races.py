@@ -381,6 +381,21 @@ def test_a_withdrawal_that_failed_leaves_the_host_as_it_was(manager):
     assert acts.aggregate(manager, lease).hosts == ('compute-1',)
 
 
+def test_a_host_that_is_taken_into_use_and_leased_while_it_is_being_withdrawn_stays(manager):
+    [host] = manager.enrol(1)
+    leases = []
+
+    def use():
+        acts.enable(manager, host)
+        leases.append(manager.create(builders.a_lease()))
+    _during(manager, 'nova.remove_host', use)
+    with pytest.raises(errors.HostInUse):
+        manager.client.delete_resource(builders.an_admin(), 'host', host.id)
+    assert acts.freepool(manager) == ('compute-1',)
+    manager.run()
+    assert acts.aggregate(manager, leases[0]).hosts == ('compute-1',)
+
+
 def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manager):
     [host] = manager.enrol(1)
     _during(manager, 'placement.empty_child',

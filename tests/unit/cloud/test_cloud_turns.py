@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from climate.cloud import guard
+from climate.cloud import parallel
 from climate.cloud import session
 from climate.cloud import simulated
 
@@ -74,3 +76,28 @@ def test_calls_of_the_simulated_cloud_wait_for_their_turn(conf):
             pool.submit(services.keystone.trusts)
     assert in_flight['nova'].most == 3
     assert 3 < in_flight['keystone'].most <= 20
+
+
+class Gone(Exception):
+    """Whoever calls may not do so any more."""
+
+
+def refuse():
+    raise Gone
+
+
+def test_the_real_cloud_is_not_called_by_whom_may_not_act_any_more(configured, service):
+    url, in_flight = service
+    calls = session.Sessions(configured('[keystone]\nauth_type = none')).as_service('nova')
+    with guard.before_each_call(refuse), pytest.raises(Gone):
+        calls.get(url, authenticated=False)
+    assert in_flight.most == 0
+    assert calls.get(url, authenticated=False).status_code == 204
+
+
+def test_calls_on_other_threads_belong_to_whom_they_are_made_for():
+    with futures.ThreadPoolExecutor(2) as pool, pytest.raises(Gone), (
+            guard.before_each_call(refuse)):
+        parallel.each(pool, lambda _: guard.ask(), range(3))
+    with futures.ThreadPoolExecutor(2) as pool:
+        assert parallel.each(pool, lambda _: guard.ask(), range(3)) == [None] * 3
