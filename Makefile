@@ -8,7 +8,7 @@ CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 
 .PHONY: run demo test check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
-	bench docs samples audit-dependencies clean
+	faults faults-short faults-long bench docs samples audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need.
 $(VENV)/.run: setup.cfg pyproject.toml constraints.txt
@@ -70,6 +70,19 @@ db-test-%: $(VENV)/.test
 
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
 	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest tests/functional/manager
+
+# Of each proof so much, in seconds, steps and cases; the soak is for long runs only.
+faults-short: FAULTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_MODEL_STEPS=1500 CLIMATE_CASES=1500
+faults: FAULTS = CLIMATE_CHAOS_SECONDS=240 CLIMATE_CHAOS_CLIENTS=20
+faults-long: FAULTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
+	CLIMATE_MODEL_STEPS=200000 CLIMATE_CASES=100000 CLIMATE_SOAK_SECONDS=3600
+
+faults: ## Never lost, never doubled: random faults, at most 20 minutes.
+faults-short: ## The same in 5 minutes, as in CI.
+faults-long: ## The same with the figures of the documentation, some hours.
+
+faults faults-short faults-long: $(VENV)/.test databases
+	$(FAULTS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m faults tests/faults
 
 cloud: $(VENV)/.test  ## A real OpenStack on this machine, with Climate beside it.
 	$(PYTHON) -m tools.cloud up

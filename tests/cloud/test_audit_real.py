@@ -24,22 +24,35 @@ def audit(scene, cloud, tmp_path):
     return run
 
 
-@pytest.fixture
-def room(scene):
-    """A running lease of room for two instances; returns the id of its reservation."""
+def lease_of_room(scene):
     made = scene.climate().leases.create(scene.name(), duration='10m', reservations=[
         {'resource_type': 'virtual:instance', **SIZES, 'amount': 2, 'affinity': False}])
     scene.remember(made['id'])
-    return scene.wait(made['id'], 'active')['reservations'][0]['id']
+    return scene.wait(made['id'], 'active')
+
+
+def ended_reservation(scene, lease):
+    scene.climate().leases.end(lease['id'])
+    scene.wait(lease['id'], 'terminated')
+    return lease['reservations'][0]['id']
+
+
+@pytest.fixture
+def room(scene):
+    """A running lease of room for two instances; returns the id of its reservation."""
+    return lease_of_room(scene)['reservations'][0]['id']
 
 
 @pytest.fixture
 def ended(scene):
     """The id of a reservation of hosts that is over."""
-    lease = scene.lease()
-    scene.climate().leases.end(lease['id'])
-    scene.wait(lease['id'], 'terminated')
-    return lease['reservations'][0]['id']
+    return ended_reservation(scene, scene.lease())
+
+
+@pytest.fixture
+def ended_room(scene):
+    """The id of a reservation of room for instances that is over."""
+    return ended_reservation(scene, lease_of_room(scene))
 
 
 def test_a_cloud_with_leases_that_run_is_as_the_accounts_say(scene, audit, room):
@@ -53,23 +66,23 @@ def test_a_cloud_with_leases_that_run_is_as_the_accounts_say(scene, audit, room)
 
 
 def test_what_a_lease_left_behind_is_removed_and_its_hosts_are_in_the_freepool(
-        scene, admin, audit, ended, cloud):
+        scene, admin, audit, ended, ended_room, cloud):
     host = cloud.compute_hosts[0]
     freepool = scene.aggregate('freepool')
     left = admin.compute.create_aggregate(name=ended, availability_zone=f'climate_{ended}')
     admin.compute.set_aggregate_metadata(left, {'climate:owner': 'somebody'})
     admin.compute.remove_host_from_aggregate(freepool, host)
     admin.compute.add_host_to_aggregate(left, host)
-    flavor = admin.compute.create_flavor(name=f'reservation:{ended}', id=ended, ram=1, vcpus=1,
-                                         disk=1, is_public=False)
-    name = 'CUSTOM_RESERVATION_' + ended.upper().replace('-', '_')
+    flavor = admin.compute.create_flavor(name=f'reservation:{ended_room}', id=ended_room, ram=1,
+                                         vcpus=1, disk=1, is_public=False)
+    name = 'CUSTOM_RESERVATION_' + ended_room.upper().replace('-', '_')
     placement = {'endpoint_filter': {'service_type': 'placement'}, 'microversion': '1.29'}
     admin.session.put(f'/resource_classes/{name}', **placement)
-    group = admin.compute.create_server_group(name=f'reservation:{ended}', policy='affinity')
+    group = admin.compute.create_server_group(name=f'reservation:{ended_room}', policy='affinity')
 
     told = audit(code=2)
-    for what in (f'aggregate {ended}', f'flavor {ended}', f'resource class {name}',
-                 f'server group reservation:{ended}', f'host {host}'):
+    for what in (f'aggregate {ended}', f'flavor {ended_room}', f'resource class {name}',
+                 f'server group reservation:{ended_room}', f'host {host}'):
         assert what in told
     told = audit('--fix')
     assert 'left' not in told.replace('left behind', '')
@@ -142,9 +155,10 @@ def test_names_of_others_are_left_alone(scene, admin, audit):
 
 
 def test_metadata_of_a_lease_that_is_over_are_removed_from_a_server(scene, admin, audit, open_host,
-                                                                    ended):
+                                                                    ended_room):
     server = scene.boot('demo')
-    admin.compute.set_server_metadata(server.id, **{'climate:reservation_id': ended, 'mine': 'too'})
+    admin.compute.set_server_metadata(server.id, **{'climate:reservation_id': ended_room,
+                                                    'mine': 'too'})
     assert f'metadata of server {server.id}' in audit(code=2)
     audit('--fix')
     found = admin.compute.get_server_metadata(server.id).metadata

@@ -28,23 +28,22 @@ def _ended_in_order():
     signal.signal(signal.SIGTERM, before)
 
 
-def _play(folder, database, lanes, seconds, capsys):
+def _play(folder, database, lanes, seconds, figures):
     made = plan.make(folder, database, lanes, seconds)
-    with capsys.disabled():
-        print(f'\nchaos on {database}, seed {made.seed}, in {folder}', flush=True)
-        outcome = run.play(made)
-        print(outcome.table, flush=True)
+    print(f'chaos on {database}, seed {made.seed}, in {folder}', flush=True)
+    outcome = run.play(made)
+    figures(outcome.table)
     assert outcome.wrong == []
 
 
 @pytest.mark.parametrize('database', ['postgresql', 'mariadb'])
-def test_no_promise_is_lost_or_given_twice_whatever_dies(tmp_path, capsys, database):
-    _play(tmp_path, database, ['Daemons', 'Servers', 'Lines'], _SECONDS, capsys)
+def test_no_promise_is_lost_or_given_twice_whatever_dies(tmp_path, figures, database):
+    _play(tmp_path, database, ['Daemons', 'Servers', 'Lines'], _SECONDS, figures)
 
 
 @pytest.mark.parametrize('database', ['postgresql', 'mariadb'])
-def test_managers_that_are_cut_off_lose_their_work_and_nothing_else(tmp_path, capsys, database):
-    _play(tmp_path, database, ['Lines'], _SECONDS * _NETWORK_SHARE, capsys)
+def test_managers_that_are_cut_off_lose_their_work_and_nothing_else(tmp_path, figures, database):
+    _play(tmp_path, database, ['Lines'], _SECONDS * _NETWORK_SHARE, figures)
 
 
 def test_an_api_whose_broker_is_gone_says_so_and_goes_on_when_it_is_back(tmp_path):

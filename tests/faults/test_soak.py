@@ -107,7 +107,7 @@ def _watch(stage, running):
         database.dispose()
 
 
-def test_memory_and_database_stay_as_large_as_they_were(tmp_path, capsys):
+def test_memory_and_database_stay_as_large_as_they_were(tmp_path, figures):
     made = dataclasses.replace(plan.make(tmp_path, 'postgresql', [], 0), managers=1, apis=1,
                                hosts=_HOSTS, claim_seconds=30, answer_seconds=30)
     stage = stages.Stage(made)
@@ -122,8 +122,7 @@ def test_memory_and_database_stay_as_large_as_they_were(tmp_path, capsys):
     part = max(1, len(warm) // 5)
     growth = {name: _megabytes(warm[-part:], name) / _megabytes(warm[:part], name)
               for name in stage.daemons}
-    with capsys.disabled():
-        print(_table(stream.answers, looks, warm, part))
+    figures(_table(stream.answers, looks, warm, part))
     assert set(stream.answers) == {('POST', 201)}
     assert max(growth.values()) <= _GROWTH, growth
     assert max(look.leases for look in warm[-part:]) <= 1.5 * _RATE * (
@@ -138,7 +137,7 @@ def _table(answers, looks, warm, part):
     leases = answers['POST', 201]
     first, last = looks[0], looks[-1]
     return '\n'.join([
-        '', f'soak: {_SECONDS:.0f} s, {_RATE:.0f} leases/s asked for, answers {dict(answers)}, '
+        f'{_SECONDS:.0f} s, {_RATE:.0f} leases/s asked for, answers {dict(answers)}, '
         f'in the database at most {max(look.leases for look in warm)}',
         'program    MB after warm-up    MB at the end    processor seconds for 1,000 leases',
         *(f'{name:10} {_megabytes(warm[:part], name):16.1f} {_megabytes(warm[-part:], name):16.1f} '

@@ -21,7 +21,7 @@ class Promise:
 
     :ivar doubtful: an answer was lost, so a manager that stood still may make the lease even
         after another one has refused it.
-    :ivar ends: when the lease may end by what was answered, and by what is in doubt.
+    :ivar ends: when the lease may end by what was answered; `perhaps_ends` by what is in doubt.
     :ivar deleted: "no", "perhaps" or "yes".
     """
 
@@ -32,6 +32,7 @@ class Promise:
     refused: bool = False
     doubtful: bool = False
     ends: set = dataclasses.field(default_factory=set)
+    perhaps_ends: set = dataclasses.field(default_factory=set)
     deleted: str = 'no'
     others: set = dataclasses.field(default_factory=set)
 
@@ -144,7 +145,7 @@ class Client(threading.Thread):
             # What was in doubt before may still be waiting in a manager that stands still.
             promise.ends.add(found['lease']['end'])
         elif code in _DOUBTFUL:
-            promise.ends.add(end)
+            promise.perhaps_ends.add(end)
 
     def _delete(self, promise):
         code, _ = self.door.ask('DELETE', f'/leases/{promise.lease_id}', promise.project)

@@ -66,9 +66,19 @@ def _wrong(promise, row):
     gone = row['deleted_at'] is not None
     if {'yes': not gone, 'no': gone, 'perhaps': False}[promise.deleted]:
         return f'deleted by its owner: {promise.deleted}; deleted at {row["deleted_at"]}'
-    if not gone and times.shown(row['end']) not in promise.ends and 'now' not in promise.ends:
-        return f'it ended {times.shown(row["end"])}, and was to end {sorted(promise.ends)}'
+    if not gone and not _ended_as_asked(promise, times.shown(row['end'])):
+        return (f'it ended {times.shown(row["end"])}, and was to end {sorted(promise.ends)}, '
+                f'perhaps {sorted(promise.perhaps_ends)}')
     return None
+
+
+def _ended_as_asked(promise, end):
+    if end in promise.ends or 'now' in promise.perhaps_ends:
+        return True
+    # An end that is over when its request comes through, but in the minute that runs, means "now".
+    second, minute = slice(len('2030-05-01T12:00:00')), slice(len('2030-05-01T12:00'))
+    return any(asked[second] <= end[second] and asked[minute] == end[minute]
+               for asked in promise.perhaps_ends)
 
 
 def _overlaps(allocations):
