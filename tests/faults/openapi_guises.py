@@ -43,11 +43,11 @@ def named(ids, case, pick):
     if nouns and pick % 4 != 3:
         known = ids[nouns[0]]
         case.path_parameters['id'] = known[pick // 4 % len(known)]
-    for field, known in (('resource_id', ids['servers']), ('name', ids['new hosts'])):
-        # The body of a lease has a name, too.
-        is_meant = field == 'resource_id' or case.operation.label == 'POST /os-hosts'
-        if is_meant and isinstance(case.body, dict) and field in case.body and pick % 4 < 2:
-            case.body[field] = known[pick // 4 % len(known)]
+    if isinstance(case.body, dict) and pick % 4 < 2:
+        if 'resource_id' in case.body:
+            case.body['resource_id'] = ids['servers'][pick // 4 % 2]
+        if case.operation.label == 'POST /os-hosts':
+            case.body['name'] = next(ids['new hosts'])
     for item in _reservations(case):
         if 'id' in item and pick % 4 < 2:
             # The lease of the same place, most of the time.

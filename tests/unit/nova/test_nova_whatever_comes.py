@@ -92,6 +92,27 @@ def test_bad_hints_are_refused_with_their_name_others_get_a_lease(
     every()
 
 
+def test_where_each_server_gets_a_lease_a_request_gets_one_or_hears_why_not(
+        make, nova, service, requests_mock):
+    user = make(default_lease=True)
+
+    @SETTINGS
+    @hypothesis.given(whatever.RAW)
+    def every(raw):
+        start_anew(nova, service, requests_mock)
+        answer = user.sends(raw)
+        if 'lease' in service.log:
+            assert nova.asked['server']['metadata']['climate:lease_id'] == 'l1'
+        elif not nova.bodies:
+            status, name, message = booting.told(user, answer)
+            assert (status, name, service.asked) == (400, 'badRequest', [])
+            assert message.startswith(FIELDS)
+        elif not asks_for_climate(raw):
+            assert nova.bodies == [raw]
+
+    every()
+
+
 def test_whatever_climate_answers_the_user_gets_a_server_or_hears_why_not(
         user, nova, service, requests_mock, answers, caplog):
     @SETTINGS
