@@ -16,6 +16,10 @@ EVENTS = tables.EVENTS
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
 EVENTS = tables.EVENTS
+# What a running reservation has lost ended at that moment, and is cleaned as any other; what it was
+# to have later is void.
+_COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
+                 ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
 
 # Of an event that is not over, or was given up.
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ERROR)
@@ -49,7 +53,7 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
     :param ignoring: ids of reservations whose own promises do not count.
     """
     taken = sa.exists().where(
-        ALLOCATIONS.c.resource_id == RESOURCES.c.id, ALLOCATIONS.c.released_at.is_(None),
+        ALLOCATIONS.c.resource_id == RESOURCES.c.id, _COUNTS,
         ALLOCATIONS.c.end > span.start, ALLOCATIONS.c.start < span.end)
     if ignoring:
         taken = taken.where(ALLOCATIONS.c.reservation_id.not_in(list(ignoring)))
@@ -83,8 +87,8 @@ def bookings(connection, resource_ids, span, ignoring=()):
     statement = (
         sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
                   ALLOCATIONS.c.whole, ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
-        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
-               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > span.start))
+        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)), _COUNTS,
+               ALLOCATIONS.c.end > span.start))
     if span.end is not None:
         statement = statement.where(ALLOCATIONS.c.start < span.end)
     if ignoring:
