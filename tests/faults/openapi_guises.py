@@ -6,7 +6,7 @@ import builders
 from hypothesis import strategies as st
 from schemathesis import openapi
 
-from climate.plugins import server
+from climate.plugins.servers import asking
 
 #: Each case is sent so many times.
 GUISES = 4
@@ -78,7 +78,7 @@ def mended(case, pick):
         return None
     first, dropped = _reservations(case)[0], ()
     if first.get('resource_type') == 'virtual:instance':
-        dropped = server.FIELDS if pick % 2 else server.SIZED_FIELDS
+        dropped = asking.FIELDS if pick % 2 else asking.SIZED_FIELDS
     wish = {name: _mended(value) for name, value in first.items() if name not in dropped}
     if 'flavor_id' in wish:
         wish['flavor_id'] = '2'
