@@ -32,6 +32,19 @@ def test_a_delete_while_a_start_runs_waits_for_it_and_undoes_it(manager):
     assert acts.is_clean(manager, 2)
 
 
+def test_hosts_of_a_lease_that_is_deleted_while_it_starts_are_held_until_they_are_back(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    second = acts.Second(manager)
+    second.claim()
+    _during(manager, 'nova.add_host', lambda: acts.delete(manager, lease))
+    second.finish()
+    assert acts.aggregate(manager, lease).hosts == ('compute-1',)
+    assert len(acts.holders(manager)) == 1
+    manager.run()
+    assert acts.is_clean(manager, 1)
+
+
 def test_a_delete_while_a_start_that_fails_runs_undoes_what_was_done(manager):
     manager.enrol(2)
     lease = manager.create(builders.a_lease())
