@@ -61,6 +61,7 @@ class Shell(app.App):
                          Commands('climate.cli'), stdin=stdin, stdout=stdout, stderr=stderr,
                          deferred_help=True)
         self._handlers: list[logging.Handler] = []
+        self._misunderstood = False
 
     def build_option_parser(self, description: str | None, version: str | None,
                             argparse_kwargs: dict[str, typing.Any] | None = None
@@ -79,9 +80,10 @@ class Shell(app.App):
             options.add_others(self.parser, argv, self.environ)
         except errors.ClientError as error:
             self.stderr.write(f'{error}\n')
-            return 1
+            return 2 if isinstance(error, errors.BadValue) else 1
         try:
-            return super().run(argv or ['--help'])
+            code = super().run(argv or ['--help'])
+            return 2 if self._misunderstood else code
         finally:
             # Whoever runs this in a program of their own keeps the root logger they had.
             for handler in self._handlers:
@@ -133,6 +135,8 @@ class Shell(app.App):
         return [name for noun in near for name in names if name.partition(' ')[0] == noun]
 
     def clean_up(self, cmd: typing.Any, result: int, err: BaseException | None) -> None:
+        # As argparse does where it finds the mistake itself.
+        self._misunderstood = isinstance(err, errors.BadValue)
         if self.options.debug and isinstance(err, errors.ClientError):
             self.stderr.write(f'Error {err.name or type(err).__name__}, status {err.status}, '
                               f'request id {err.request_id}\n')

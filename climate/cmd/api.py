@@ -39,4 +39,5 @@ def listen(application, conf):
     except OSError as error:
         raise SystemExit(
             f'{conf.api.host}:{conf.api.port} cannot be listened at: {error.strerror}. Does a '
-            'Climate run there? Choose another with [api] port in a --config-file.') from error
+            'Climate run there? Choose another port: OS_API__PORT=1235 in the environment, or '
+            '[api] port in a --config-file.') from error

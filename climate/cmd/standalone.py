@@ -12,6 +12,7 @@ from oslo_log import log
 from climate import conf as configuration
 from climate import context
 from climate.api import app
+from climate.client import standalone
 from climate.cmd import api
 from climate.db import migrate
 from climate.manager import endpoint
@@ -48,9 +49,13 @@ def main():
     count = _enrol_all(manager, calls)
     doors.application = app.build(conf, calls)
     url = f'http://{conf.api.host}:{conf.api.port}/v1'
-    note = _leave_note(url)
+    # From here on there is something to clear away.
+    stopped = _told_to_stop()
+    note = _leave_note(url, state)
     print(_WELCOME.format(url=url, count=count, state=state, bin=_bin()), flush=True)
-    _serve(server)
+    threading.Thread(target=server.run, daemon=True).start()
+    stopped.wait()
+    server.close()
     note.unlink(missing_ok=True)
     manager.stop()
 
@@ -88,11 +93,17 @@ def _enrol_all(manager, calls):
     return len(calls.list_resources(admin, 'host'))
 
 
-def _leave_note(url):
-    """Tell the `climate` command where a standalone runs; returns the note's path."""
-    home = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
-    path = pathlib.Path(os.environ.get('CLIMATE_STANDALONE_FILE')
-                        or os.path.join(home, 'climate', 'standalone.json'))
+def _leave_note(url, state):
+    """Tell the `climate` command where a standalone runs; returns the note's path.
+
+    Where another one has its note, it keeps it, and ours lies with our files.
+    """
+    path = standalone.path(os.environ)
+    other = standalone.find(os.environ)
+    if other is not None:
+        path = state / 'standalone.json'
+        print(f'Another one runs at {other.url}, and the climate command goes on talking to it. To '
+              f'talk to this one:\n\n  export CLIMATE_STANDALONE_FILE={path}\n')
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({'url': url, 'token': _TOKEN, 'pid': os.getpid()}))
     return path
@@ -103,7 +114,8 @@ def _bin():
     return os.path.join(os.path.relpath(folder), '') if folder else ''
 
 
-def _serve(server):
+def _told_to_stop():
+    """An Event that SIGTERM and Ctrl-C set."""
     stopped = threading.Event()
 
     def stop(_number, _frame):
@@ -111,6 +123,4 @@ def _serve(server):
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    threading.Thread(target=server.run, daemon=True).start()
-    stopped.wait()
-    server.close()
+    return stopped

@@ -47,9 +47,23 @@ def load(argv, program, files=None, defaults=()):
     try:
         conf(argv, project='climate', prog=program, version=version.text(),
              default_config_files=files)
+        _read_all(conf)
     except cfg.Error as error:
         raise SystemExit(f'{program}: {error}') from error
     return conf
+
+
+def _read_all(conf):
+    """Read every option once: oslo.config looks at a value when somebody wants it.
+
+    :raises cfg.Error: a value is not what its option takes; the message names both.
+    """
+    for group, options in list_opts():
+        section = conf if group == 'DEFAULT' else conf[str(group)]
+        for option in options:
+            # Of the login only those are there that its auth_type has.
+            if option.dest in section:
+                section[option.dest]
 
 
 def list_opts():

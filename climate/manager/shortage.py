@@ -56,9 +56,11 @@ def _sentence(need, details, nearest):
         # To the next whole minute, which is how some clients write a start.
         minute = nearest + (datetime.timedelta(minutes=1) - _RESOLUTION)
         return f'{text}. It fits from {minute:%Y-%m-%d %H:%M} UTC.'
-    if not whole or details['matching'] < details['wanted']:
+    if whole and details['matching'] >= details['wanted']:
+        return f'{text}.'
+    if details['free']:
         return f'{text}. Fewer, or other criteria, would fit.'
-    return f'{text}.'
+    return f'{text}. Other criteria might fit.' if details['criteria'] else f'{text}.'
 
 
 def _nearest(core, connection, wishes, terms):

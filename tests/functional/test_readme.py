@@ -14,7 +14,7 @@ BIN = pathlib.Path(sys.executable).parent
 
 
 @contextlib.contextmanager
-def standalone(folder):
+def standalone(folder, note=None):
     """A Climate of its own; gives the environment that finds it, and the commands it prints."""
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
@@ -22,7 +22,8 @@ def standalone(folder):
     config = folder / 'standalone.conf'
     config.write_text(f'[api]\nport = {port}\n')
     env = {name: value for name, value in os.environ.items() if not name.startswith('OS_')}
-    env |= {'CLIMATE_STATE': str(folder), 'CLIMATE_STANDALONE_FILE': str(folder / 'note.json')}
+    env |= {'CLIMATE_STATE': str(folder),
+            'CLIMATE_STANDALONE_FILE': str(note or folder / 'note.json')}
     process = subprocess.Popen([BIN / 'climate-standalone', '--config-file', config], env=env,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -48,6 +49,31 @@ def test_the_five_commands_of_the_readme_work_twice(tmp_path):
             done = subprocess.run(f'{BIN}/{command}', shell=True, env=env, capture_output=True,
                                   text=True, timeout=60, check=False)
             assert done.returncode == 0, f'{command}: {done.stderr}'
+
+
+def test_a_second_one_leaves_the_command_to_the_first(tmp_path):
+    first, second = tmp_path / 'first', tmp_path / 'second'
+    first.mkdir()
+    second.mkdir()
+    with standalone(first) as (env, _):
+        note = pathlib.Path(env['CLIMATE_STANDALONE_FILE'])
+        before = note.read_text()
+        with standalone(second, note):
+            assert note.read_text() == before
+            assert (second / 'standalone.json').exists()
+        assert note.read_text() == before
+    assert not note.exists()
+
+
+def test_a_value_that_is_none_is_told_with_its_file(tmp_path):
+    wrong = tmp_path / 'wrong.conf'
+    wrong.write_text('[api]\nport = abc\n')
+    done = subprocess.run([BIN / 'climate-standalone', '--config-file', wrong], timeout=60,
+                          env={**os.environ, 'CLIMATE_STATE': str(tmp_path)},
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert 'option port' in done.stderr
+    assert str(wrong) in done.stderr
 
 
 def test_a_second_one_says_that_the_port_is_taken_and_touches_nothing(tmp_path):

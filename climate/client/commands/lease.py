@@ -182,7 +182,8 @@ class WaitLease(base.Silent, waits.LeaseCommand):
 
 def _add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--hosts', metavar='COUNT', type=arguments.count,
-                        help='Reserve so many whole hosts: 2, or 1-4 for at least 1, at most 4.')
+                        help='Reserve so many whole hosts: 2, or 1-4 for at least 1, at most 4. '
+                             'Any --reservation comes beside them.')
     parser.add_argument('--require', metavar='CONDITION', action='append', default=[],
                         type=arguments.requirement,
                         help="What each of the hosts must have: 'vcpus>=16'. Repeatable: all "
@@ -194,6 +195,9 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
 
 def _asked_for(parsed_args: argparse.Namespace) -> list[dict[str, typing.Any]]:
     found = list(parsed_args.reservations)
+    if parsed_args.require and found and not parsed_args.hosts:
+        raise errors.BadValue('--require tells what the hosts of --hosts must have; for a '
+                              f'--reservation write it there: {arguments.RESERVATION_EXAMPLE}.')
     if parsed_args.hosts or parsed_args.require:
         found.append(arguments.hosts_reservation(parsed_args.hosts or (1, 1),
                                                  parsed_args.require))

@@ -59,7 +59,7 @@ def test_a_host_is_taken_out_of_use_and_back(run, hosts, word, reservable):
 
 def test_setting_nothing_is_refused(run, hosts):
     outcome = run('host', 'set', 'cmp-3')
-    assert (outcome.code, hosts.call_count) == (1, 0)
+    assert (outcome.code, hosts.call_count) == (2, 0)
     assert '--property gpu=True' in outcome.err
 
 

@@ -174,9 +174,17 @@ def test_set_sends_what_changes(run, demo):
         'name': 'new', 'end': '2030-05-01T11:00:00Z', 'reservations': [{'id': 'r1', 'max': 3}]}
 
 
+def test_a_condition_beside_a_reservation_that_it_would_not_hold_for_is_refused(
+        run, requests_mock):
+    outcome = run('lease', 'create', 'demo', '--reservation', 'type=physical:host,min=1',
+                  '--require', 'vcpus>=64', '--duration', '1h')
+    assert (outcome.code, requests_mock.call_count) == (2, 0)
+    assert '--require tells what the hosts of --hosts must have' in outcome.err
+
+
 def test_set_without_a_change_is_refused(run, requests_mock):
     outcome = run('lease', 'set', 'demo')
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert 'Nothing to change: give --name' in outcome.err
 
 
