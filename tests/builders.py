@@ -165,6 +165,13 @@ def a_body(name='a lease', start='now', end='2030-05-01 13:00', least=1, most=No
         'hypervisor_properties': '', 'resource_properties': ''}], **more}
 
 
+# What lets the numbers of a table begin with 1 again.
+_COUNT_ANEW = {
+    'mysql': 'ALTER TABLE {0} AUTO_INCREMENT = 1',
+    'postgresql': "SELECT setval(pg_get_serial_sequence('{0}', 'id'), 1, false)",
+}
+
+
 def clean(database):
     """Make a database one with Climate's tables and nothing in them."""
     if migrate.version(database) != migrate.newest():
@@ -174,7 +181,9 @@ def clean(database):
     with database.writer() as connection:
         # Quicker than TRUNCATE, which makes each file anew.
         for table in reversed(tables.METADATA.sorted_tables):
-            connection.execute(sa.delete(table))
+            filled = connection.execute(sa.delete(table)).rowcount
+            if filled and table.autoincrement_column is not None:
+                connection.exec_driver_sql(_COUNT_ANEW[database.dialect].format(table.name))
 
 
 def drop_everything(database):
