@@ -80,11 +80,12 @@ class ClimateFilter(filters.BaseHostFilter):
         for answers, some_kept in self._answers(wish):
             judge = rules.Judge(wish, self._names, answers)
             passed, refused = _judged(hosts, judge)
-            is_old = judge.doubtful and some_kept
+            is_old = some_kept and (judge.doubtful or not passed)
             if passed:
                 break
         if is_old:
-            # The aggregates contradict an answer that is not of this moment.
+            # The aggregates contradict an answer that is not of this moment, or it leaves no host,
+            # and the reservation may have got one since.
             judge = rules.Judge(wish, self._names, self._answers_of_now(wish, answers))
             passed, refused = _judged(hosts, judge)
         return passed, refused

@@ -169,6 +169,15 @@ def test_a_kept_answer_that_the_aggregates_contradict_is_asked_for_anew(asking, 
     assert len(climate.asked) == 2
 
 
+def test_nothing_is_refused_by_an_answer_that_is_not_of_this_moment(asking, climate):
+    climate.shows('r1', ['mine'])
+    assert passed(asking, request(WITH_R1)) == ['mine']
+    climate.shows('r1', ['mine', 'new'])
+    # Nova has not heard of the host's new aggregate yet, either.
+    assert passed(asking, request(WITH_R1), (host('new', FREEPOOL),)) == ['new']
+    assert len(climate.asked) == 2
+
+
 def test_a_boot_right_after_a_refused_one_sees_that_the_lease_has_started(asking, climate):
     climate.shows('r1', reason='Lease l1 has not started.')
     assert passed(asking, request(WITH_R1)) == []
