@@ -59,7 +59,7 @@ def test_an_api_whose_broker_is_gone_says_so_and_goes_on_when_it_is_back(tmp_pat
         # One that has never met the broker, too.
         stage.apis['api1'].kill()
         stage.apis['api1'].up()
-        stage.wait_until_listening()
+        stage.wait_until_answering()
         codes += [door.ask('POST', '/leases', 'demo', lease, 'key')[0] for _ in range(3)]
         stage.broker.up()
         stage.wait_until_well()

@@ -118,10 +118,12 @@ class Stage:
                 self.tend()
                 time.sleep(0.2)
 
-    def wait_until_listening(self):
-        """Return when every API answers anything at all."""
+    def wait_until_answering(self):
+        """Return when every API answers what needs no manager."""
+        # That the port takes a connection does not do: where nobody listens on a port of the range
+        # from which those of clients are taken, a connection can meet itself.
         for name, port in self._api_ports.items():
-            processes.wait_for_port(self.plan.place, name, port)
+            processes.wait_for_answer(self.plan.place, name, f'http://127.0.0.1:{port}/')
 
     def tend(self):
         """Start again what ended by itself."""
