@@ -11,7 +11,10 @@ import subprocess
 import sys
 import urllib.request
 
-PYPI = 'https://pypi.org/pypi'
+from pip._internal.models import index
+
+# Where pip-audit asks, too, whatever index packages come from.
+PYPI = index.PyPI.pypi_url
 _PINNED = pathlib.Path(__file__).resolve().parents[1] / 'constraints.txt'
 _TIMEOUT_SECONDS = 15
 
