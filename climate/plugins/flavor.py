@@ -3,14 +3,13 @@
 import json
 
 from climate.domain import extra_specs
-from climate.plugins import base
 from climate.plugins import footprint
 from climate.plugins import pools
 from climate.plugins import room
-from climate.plugins import room_audit
+from climate.plugins import room_plugin
 
 
-class FlavorPlugin(base.ResourcePlugin):
+class FlavorPlugin(room_plugin.RoomPlugin):
     resource_type = 'flavor:instance'
     pools = (pools.HostPool,)
     schema = {
@@ -51,30 +50,14 @@ class FlavorPlugin(base.ResourcePlugin):
         return [room.need(request, footprint.units(flavor),
                           extra_specs.from_extra_specs(footprint.traits(flavor)))]
 
-    def start(self, cloud, lease, reservation, resources):
-        return room.start(self.conf, cloud, lease, reservation, resources,
-                          *_sizes_and_specs(reservation))
-
-    def end(self, cloud, lease, reservation, resources):
-        room.end(cloud, lease, reservation)
-
-    def traces(self, picture):
-        return room_audit.traces(self.conf, picture, self.resource_type)
-
-    def lacks(self, picture, lease, reservation, resources):
-        return room_audit.lacks(self.conf, picture, lease, reservation, resources)
-
-    def complete(self, cloud, lease, reservation, resources):
-        return room.complete(self.conf, cloud, lease, reservation, resources,
-                             *_sizes_and_specs(reservation))
-
-    def clear(self, cloud, made_for, resources):
-        room.clear(cloud, made_for)
-
     @classmethod
     def fields(cls, reservation):
         flavor = json.loads(reservation.request['resource_properties'])
         return {**footprint.sizes(flavor), **room.fields(reservation)}
+
+    def sizes_and_specs(self, reservation):
+        flavor = json.loads(reservation.request['resource_properties'])
+        return {name: flavor[name] for name in footprint.SIZES}, flavor['extra_specs']
 
     @staticmethod
     def _read(cloud, flavor_id, project_id):
@@ -83,8 +66,3 @@ class FlavorPlugin(base.ResourcePlugin):
         # Refuses here what cannot be leased.
         footprint.units(flavor)
         return json.dumps(flavor, sort_keys=True)
-
-
-def _sizes_and_specs(reservation):
-    flavor = json.loads(reservation.request['resource_properties'])
-    return {name: flavor[name] for name in footprint.SIZES}, flavor['extra_specs']

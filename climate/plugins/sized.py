@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Room for instances of given sizes, the first form of virtual:instance."""
 from climate.domain import requirement
-from climate.plugins import base
 from climate.plugins import criteria
 from climate.plugins import room
-from climate.plugins import room_audit
+from climate.plugins import room_plugin
 
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
@@ -21,7 +20,7 @@ PROPERTIES = {
 _KEPT_WHILE_IT_RUNS = ('vcpus', 'memory_mb', 'disk_gb', 'affinity', 'resource_properties')
 
 
-class SizedRoom(base.ResourcePlugin):
+class SizedRoom(room_plugin.RoomPlugin):
     resource_type = 'virtual:instance'
 
     def resolve(self, cloud, request, occasion):
@@ -36,32 +35,11 @@ class SizedRoom(base.ResourcePlugin):
                  'DISK_GB': request['disk_gb']}
         return [room.need(request, units, requirement.parse(request['resource_properties']))]
 
-    def start(self, cloud, lease, reservation, resources):
-        return room.start(self.conf, cloud, lease, reservation, resources,
-                          _sizes(reservation), {})
-
-    def end(self, cloud, lease, reservation, resources):
-        room.end(cloud, lease, reservation)
-
-    def traces(self, picture):
-        return room_audit.traces(self.conf, picture, self.resource_type)
-
-    def lacks(self, picture, lease, reservation, resources):
-        return room_audit.lacks(self.conf, picture, lease, reservation, resources)
-
-    def complete(self, cloud, lease, reservation, resources):
-        return room.complete(self.conf, cloud, lease, reservation, resources,
-                             _sizes(reservation), {})
-
-    def clear(self, cloud, made_for, resources):
-        room.clear(cloud, made_for)
-
     @classmethod
     def fields(cls, reservation):
         return room.fields(reservation)
 
-
-def _sizes(reservation):
-    request = reservation.request
-    return {'vcpus': request['vcpus'], 'ram': request['memory_mb'], 'disk': request['disk_gb'],
-            'ephemeral': 0, 'swap': 0}
+    def sizes_and_specs(self, reservation):
+        request = reservation.request
+        return {'vcpus': request['vcpus'], 'ram': request['memory_mb'],
+                'disk': request['disk_gb'], 'ephemeral': 0, 'swap': 0}, {}
