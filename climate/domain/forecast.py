@@ -18,7 +18,6 @@ Steps = list[tuple[Moment, int]]
 # The moments from the first to just before the second.
 Span = tuple[Moment, Moment]
 
-_RESOLUTION = datetime.timedelta(microseconds=1)
 # So many moments are tried at which each of several asks fits by itself.
 _TRIES = 20
 
@@ -38,7 +37,7 @@ def earliest(asks: Sequence[joint.Ask], duration: datetime.timedelta,
         raise ValueError('A positive duration is needed.')
     if window.duration < duration:
         return None
-    spans = [(window.start, window.end - duration + _RESOLUTION)]
+    spans = [(window.start, window.end - duration + interval.RESOLUTION)]
     for ask in asks:
         spans = list(_shared(spans, _spans(ask, duration, window)))
     if len(asks) == 1:
@@ -150,7 +149,7 @@ def _free_for(duration: datetime.timedelta, levels: Steps) -> Steps:
     """
     begin = levels[0][0]
     moments = {moment for moment, _ in levels}
-    moments |= {moment - duration + _RESOLUTION for moment, _ in levels
+    moments |= {moment - duration + interval.RESOLUTION for moment, _ in levels
                 if moment - begin >= duration}
     found: Steps = []
     # The places of the levels in the span that may become its least, the least one first.

@@ -3,6 +3,9 @@
 import dataclasses
 import datetime
 
+#: Between one moment and the next: the databases count in microseconds.
+RESOLUTION = datetime.timedelta(microseconds=1)
+
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Interval:

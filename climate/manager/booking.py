@@ -23,8 +23,6 @@ from climate.manager import shortage
 
 LOG = log.getLogger(__name__)
 
-_RESOLUTION = datetime.timedelta(microseconds=1)
-
 
 @dataclasses.dataclass(frozen=True)
 class Wish:
@@ -79,7 +77,7 @@ class Terms:
         booked = {key: [(each.widened(self.cleaning), amount) for each, amount in taken]
                   for key, taken in found.items()}
         for key, taken in self.overdue(connection, ids).items():
-            until = interval.Interval(self.span.start, self.now + self.grace + _RESOLUTION)
+            until = interval.Interval(self.span.start, self.now + self.grace + interval.RESOLUTION)
             booked.setdefault(key, []).extend((until, amount) for _, amount in taken)
         return booked
 

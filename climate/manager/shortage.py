@@ -16,7 +16,6 @@ _HORIZON = datetime.timedelta(days=365)
 _SHARED_HORIZON = datetime.timedelta(days=30)
 # For more wishes than these at once it is not looked for at all.
 _MOST_WISHES = 10
-_RESOLUTION = datetime.timedelta(microseconds=1)
 
 
 def explained(core, connection, wishes, terms, error):
@@ -54,7 +53,7 @@ def _sentence(need, details, nearest):
         text += f', {details["matching"]} meet all criteria'
     if nearest is not None:
         # To the next whole minute, which is how some clients write a start.
-        minute = nearest + (datetime.timedelta(minutes=1) - _RESOLUTION)
+        minute = nearest + (datetime.timedelta(minutes=1) - interval.RESOLUTION)
         return f'{text}. It fits from {minute:%Y-%m-%d %H:%M} UTC.'
     if whole and details['matching'] >= details['wanted']:
         return f'{text}.'
@@ -90,7 +89,7 @@ def _ask(core, connection, wish, window, terms):
                 if key not in terms.avoid]
     booked = terms.booked(connection, matching, window)
     grace = datetime.timedelta(seconds=core.conf.manager.release_grace_seconds)
-    until = terms.now + grace + _RESOLUTION
+    until = terms.now + grace + interval.RESOLUTION
     candidates = []
     for key in matching:
         bookings = booked.get(key, [])

@@ -2,7 +2,6 @@
 """Occupy the resources of a reservation, with substitutes for those that cannot be had."""
 import collections
 import dataclasses
-import datetime
 
 from oslo_log import log
 
@@ -19,8 +18,6 @@ from climate.manager import booking
 from climate.manager import claims
 
 LOG = log.getLogger(__name__)
-
-_RESOLUTION = datetime.timedelta(microseconds=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +102,7 @@ class Substitutes:
             self._core.conf.manager))
         if not late:
             return {}
-        moment = interval.Interval(now, now + _RESOLUTION)
+        moment = interval.Interval(now, now + interval.RESOLUTION)
         booked = allocations.bookings(connection, late, moment, ignoring=[reservation.id])
         found = {}
         for given in promised:
