@@ -223,8 +223,8 @@ class HostAmbiguous(Conflict):
 
 class ServerLeased(Conflict):
     code = 'server_leased'
-    template = ('Server {server_id} is leased already, by reservation {reservation_id}: change '
-                'that lease, or end it first.')
+    template = ('Server {server_id} is leased already, by lease {lease_id} (reservation '
+                '{reservation_id}): change that lease, or end it first.')
 
 
 class PropertyInUse(Conflict):

@@ -150,8 +150,9 @@ def refuse_leased(parts, leased_ids):
     """
     with parts.database.reader() as connection:
         taken = reservations.leasing(connection, leased_ids)
-    for leased_id, (reservation_id, _) in sorted(taken.items()):
-        raise errors.ServerLeased(server_id=leased_id, reservation_id=reservation_id)
+    for leased_id, (reservation_id, lease_id) in sorted(taken.items()):
+        raise errors.ServerLeased(server_id=leased_id, lease_id=lease_id,
+                                  reservation_id=reservation_id)
 
 
 def _fits(plugin, cloud, lease, reservation, leased_id):

@@ -28,8 +28,12 @@ class LeaseCommand(base.Command):
              ) -> Mapping[str, typing.Any] | None:
         """The lease when it has a wanted status; progress goes to stderr."""
         quiet = getattr(self.app.options, 'verbose_level', 1) == 0
-        with progress.Progress(self.app.stderr, quiet=quiet) as report:
-            return self.client.leases.wait(lease_id, wanted, timeout=timeout, report=report)
+        try:
+            with progress.Progress(self.app.stderr, quiet=quiet) as report:
+                return self.client.leases.wait(lease_id, wanted, timeout=timeout, report=report)
+        except KeyboardInterrupt:
+            self.app.stderr.write(f'Nobody waits any more; lease {lease_id} goes on without.\n')
+            raise
 
 
 class ShowLeaseCommand(LeaseCommand, base.ShowOne):

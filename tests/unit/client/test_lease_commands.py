@@ -232,6 +232,13 @@ def test_wait_fails_with_the_reason(run, demo):
     assert 'is error and will not become active: No power' in outcome.err
 
 
+def test_a_wait_that_is_broken_off_names_the_lease(run, demo):
+    demo.get(LEASE_URL, [{'json': {'lease': canned.a_lease()}}, {'exc': KeyboardInterrupt}])
+    outcome = run('lease', 'wait', LEASE_ID)
+    assert outcome.code == 130
+    assert f'lease {LEASE_ID} goes on' in outcome.err
+
+
 def test_wait_gives_up(run, demo):
     outcome = run('lease', 'wait', 'demo', '--timeout', '0')
     assert outcome.code == 1
