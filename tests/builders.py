@@ -76,7 +76,8 @@ class Manager:
             following = self.clockwork.next_moment()
             if following is None or following > moment:
                 break
-            self.clock.now = max(self.clock.now, following)
+            assert following > self.clock.now, f'Nothing takes what is due at {following}.'
+            self.clock.now = following
         self.clock.now = max(self.clock.now, moment)
         self.run()
 

@@ -75,9 +75,13 @@ def next_moment(connection):
     undone = connection.execute(
         sa.select(EVENTS.c.due_at).where(EVENTS.c.status == lifecycle.EVENT_UNDONE, ~busy)
         .order_by(EVENTS.c.due_at).limit(1)).scalar()
+    # A claim that ended long ago waits for the last one of its lease.
+    longer = sa.exists().where(others.c.lease_id == EVENTS.c.lease_id,
+                               others.c.status == lifecycle.EVENT_IN_PROGRESS,
+                               others.c.claimed_until > EVENTS.c.claimed_until)
     claimed = connection.execute(
         sa.select(sa.func.min(EVENTS.c.claimed_until))
-        .where(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)).scalar()
+        .where(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS, ~longer)).scalar()
     return min((moment for moment in (undone, claimed) if moment is not None), default=None)
 
 

@@ -191,6 +191,19 @@ def test_the_next_moment_is_that_of_the_next_event_or_of_the_end_of_a_claim(data
     assert next_moment() == NOON + hours(1)
 
 
+def test_a_claim_that_ended_waits_for_the_one_that_its_lease_has_now(database):
+    lease = db_rows.saved(database, db_rows.a_lease())
+    claim(database, lease.event(agenda.START), until=NOON + hours(0.1))
+    with database.reader() as connection:
+        [end] = [each for each in leases.get(connection, lease.id).events
+                 if each.kind == agenda.END]
+    claim(database, end, until=NOON + hours(2))
+    with database.reader() as connection:
+        assert events.due(connection, NOON + hours(1), 10) == []
+        assert events.next_moment(connection) == NOON + hours(2)
+        assert events.due(connection, NOON + hours(2), 10) != []
+
+
 def test_events_of_leases_come_in_the_order_of_their_moments(database):
     lease = db_rows.saved(database, db_rows.a_lease())
     with database.writer() as connection:
