@@ -4,9 +4,8 @@
 Steps are made in rounds of some runs, each round with a seed of its own: the first that fails names
 the seed with which it fails again at once, after hypothesis has made it as short as it can.
 
-CLIMATE_MODEL_STEPS     how many steps at least (default: 20000)
-CLIMATE_MODEL_SEED      the seed of the first round (default: another each time)
-CLIMATE_TEST_DATABASE   where, by its SQLAlchemy URL (default: SQLite)
+CLIMATE_MODEL_STEPS   how many steps at least, on all databases together (default: 20000)
+CLIMATE_MODEL_SEED    the seed of the first round (default: another each time)
 """
 import logging
 import os
@@ -23,12 +22,15 @@ import model_weather
 import model_world
 import pytest
 
+from tools.databases import mariadb
+from tools.databases import postgresql
+
 pytestmark = pytest.mark.faults
 
 _STEPS = int(os.environ.get('CLIMATE_MODEL_STEPS', 20000))
 _SEED = int(os.environ.get('CLIMATE_MODEL_SEED', 0)) or random.randrange(1, 10 ** 9)
-# So that several processes can share them; the seeds of one part never reach those of the next.
-_PARTS = 4
+# What part of the steps is made where; the seeds of one part never reach those of the next.
+_PARTS = (('sqlite', 0.4), ('sqlite', 0.3), ('postgresql', 0.15), ('mariadb', 0.15))
 _APART = 10 ** 6
 # With ten runs or more hypothesis would begin with short ones.
 _SETTINGS = hypothesis.settings(
@@ -46,12 +48,13 @@ def points():
 
 
 @pytest.fixture
-def database(tmp_path, migrated, points):
+def database(part, tmp_path, migrated, points):
     """As ever, with points at which something happens."""
-    url = os.environ.get('CLIMATE_TEST_DATABASE')
-    if url is None:
-        shutil.copy(migrated, tmp_path / 'climate.sqlite')
-        url = f'sqlite:///{tmp_path}/climate.sqlite'
+    name, _ = _PARTS[part]
+    if name == 'sqlite':
+        url = f'sqlite:///{shutil.copy(migrated, tmp_path / "climate.sqlite")}'
+    else:
+        url = {'postgresql': postgresql, 'mariadb': mariadb}[name].url()
     found = model_world.Database(url, points)
     if found.dialect != 'sqlite':
         builders.clean(found)
@@ -67,9 +70,10 @@ def complaints():
     logging.getLogger('climate').removeHandler(found)
 
 
-@pytest.mark.parametrize('part', range(_PARTS))
+@pytest.mark.parametrize('part', range(len(_PARTS)), ids=[
+    f'{name}-{number}' for number, (name, _) in enumerate(_PARTS)])
 def test_whatever_happens_no_promise_is_lost_or_given_twice(
-        part, conf, database, points, complaints, monkeypatch, capsys):
+        part, conf, database, points, complaints, monkeypatch, figures):
     model_world.configure(conf)
     # Nobody else is there who could be done meanwhile.
     monkeypatch.setattr(time, 'sleep', lambda seconds: None)
@@ -80,18 +84,19 @@ def test_whatever_happens_no_promise_is_lost_or_given_twice(
 
     Model.forget()
     began, seed = time.monotonic(), _SEED + part * _APART
-    while Model.steps.total() < _STEPS / _PARTS:
-        print(f'The same again: CLIMATE_MODEL_SEED={seed} CLIMATE_MODEL_STEPS=1')
+    while Model.steps.total() < _STEPS * _PARTS[part][1]:
+        print(f'The same again: CLIMATE_MODEL_SEED={seed - part * _APART} CLIMATE_MODEL_STEPS=1, '
+              f'part {part}')
         stateful.run_state_machine_as_test(hypothesis.seed(seed)(begin), settings=_SETTINGS)
         seed += 1
-    with capsys.disabled():
-        _tell(part, database.dialect, time.monotonic() - began)
+    figures(_told(_PARTS[part][0], time.monotonic() - began))
 
 
-def _tell(part, dialect, seconds):
-    print(f'\nmodel on {dialect}, part {part + 1} of {_PARTS}: {Model.steps.total()} steps in '
-          f'{Model.tally["runs judged"]} runs, {seconds:.0f} s, CLIMATE_MODEL_SEED={_SEED}')
+def _told(name, seconds):
+    lines = [f'{name}: {Model.steps.total()} steps in {Model.tally["runs judged"]} runs, '
+             f'{seconds:.0f} s, CLIMATE_MODEL_SEED={_SEED}']
     for title, counted in (('steps', Model.steps), ('beside', Model.tally)):
         text = ', '.join(f'{word} {count}' for word, count in counted.most_common())
-        print(textwrap.fill(f'{title}: {text}', width=100, initial_indent='  ',
-                            subsequent_indent='    '))
+        lines.append(textwrap.fill(f'{title}: {text}', width=100, initial_indent='  ',
+                                   subsequent_indent='    '))
+    return '\n'.join(lines)
