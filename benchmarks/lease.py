@@ -28,6 +28,7 @@ import sqlalchemy as sa
 
 import builders
 from climate import conf as configuration
+from climate.cloud import simulated
 from climate.db import engine
 from climate.db import migrate
 from climate.domain import lifecycle
@@ -65,7 +66,7 @@ class Meter:
         self._database = database
         self._statements = 0
         self.statements, self.manager, self.server = (collections.Counter() for _ in range(3))
-        sa.event.listen(database.engine, 'before_cursor_execute', self._count)
+        sa.event.listen(sa.Engine, 'before_cursor_execute', self._count)
 
     def _count(self, connection, cursor, statement, *_):
         self._statements += not statement.startswith('BEGIN')
@@ -129,7 +130,7 @@ def measure(database):
     """Let leases live; returns the Meter."""
     clock = Clock(database)
     conf = configured()
-    manager = builders.Manager(conf, database, clock)
+    manager = builders.Manager(conf, database, clock, simulated.SimulatedCloud(conf))
     manager.enrol(HOSTS)
     sender = notify.Sender(manager.core, 'bench',
                            messaging.get_notification_transport(conf, url='fake:/'))
