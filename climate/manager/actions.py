@@ -223,13 +223,9 @@ class Actions:
 
     def _resources(self, reservation, held):
         """The Resources promised to a reservation; with `held`, those it occupies instead."""
-        ids = set(reservation.resource_ids)
         with self._core.database.reader() as connection:
-            if held:
-                ids = set(resources.held(connection, reservation.id))
-            pools = {each.pool for each in resources.with_ids(connection, ids)}
-            return [each for pool in sorted(pools)
-                    for each in resources.find(connection, pool, ids=ids)]
+            return (resources.held(connection, reservation.id) if held
+                    else resources.enrolled(connection, set(reservation.resource_ids)))
 
 
 def _without(lease, outcome, ids, reason):
