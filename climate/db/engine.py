@@ -3,6 +3,8 @@
 import contextlib
 import datetime
 import threading
+import time
+import weakref
 
 from oslo_db import exception as db_exc
 from oslo_db.sqlalchemy import engines
@@ -20,6 +22,8 @@ _SKIPPING = {False: (8, 0, 1), True: (10, 6)}
 # What lets a connection refuse to write.
 _ONLY_READS = {'postgresql': 'SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY',
                'mysql': 'SET SESSION TRANSACTION READ ONLY'}
+# A connection that was used so short a time ago is taken to live.
+_TRUSTED_SECONDS = 1
 
 
 class Database:
@@ -158,9 +162,28 @@ def _open(url, prepare, options):
     # in each transaction.
     event.listen(engine, 'connect', lambda connection, _record: prepare(
         engine.dialect, connection))
+    _ask_only_the_idle(engine)
     # The connection that proved that the database answers was opened before.
     engine.dispose()
     return engine
+
+
+def _ask_only_the_idle(engine):
+    """Let a connection be taken again without asking it whether it lives, if it just did."""
+    ask = engine.dialect.do_ping
+    left_at = weakref.WeakKeyDictionary()
+
+    @event.listens_for(engine, 'checkin')
+    def _left(connection, _record):
+        if connection is not None:
+            left_at[connection] = time.monotonic()
+
+    def lives(connection):
+        idle = time.monotonic() - left_at.get(connection, float('-inf'))
+        return idle < _TRUSTED_SECONDS or ask(connection)
+
+    # oslo.db lets the pool ask before each use, which is as dear as a statement.
+    engine.dialect.do_ping = lives
 
 
 def _prepare_writer(dialect, connection):

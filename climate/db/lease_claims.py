@@ -9,8 +9,6 @@ import dataclasses
 import sqlalchemy as sa
 
 from climate import errors
-from climate.db import engine
-from climate.db import leases
 from climate.db import tables
 
 LEASES = tables.LEASES
@@ -29,19 +27,6 @@ _END_TASK = (
     .values(task=None, task_until=None, claim_owner=None, generation=LEASES.c.generation + 1))
 _LOCK = (sa.select(LEASES.c.id, LEASES.c.claim_no).where(LEASES.c.id.in_(sa.bindparam('ids')))
          .order_by(LEASES.c.id).with_for_update())
-
-
-def lock_free(connection, lease_ids):
-    """{lease id: the lease, whole and locked} of those that nobody else has locked.
-
-    A database that cannot pass over locked rows waits for them.
-    """
-    if not lease_ids:
-        return {}
-    statement = (sa.select(LEASES.c.id).where(LEASES.c.id.in_(list(lease_ids)))
-                 .order_by(LEASES.c.id))
-    locked = connection.execute(engine.locking(connection, statement)).scalars()
-    return leases.with_ids(connection, list(locked))
 
 
 def take(connection, found, owner):

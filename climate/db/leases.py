@@ -5,6 +5,7 @@ import dataclasses
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import engine
 from climate.db import events
 from climate.db import reservations
 from climate.db import tables
@@ -20,7 +21,7 @@ _ADD = sa.insert(LEASES)
 _SELECT = sa.select(*(LEASES.c[name] for name in _COLUMNS))
 _ONE = _SELECT.where(LEASES.c.id == sa.bindparam('lease_id'))
 _LOCKED = _ONE.with_for_update()
-_THESE = _SELECT.where(LEASES.c.id.in_(sa.bindparam('lease_ids')))
+_THESE = _SELECT.where(LEASES.c.id.in_(sa.bindparam('lease_ids'))).order_by(LEASES.c.id)
 _CHANGE = (
     sa.update(LEASES)
     .where(LEASES.c.id == sa.bindparam('lease_id'),
@@ -51,11 +52,15 @@ def lock(connection, lease_id):
     return _one(connection, _LOCKED, lease_id)
 
 
-def with_ids(connection, lease_ids):
-    """{lease id: the lease, whole}."""
+def lock_free(connection, lease_ids):
+    """{lease id: the lease, whole and locked} of those that nobody else has locked.
+
+    A database that cannot pass over locked rows waits for them.
+    """
     if not lease_ids:
         return {}
-    rows = connection.execute(_THESE, {'lease_ids': list(lease_ids)}).all()
+    rows = connection.execute(engine.locking(connection, _THESE),
+                              {'lease_ids': list(lease_ids)}).all()
     return {lease.id: lease for lease in _whole(connection, rows)}
 
 

@@ -167,12 +167,15 @@ class Actions:
         :returns: the claim with the lease as it is then.
         :raises StillBusy: another reservation still holds one, and no other is free.
         """
+        changed = False
         for reservation in claim.lease.reservations:
             if reservation.resource_ids:
                 claim.hold.check()
                 # A lease that ends at this moment is giving its resources back just now.
-                self._substitutes.ensure(claim.lease, reservation, now,
-                                         patient=claim.event.waits == 0)
+                changed |= self._substitutes.ensure(claim.lease, reservation, now,
+                                                    patient=claim.event.waits == 0)
+        if not changed:
+            return claim
         with self._core.database.reader() as connection:
             lease = substitutes.reread(connection, claim.lease)
         return dataclasses.replace(claim, lease=lease)
