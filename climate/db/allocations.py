@@ -119,19 +119,21 @@ def bookings(connection, resource_ids, span, ignoring=()):
     return found
 
 
-# By their status and when they are due, for which there is an index, the events are few; so nobody
-# names the resources, which may be many.
-_OVERDUE = (
-    sa.select(ALLOCATIONS.c.id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id,
-              ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
-    .join_from(EVENTS, RESERVATIONS, RESERVATIONS.c.lease_id == EVENTS.c.lease_id)
-    .join(ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
+# By their status and when they are due, for which there is an index, these are few.
+_CHANGING = (
+    sa.select(EVENTS.c.lease_id, EVENTS.c.kind)
     .where(EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= sa.bindparam('latest'),
-           EVENTS.c.at <= _NOW, RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
-           ALLOCATIONS.c.whole.is_(False),
-           sa.or_(sa.and_(EVENTS.c.kind.in_((agenda.END, agenda.DELETE)),
+           EVENTS.c.at <= _NOW, EVENTS.c.kind.in_((agenda.END, agenda.UPDATE, agenda.DELETE))))
+# Nobody names the resources, which may be many.
+_OVERDUE = (
+    sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.amount,
+              ALLOCATIONS.c.copies)
+    .join_from(RESERVATIONS, ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
+    .where(RESERVATIONS.c.lease_id.in_(sa.bindparam('changing')),
+           RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED, ALLOCATIONS.c.whole.is_(False),
+           sa.or_(sa.and_(RESERVATIONS.c.lease_id.in_(sa.bindparam('ending')),
                           ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _NOW),
-                  sa.and_(EVENTS.c.kind.in_((agenda.UPDATE, agenda.DELETE)),
+                  sa.and_(RESERVATIONS.c.lease_id.in_(sa.bindparam('shrinking')),
                           ALLOCATIONS.c.released_at.is_not(None), ALLOCATIONS.c.start <= _NOW)))
     .order_by(ALLOCATIONS.c.id))
 
@@ -148,9 +150,13 @@ def overdue(connection, resource_ids, now, latest, ignoring=()):
         there n times.
     """
     found = collections.defaultdict(list)
-    # Once each, also where two events of its lease are due.
-    for row in {row.id: row for row in connection.execute(
-            _OVERDUE, {'now': now, 'latest': latest})}.values():
+    due = connection.execute(_CHANGING, {'now': now, 'latest': latest}).all()
+    if not due:
+        return found
+    for row in connection.execute(_OVERDUE, {
+            'now': now, 'changing': {lease_id for lease_id, _ in due},
+            'ending': [lease_id for lease_id, kind in due if kind != agenda.UPDATE],
+            'shrinking': [lease_id for lease_id, kind in due if kind != agenda.END]}):
         if row.resource_id in resource_ids and row.reservation_id not in ignoring:
             found[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
     return found

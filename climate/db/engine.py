@@ -24,6 +24,8 @@ _ONLY_READS = {'postgresql': 'SET SESSION CHARACTERISTICS AS TRANSACTION READ ON
                'mysql': 'SET SESSION TRANSACTION READ ONLY'}
 # A connection that was used so short a time ago is taken to live.
 _TRUSTED_SECONDS = 1
+# So long a process counts on from what the clock of the database said.
+_CLOCK_SECONDS = 1
 
 
 class Database:
@@ -49,6 +51,7 @@ class Database:
         self._engine = _open_sqlite(url) if in_file else _open(url, _prepare_writer, options)
         self._reading = self._engine if in_file else _open(url, _prepare_reader, options)
         self.dialect = self._engine.dialect.name
+        self._asked = float('-inf'), None
         # Threads of one process queue here instead of in SQLite's busy loop, which sleeps.
         self._turn = threading.Lock() if self.dialect == 'sqlite' else contextlib.nullcontext()
 
@@ -80,9 +83,21 @@ class Database:
                 yield connection
 
     def now(self):
-        """This moment by the clock of the database (of this machine for SQLite)."""
+        """This moment by the clock of the database (of this machine for SQLite).
+
+        The database is asked once a second; between, this process only says how long ago that was.
+        """
         if self.dialect == 'sqlite':
             return datetime.datetime.now(datetime.UTC)
+        asked_at, moment = self._asked
+        if time.monotonic() - asked_at > _CLOCK_SECONDS:
+            moment = self._ask_the_time()
+            # Only now: what is said until the next time may be late, but is never ahead.
+            asked_at = time.monotonic()
+            self._asked = asked_at, moment
+        return moment + datetime.timedelta(seconds=time.monotonic() - asked_at)
+
+    def _ask_the_time(self):
         question = {'postgresql': 'SELECT clock_timestamp()',
                     'mysql': 'SELECT UTC_TIMESTAMP(6)'}[self.dialect]
         with self.reader() as connection:
