@@ -15,7 +15,6 @@ ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
-EVENTS = tables.EVENTS
 # What a running reservation has lost ended at that moment, and is cleaned as any other; what it was
 # to have later is void.
 _COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
@@ -24,6 +23,13 @@ _COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
 # Of an event that is not over, or was given up.
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ERROR)
 
+# The statements of each lease's life are built once: building one costs more than asking it.
+_ADD = sa.insert(ALLOCATIONS)
+_NOW = sa.bindparam('now', type_=tables.UtcDateTime)
+_IGNORING = ALLOCATIONS.c.reservation_id.not_in(sa.bindparam('ignoring'))
+_TOUCHES = sa.and_(_COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
+_TOUCHES_BOTH_ENDS = sa.and_(_TOUCHES, ALLOCATIONS.c.start < sa.bindparam('end'))
+
 
 def add(connection, allocations):
     """Write new promises."""
@@ -31,17 +37,31 @@ def add(connection, allocations):
              'start': given.start, 'end': given.end, 'whole': given.whole,
              'amount': dict(given.amount), 'copies': given.copies} for given in allocations]
     if rows:
-        connection.execute(sa.insert(ALLOCATIONS), rows)
+        connection.execute(_ADD, rows)
+
+
+_OF_RESERVATIONS = (
+    sa.select(ALLOCATIONS)
+    .where(ALLOCATIONS.c.reservation_id.in_(sa.bindparam('ids')),
+           ALLOCATIONS.c.released_at.is_(None))
+    .order_by(ALLOCATIONS.c.resource_id))
 
 
 def of_reservations(connection, reservation_ids):
     """The promises to reservations that were not given back, by resource."""
-    rows = connection.execute(
-        sa.select(ALLOCATIONS)
-        .where(ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
-               ALLOCATIONS.c.released_at.is_(None))
-        .order_by(ALLOCATIONS.c.resource_id))
+    rows = connection.execute(_OF_RESERVATIONS, {'ids': list(reservation_ids)})
     return [_record(row) for row in rows]
+
+
+_FREE = (
+    sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity)
+    .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
+           RESOURCES.c.withdrawn_at.is_(None),
+           ~sa.exists().where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, _TOUCHES_BOTH_ENDS,
+                              _IGNORING))
+    .order_by(RESOURCES.c.id))
+_FREE_AND_NOT_HELD = _FREE.where(sa.or_(
+    RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(sa.bindparam('holders'))))
 
 
 def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
@@ -52,31 +72,34 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
         reservation occupies now are left out.
     :param ignoring: ids of reservations whose own promises do not count.
     """
-    taken = sa.exists().where(
-        ALLOCATIONS.c.resource_id == RESOURCES.c.id, _COUNTS,
-        ALLOCATIONS.c.end > span.start, ALLOCATIONS.c.start < span.end)
-    if ignoring:
-        taken = taken.where(ALLOCATIONS.c.reservation_id.not_in(list(ignoring)))
-    statement = (sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name,
-                           RESOURCES.c.capacity)
-                 .where(RESOURCES.c.pool == pool, RESOURCES.c.reservable.is_(True),
-                        RESOURCES.c.withdrawn_at.is_(None), ~taken)
-                 .order_by(RESOURCES.c.id))
-    if not_held_but_by is not None:
-        statement = statement.where(sa.or_(
-            RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(list(not_held_but_by))))
-    return {row.id: records.Resource(**row._mapping) for row in connection.execute(statement)}
+    asked = {'pool': pool, 'start': span.start, 'end': span.end, 'ignoring': list(ignoring)}
+    if not_held_but_by is None:
+        rows = connection.execute(_FREE, asked)
+    else:
+        rows = connection.execute(_FREE_AND_NOT_HELD, {**asked, 'holders': list(not_held_but_by)})
+    return {row.id: records.Resource(**row._mapping) for row in rows}
+
+
+_RESERVABLE = (
+    sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity,
+              RESOURCES.c.held_by)
+    .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
+           RESOURCES.c.withdrawn_at.is_(None))
+    .order_by(RESOURCES.c.id))
 
 
 def reservable_resources(connection, pool):
     """All resources of a pool that are in order, whoever has them: {id: Resource}."""
-    rows = connection.execute(
-        sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity,
-                  RESOURCES.c.held_by)
-        .where(RESOURCES.c.pool == pool, RESOURCES.c.reservable.is_(True),
-               RESOURCES.c.withdrawn_at.is_(None))
-        .order_by(RESOURCES.c.id))
+    rows = connection.execute(_RESERVABLE, {'pool': pool})
     return {row.id: records.Resource(**row._mapping) for row in rows}
+
+
+_BOOKINGS = (
+    sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
+              ALLOCATIONS.c.whole, ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
+    .where(ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids')), _IGNORING))
+_BOOKINGS_FROM = _BOOKINGS.where(_TOUCHES)
+_BOOKINGS_BETWEEN = _BOOKINGS.where(_TOUCHES_BOTH_ENDS)
 
 
 def bookings(connection, resource_ids, span, ignoring=()):
@@ -84,20 +107,35 @@ def bookings(connection, resource_ids, span, ignoring=()):
 
     An amount that is promised n times stands there n times.
     """
-    statement = (
-        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
-                  ALLOCATIONS.c.whole, ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
-        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)), _COUNTS,
-               ALLOCATIONS.c.end > span.start))
-    if span.end is not None:
-        statement = statement.where(ALLOCATIONS.c.start < span.end)
-    if ignoring:
-        statement = statement.where(ALLOCATIONS.c.reservation_id.not_in(list(ignoring)))
+    asked = {'ids': list(resource_ids), 'start': span.start, 'ignoring': list(ignoring)}
+    if span.end is None:
+        rows = connection.execute(_BOOKINGS_FROM, asked)
+    else:
+        rows = connection.execute(_BOOKINGS_BETWEEN, {**asked, 'end': span.end})
     found = collections.defaultdict(list)
-    for row in connection.execute(statement):
+    for row in rows:
         amount = fit.WHOLE if row.whole else row.amount
         found[row.resource_id] += [(interval.Interval(row.start, row.end), amount)] * row.copies
     return found
+
+
+# By their status and when they are due, for which there is an index, these are few.
+_CHANGING = (
+    sa.select(EVENTS.c.lease_id, EVENTS.c.kind)
+    .where(EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= sa.bindparam('latest'),
+           EVENTS.c.at <= _NOW, EVENTS.c.kind.in_((agenda.END, agenda.UPDATE, agenda.DELETE))))
+# Nobody names the resources, which may be many.
+_OVERDUE = (
+    sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.amount,
+              ALLOCATIONS.c.copies)
+    .join_from(RESERVATIONS, ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
+    .where(RESERVATIONS.c.lease_id.in_(sa.bindparam('changing')),
+           RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED, ALLOCATIONS.c.whole.is_(False),
+           sa.or_(sa.and_(RESERVATIONS.c.lease_id.in_(sa.bindparam('ending')),
+                          ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _NOW),
+                  sa.and_(RESERVATIONS.c.lease_id.in_(sa.bindparam('shrinking')),
+                          ALLOCATIONS.c.released_at.is_not(None), ALLOCATIONS.c.start <= _NOW)))
+    .order_by(ALLOCATIONS.c.id))
 
 
 def overdue(connection, resource_ids, now, latest, ignoring=()):
@@ -111,34 +149,17 @@ def overdue(connection, resource_ids, now, latest, ignoring=()):
     :returns: {resource id: [(reservation id, amount)]}; an amount that is promised n times stands
         there n times.
     """
-    ended = sa.and_(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= now,
-                    ALLOCATIONS.c.reservation_id.in_(_changing(
-                        (agenda.END, agenda.DELETE), now, latest, ignoring)))
-    lost = sa.and_(ALLOCATIONS.c.released_at.is_not(None), ALLOCATIONS.c.start <= now,
-                   ALLOCATIONS.c.reservation_id.in_(_changing(
-                       (agenda.UPDATE, agenda.DELETE), now, latest, ignoring)))
-    rows = connection.execute(
-        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.amount,
-                  ALLOCATIONS.c.copies)
-        .where(sa.or_(ended, lost), ALLOCATIONS.c.whole.is_(False),
-               ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
-        .order_by(ALLOCATIONS.c.id))
     found = collections.defaultdict(list)
-    for row in rows:
-        found[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
+    due = connection.execute(_CHANGING, {'now': now, 'latest': latest}).all()
+    if not due:
+        return found
+    for row in connection.execute(_OVERDUE, {
+            'now': now, 'changing': {lease_id for lease_id, _ in due},
+            'ending': [lease_id for lease_id, kind in due if kind != agenda.UPDATE],
+            'shrinking': [lease_id for lease_id, kind in due if kind != agenda.END]}):
+        if row.resource_id in resource_ids and row.reservation_id not in ignoring:
+            found[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
     return found
-
-
-def _changing(kinds, now, latest, ignoring):
-    """The ids of reservations in whose lease an event of these kinds is due and not done."""
-    # By their status and when they are due, for which there is an index, they are few.
-    leases = (sa.select(EVENTS.c.lease_id)
-              .where(EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= latest, EVENTS.c.at <= now,
-                     EVENTS.c.kind.in_(kinds)))
-    return (sa.select(RESERVATIONS.c.id)
-            .where(RESERVATIONS.c.lease_id.in_(leases),
-                   RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
-                   RESERVATIONS.c.id.not_in(list(ignoring))))
 
 
 def change(connection, reservation_ids, resource_ids, **values):

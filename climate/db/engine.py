@@ -3,6 +3,8 @@
 import contextlib
 import datetime
 import threading
+import time
+import weakref
 
 from oslo_db import exception as db_exc
 from oslo_db.sqlalchemy import engines
@@ -17,15 +19,23 @@ LOG = log.getLogger(__name__)
 
 # The first versions of MySQL (False) and MariaDB (True) that know SKIP LOCKED.
 _SKIPPING = {False: (8, 0, 1), True: (10, 6)}
+# What lets a connection refuse to write.
+_ONLY_READS = {'postgresql': 'SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY',
+               'mysql': 'SET SESSION TRANSACTION READ ONLY'}
+# A connection that was used so short a time ago is taken to live.
+_TRUSTED_SECONDS = 1
+# So long a process counts on from what the clock of the database said.
+_CLOCK_SECONDS = 1
 
 
 class Database:
     """One database, opened once for each process.
 
     A reader sees one committed state after another; a writer is one transaction. On MariaDB and
-    PostgreSQL both run at READ COMMITTED: under MariaDB's default a second read in the same
-    transaction would see the old picture, and two managers would book the same host. On SQLite a
-    writer begins with BEGIN IMMEDIATE, so that writers queue before they read.
+    PostgreSQL both see what is committed at each statement: under MariaDB's default a second read
+    in the same transaction would see the old picture, and two managers would book the same host.
+    There readers have connections of their own, which begin no transaction and refuse to write.
+    On SQLite a writer begins with BEGIN IMMEDIATE, so that writers queue before they read.
     """
 
     def __init__(self, url, max_pool_size=None, max_overflow=None, max_retries=3,
@@ -34,9 +44,14 @@ class Database:
 
         :raises DatabaseUnreachable: the database does not answer.
         """
-        self._engine = _open(url, max_pool_size=max_pool_size, max_overflow=max_overflow,
-                             max_retries=max_retries, retry_interval=retry_interval)
+        url = sa.make_url(url)
+        options = {'max_pool_size': max_pool_size, 'max_overflow': max_overflow,
+                   'max_retries': max_retries, 'retry_interval': retry_interval}
+        in_file = url.get_backend_name() == 'sqlite'
+        self._engine = _open_sqlite(url) if in_file else _open(url, _prepare_writer, options)
+        self._reading = self._engine if in_file else _open(url, _prepare_reader, options)
         self.dialect = self._engine.dialect.name
+        self._asked = float('-inf'), None
         # Threads of one process queue here instead of in SQLite's busy loop, which sleeps.
         self._turn = threading.Lock() if self.dialect == 'sqlite' else contextlib.nullcontext()
 
@@ -47,15 +62,12 @@ class Database:
 
     @contextlib.contextmanager
     def reader(self):
-        """A connection for reading; nothing of it is kept.
+        """A connection for reading; nothing that is written there is kept.
 
         :raises DatabaseUnreachable: the database does not answer.
         """
-        with _translated(), self._engine.connect() as connection:
-            try:
-                yield connection
-            finally:
-                connection.rollback()
+        with _translated(), self._reading.connect() as connection:
+            yield connection
 
     @contextlib.contextmanager
     def writer(self):
@@ -71,9 +83,21 @@ class Database:
                 yield connection
 
     def now(self):
-        """This moment by the clock of the database (of this machine for SQLite)."""
+        """This moment by the clock of the database (of this machine for SQLite).
+
+        The database is asked once a second; between, this process only says how long ago that was.
+        """
         if self.dialect == 'sqlite':
             return datetime.datetime.now(datetime.UTC)
+        asked_at, moment = self._asked
+        if time.monotonic() - asked_at > _CLOCK_SECONDS:
+            moment = self._ask_the_time()
+            # Only now: what is said until the next time may be late, but is never ahead.
+            asked_at = time.monotonic()
+            self._asked = asked_at, moment
+        return moment + datetime.timedelta(seconds=time.monotonic() - asked_at)
+
+    def _ask_the_time(self):
         question = {'postgresql': 'SELECT clock_timestamp()',
                     'mysql': 'SELECT UTC_TIMESTAMP(6)'}[self.dialect]
         with self.reader() as connection:
@@ -85,6 +109,7 @@ class Database:
     def dispose(self):
         """Close the pooled connections."""
         self._engine.dispose()
+        self._reading.dispose()
 
 
 class Duplicate(Exception):
@@ -137,10 +162,11 @@ def connect(conf):
                     retry_interval=options.retry_interval)
 
 
-def _open(url, **options):
-    url = sa.make_url(url)
-    if url.get_backend_name() == 'sqlite':
-        return _open_sqlite(url)
+def _open(url, prepare, options):
+    """The engine of a database that is a server.
+
+    :param prepare: called with the dialect and each new connection of the driver.
+    """
     if url.get_backend_name() == 'mariadb':
         # To SQLAlchemy another dialect, which neither oslo.db nor our types know.
         url = url.set(drivername=url.drivername.replace('mariadb', 'mysql', 1))
@@ -149,13 +175,41 @@ def _open(url, **options):
 
     # Once for each connection: as an execution option it would cost MariaDB four statements more
     # in each transaction.
-    @event.listens_for(engine, 'connect')
-    def _prepare(connection, _record):
-        engine.dialect.set_isolation_level(connection, 'READ COMMITTED')
-
+    event.listen(engine, 'connect', lambda connection, _record: prepare(
+        engine.dialect, connection))
+    _ask_only_the_idle(engine)
     # The connection that proved that the database answers was opened before.
     engine.dispose()
     return engine
+
+
+def _ask_only_the_idle(engine):
+    """Let a connection be taken again without asking it whether it lives, if it just did."""
+    ask = engine.dialect.do_ping
+    left_at = weakref.WeakKeyDictionary()
+
+    @event.listens_for(engine, 'checkin')
+    def _left(connection, _record):
+        if connection is not None:
+            left_at[connection] = time.monotonic()
+
+    def lives(connection):
+        idle = time.monotonic() - left_at.get(connection, float('-inf'))
+        return idle < _TRUSTED_SECONDS or ask(connection)
+
+    # oslo.db lets the pool ask before each use, which is as dear as a statement.
+    engine.dialect.do_ping = lives
+
+
+def _prepare_writer(dialect, connection):
+    dialect.set_isolation_level(connection, 'READ COMMITTED')
+
+
+def _prepare_reader(dialect, connection):
+    # Without a transaction around them: what begins and ends one would be most of what is asked.
+    dialect.set_isolation_level(connection, 'AUTOCOMMIT')
+    with contextlib.closing(connection.cursor()) as cursor:
+        cursor.execute(_ONLY_READS[dialect.name])
 
 
 def _open_sqlite(url):

@@ -15,6 +15,14 @@ from climate.domain import records
 EVENTS = tables.EVENTS
 _COLUMNS = tuple(EVENTS.c)
 
+# The statements of each lease's life are built once: building one costs more than asking it.
+_NOW = sa.bindparam('now', type_=tables.UtcDateTime)
+_ADD = sa.insert(EVENTS)
+_OTHERS = EVENTS.alias()
+# The leases of which an event is carried out. They are few: a look at all of them for each event
+# takes longer to plan than to do.
+_BUSY = sa.select(_OTHERS.c.lease_id).where(_OTHERS.c.status == lifecycle.EVENT_IN_PROGRESS)
+
 
 def new(lease_id, kind, at, now):
     """The record of an event of a lease that is to happen at the moment `at`; not written yet."""
@@ -24,22 +32,35 @@ def new(lease_id, kind, at, now):
 
 def add(connection, events):
     """Write new events."""
-    rows = [dataclasses.asdict(event) for event in events]
+    rows = [vars(event) for event in events]
     if rows:
-        connection.execute(sa.insert(EVENTS), rows)
+        connection.execute(_ADD, rows)
+
+
+_OF_LEASES = (sa.select(*_COLUMNS).where(EVENTS.c.lease_id.in_(sa.bindparam('lease_ids')))
+              .order_by(EVENTS.c.lease_id, EVENTS.c.at, EVENTS.c.id))
 
 
 def of_leases(connection, lease_ids):
     """{lease id: its events by their moment}."""
     if not lease_ids:
         return {}
-    rows = connection.execute(
-        sa.select(*_COLUMNS).where(EVENTS.c.lease_id.in_(lease_ids))
-        .order_by(EVENTS.c.lease_id, EVENTS.c.at, EVENTS.c.id))
+    rows = connection.execute(_OF_LEASES, {'lease_ids': lease_ids})
     found = collections.defaultdict(tuple)
     for row in rows:
         found[row.lease_id] += (records.Event(**row._mapping),)
     return dict(found)
+
+
+_DUE = (
+    sa.select(*_COLUMNS)
+    .where(sa.or_(sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at <= _NOW),
+                  sa.and_(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS,
+                          EVENTS.c.claimed_until <= _NOW)),
+           EVENTS.c.lease_id.not_in(_BUSY.where(_OTHERS.c.claimed_until > _NOW)))
+    .order_by(EVENTS.c.at, sa.case(agenda.RANK, value=EVENTS.c.kind), EVENTS.c.lease_id,
+              EVENTS.c.id)
+    .limit(sa.bindparam('limit', type_=sa.Integer)))
 
 
 def due(connection, now, limit):
@@ -48,19 +69,20 @@ def due(connection, now, limit):
     Among them those that a manager claimed and did not finish in time; none of a lease of which
     another event is being carried out.
     """
-    others = EVENTS.alias()
-    busy = sa.exists().where(
-        others.c.lease_id == EVENTS.c.lease_id,
-        others.c.status == lifecycle.EVENT_IN_PROGRESS, others.c.claimed_until > now)
-    rows = connection.execute(
-        sa.select(*_COLUMNS)
-        .where(sa.or_(
-            sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at <= now),
-            sa.and_(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS,
-                    EVENTS.c.claimed_until <= now)), ~busy)
-        .order_by(EVENTS.c.at, sa.case(agenda.RANK, value=EVENTS.c.kind), EVENTS.c.lease_id,
-                  EVENTS.c.id).limit(limit))
+    rows = connection.execute(_DUE, {'now': now, 'limit': limit})
     return [records.Event(**row._mapping) for row in rows]
+
+
+# A claim that ended long ago waits for the last one of its lease.
+_LAST_CLAIMS = (
+    sa.select(sa.func.max(EVENTS.c.claimed_until).label('until'))
+    .where(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS).group_by(EVENTS.c.lease_id).subquery())
+_NEXT_MOMENTS = sa.select(
+    # The first in the order of the index; min() would look at all that are to come.
+    sa.select(EVENTS.c.due_at)
+    .where(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.lease_id.not_in(_BUSY))
+    .order_by(EVENTS.c.due_at).limit(1).scalar_subquery(),
+    sa.select(sa.func.min(_LAST_CLAIMS.c.until)).scalar_subquery())
 
 
 def next_moment(connection):
@@ -68,21 +90,21 @@ def next_moment(connection):
 
     What a lease has to do while another of its events is carried out comes after that one.
     """
-    others = EVENTS.alias()
-    busy = sa.exists().where(others.c.lease_id == EVENTS.c.lease_id,
-                             others.c.status == lifecycle.EVENT_IN_PROGRESS)
-    # The first in the order of the index; min() would look at all that are to come.
-    undone = connection.execute(
-        sa.select(EVENTS.c.due_at).where(EVENTS.c.status == lifecycle.EVENT_UNDONE, ~busy)
-        .order_by(EVENTS.c.due_at).limit(1)).scalar()
-    # A claim that ended long ago waits for the last one of its lease.
-    longer = sa.exists().where(others.c.lease_id == EVENTS.c.lease_id,
-                               others.c.status == lifecycle.EVENT_IN_PROGRESS,
-                               others.c.claimed_until > EVENTS.c.claimed_until)
-    claimed = connection.execute(
-        sa.select(sa.func.min(EVENTS.c.claimed_until))
-        .where(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS, ~longer)).scalar()
-    return min((moment for moment in (undone, claimed) if moment is not None), default=None)
+    moments = connection.execute(_NEXT_MOMENTS).one()
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+# The events that have the claim with which they were read. The ids alone too, because MariaDB
+# looks no pair up in an index.
+_WITH_CLAIM = sa.and_(
+    EVENTS.c.id.in_(sa.bindparam('ids')),
+    sa.tuple_(EVENTS.c.id, EVENTS.c.claim_no).in_(sa.bindparam('claims')))
+_OURS = sa.and_(_WITH_CLAIM, EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)
+_CLAIM = (
+    sa.update(EVENTS)
+    .where(_WITH_CLAIM,
+           EVENTS.c.status.in_([lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS]))
+    .values(claim_no=EVENTS.c.claim_no + 1, begun_at=sa.func.coalesce(EVENTS.c.begun_at, _NOW)))
 
 
 def claim(connection, found, owner, now, until):
@@ -96,12 +118,7 @@ def claim(connection, found, owner, now, until):
         return []
     values = {'status': lifecycle.EVENT_IN_PROGRESS, 'claim_owner': owner,
               'claimed_until': until, 'updated_at': now}
-    done = connection.execute(
-        sa.update(EVENTS)
-        .where(_with_claim(found),
-               EVENTS.c.status.in_([lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS]))
-        .values(claim_no=EVENTS.c.claim_no + 1,
-                begun_at=sa.func.coalesce(EVENTS.c.begun_at, now), **values))
+    done = connection.execute(_CLAIM, {**_claims(found), 'now': now, **values})
     if done.rowcount != len(found):
         raise errors.LostRace()
     return [dataclasses.replace(event, claim_no=event.claim_no + 1,
@@ -113,9 +130,12 @@ def hold(connection, claimed, until):
     """Prolong claims to `until`; returns the ids of the events whose claim was not lost."""
     if not claimed:
         return set()
-    mine = sa.and_(_with_claim(claimed), EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)
-    connection.execute(sa.update(EVENTS).where(mine).values(claimed_until=until))
-    return set(connection.execute(sa.select(EVENTS.c.id).where(mine)).scalars())
+    mine = _claims(claimed)
+    connection.execute(sa.update(EVENTS).where(_OURS), {**mine, 'claimed_until': until})
+    return set(connection.execute(sa.select(EVENTS.c.id).where(_OURS), mine).scalars())
+
+
+_FINISH = sa.update(EVENTS).where(_OURS).values(claim_owner=None, claimed_until=None)
 
 
 def finish(connection, event, now, status, **values):
@@ -133,10 +153,8 @@ def finish_all(connection, claimed, now, status, **values):
     """
     if not claimed:
         return
-    done = connection.execute(
-        sa.update(EVENTS)
-        .where(_with_claim(claimed), EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)
-        .values(status=status, claim_owner=None, claimed_until=None, updated_at=now, **values))
+    done = connection.execute(_FINISH, {**_claims(claimed), 'status': status, 'updated_at': now,
+                                        **values})
     if done.rowcount != len(claimed):
         raise errors.LostRace()
 
@@ -149,19 +167,19 @@ def move(connection, event, now, at):
                 waits=0, updated_at=now))
 
 
+_CLOSE = (
+    sa.update(EVENTS)
+    .where(EVENTS.c.lease_id == sa.bindparam('of_lease'), EVENTS.c.kind.in_(sa.bindparam('kinds')),
+           EVENTS.c.status.in_([lifecycle.EVENT_UNDONE, lifecycle.EVENT_ERROR])))
+
+
 def close(connection, lease_id, now, kinds):
     """Mark the undone events of those kinds as done: there is nothing left to do."""
-    connection.execute(
-        sa.update(EVENTS)
-        .where(EVENTS.c.lease_id == lease_id, EVENTS.c.kind.in_(kinds),
-               EVENTS.c.status.in_([lifecycle.EVENT_UNDONE, lifecycle.EVENT_ERROR]))
-        .values(status=lifecycle.EVENT_DONE, updated_at=now))
+    connection.execute(_CLOSE, {'of_lease': lease_id, 'kinds': kinds,
+                                'status': lifecycle.EVENT_DONE, 'updated_at': now})
 
 
-def _with_claim(found):
-    """The condition of the events that have the claim with which they were read."""
-    # The ids alone too, because MariaDB looks no pair up in an index.
-    return sa.and_(
-        EVENTS.c.id.in_([event.id for event in found]),
-        sa.tuple_(EVENTS.c.id, EVENTS.c.claim_no).in_(
-            [(event.id, event.claim_no) for event in found]))
+def _claims(found):
+    """What the condition `_WITH_CLAIM` asks for."""
+    return {'ids': [event.id for event in found],
+            'claims': [(event.id, event.claim_no) for event in found]}

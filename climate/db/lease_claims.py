@@ -9,24 +9,24 @@ import dataclasses
 import sqlalchemy as sa
 
 from climate import errors
-from climate.db import engine
-from climate.db import leases
 from climate.db import tables
 
 LEASES = tables.LEASES
 
-
-def lock_free(connection, lease_ids):
-    """{lease id: the lease, whole and locked} of those that nobody else has locked.
-
-    A database that cannot pass over locked rows waits for them.
-    """
-    if not lease_ids:
-        return {}
-    statement = (sa.select(LEASES.c.id).where(LEASES.c.id.in_(list(lease_ids)))
-                 .order_by(LEASES.c.id))
-    locked = connection.execute(engine.locking(connection, statement)).scalars()
-    return leases.with_ids(connection, list(locked))
+# Leases that have the claim with which they were read. The ids alone too, because MariaDB looks no
+# pair up in an index.
+_WITH_CLAIM = sa.and_(
+    LEASES.c.id.in_(sa.bindparam('ids')),
+    sa.tuple_(LEASES.c.id, LEASES.c.claim_no).in_(sa.bindparam('claims')))
+# The statements of each lease's life are built once: building one costs more than asking it.
+_WRITE = sa.update(LEASES).where(_WITH_CLAIM)
+_TAKE = _WRITE.values(claim_no=LEASES.c.claim_no + 1)
+_TOUCH = _WRITE.values(generation=LEASES.c.generation + 1)
+_END_TASK = (
+    sa.update(LEASES).where(_WITH_CLAIM, LEASES.c.task == sa.bindparam('ended_task'))
+    .values(task=None, task_until=None, claim_owner=None, generation=LEASES.c.generation + 1))
+_LOCK = (sa.select(LEASES.c.id, LEASES.c.claim_no).where(LEASES.c.id.in_(sa.bindparam('ids')))
+         .order_by(LEASES.c.id).with_for_update())
 
 
 def take(connection, found, owner):
@@ -36,7 +36,7 @@ def take(connection, found, owner):
 
     :raises LostRace: one of them was claimed since it was read; nothing may be kept.
     """
-    _write(connection, found, claim_no=LEASES.c.claim_no + 1, claim_owner=owner)
+    _write(connection, _TAKE, found, claim_owner=owner)
     return [dataclasses.replace(lease, claim_no=lease.claim_no + 1) for lease in found]
 
 
@@ -47,7 +47,7 @@ def begin_task(connection, claimed, task, now, until):
     :raises LostRace: a claim was lost; nothing may be kept.
     """
     values = {'task': task, 'task_until': until}
-    _write(connection, claimed, generation=LEASES.c.generation + 1, updated_at=now, **values)
+    _write(connection, _TOUCH, claimed, updated_at=now, **values)
     return [dataclasses.replace(lease, generation=lease.generation + 1, **values)
             for lease in claimed]
 
@@ -57,7 +57,7 @@ def hold_task(connection, claimed, until):
 
     :raises LostRace: a claim was lost; nothing may be kept.
     """
-    _write(connection, claimed, task_until=until)
+    _write(connection, _WRITE, claimed, task_until=until)
 
 
 def end_task(connection, lease, now, state, reason, **values):
@@ -67,36 +67,22 @@ def end_task(connection, lease, now, state, reason, **values):
 
     :raises LostRace: the claim was lost; nothing is written.
     """
-    done = connection.execute(
-        sa.update(LEASES)
-        .where(_claimed([lease]), LEASES.c.task == lease.task)
-        .values(state=state, reason=reason, task=None, task_until=None, claim_owner=None,
-                generation=LEASES.c.generation + 1, updated_at=now, **values))
-    if done.rowcount != 1:
-        raise errors.LostRace()
+    _write(connection, _END_TASK, [lease], ended_task=lease.task, state=state, reason=reason,
+           updated_at=now, **values)
 
 
 def lock(connection, claimed):
     """Lock claimed leases; returns the ids of those of which the claim was not lost."""
-    rows = connection.execute(
-        sa.select(LEASES.c.id, LEASES.c.claim_no)
-        .where(LEASES.c.id.in_([lease.id for lease in claimed]))
-        .order_by(LEASES.c.id).with_for_update())
+    rows = connection.execute(_LOCK, {'ids': [lease.id for lease in claimed]})
     numbers = {lease_id: claim_no for lease_id, claim_no in rows}
     return {lease.id for lease in claimed if numbers.get(lease.id) == lease.claim_no}
 
 
-def _write(connection, claimed, **values):
+def _write(connection, statement, claimed, **values):
     if not claimed:
         return
-    done = connection.execute(sa.update(LEASES).where(_claimed(claimed)).values(**values))
+    done = connection.execute(statement, {
+        'ids': [lease.id for lease in claimed],
+        'claims': [(lease.id, lease.claim_no) for lease in claimed], **values})
     if done.rowcount != len(claimed):
         raise errors.LostRace()
-
-
-def _claimed(found):
-    """The condition of leases that have the claim with which they were read."""
-    # The ids alone too, because MariaDB looks no pair up in an index.
-    return sa.and_(LEASES.c.id.in_([lease.id for lease in found]),
-                   sa.tuple_(LEASES.c.id, LEASES.c.claim_no).in_(
-                       [(lease.id, lease.claim_no) for lease in found]))

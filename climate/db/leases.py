@@ -5,6 +5,7 @@ import dataclasses
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import engine
 from climate.db import events
 from climate.db import reservations
 from climate.db import tables
@@ -15,10 +16,22 @@ LEASES = tables.LEASES
 _COLUMNS = tuple(field.name for field in dataclasses.fields(records.Lease)
                  if field.name not in ('reservations', 'events'))
 
+# The statements of each lease's life are built once: building one costs more than asking it.
+_ADD = sa.insert(LEASES)
+_SELECT = sa.select(*(LEASES.c[name] for name in _COLUMNS))
+_ONE = _SELECT.where(LEASES.c.id == sa.bindparam('lease_id'))
+_LOCKED = _ONE.with_for_update()
+_THESE = _SELECT.where(LEASES.c.id.in_(sa.bindparam('lease_ids'))).order_by(LEASES.c.id)
+_CHANGE = (
+    sa.update(LEASES)
+    .where(LEASES.c.id == sa.bindparam('lease_id'),
+           LEASES.c.generation == sa.bindparam('read_generation'),
+           LEASES.c.claim_no == sa.bindparam('read_claim_no')))
+
 
 def add(connection, lease):
     """Write a new lease with its reservations and events."""
-    connection.execute(sa.insert(LEASES).values(**_values(lease)))
+    connection.execute(_ADD, _values(lease))
     reservations.add(connection, lease.reservations)
     events.add(connection, lease.events)
 
@@ -28,7 +41,7 @@ def get(connection, lease_id):
 
     :raises LeaseNotFound: no lease has that id.
     """
-    return _one(connection, _select(), lease_id)
+    return _one(connection, _ONE, lease_id)
 
 
 def lock(connection, lease_id):
@@ -36,14 +49,18 @@ def lock(connection, lease_id):
 
     :raises LeaseNotFound: no lease has that id.
     """
-    return _one(connection, _select().with_for_update(), lease_id)
+    return _one(connection, _LOCKED, lease_id)
 
 
-def with_ids(connection, lease_ids):
-    """{lease id: the lease, whole}."""
+def lock_free(connection, lease_ids):
+    """{lease id: the lease, whole and locked} of those that nobody else has locked.
+
+    A database that cannot pass over locked rows waits for them.
+    """
     if not lease_ids:
         return {}
-    rows = connection.execute(_select().where(LEASES.c.id.in_(list(lease_ids)))).all()
+    rows = connection.execute(engine.locking(connection, _THESE),
+                              {'lease_ids': list(lease_ids)}).all()
     return {lease.id: lease for lease in _whole(connection, rows)}
 
 
@@ -52,7 +69,7 @@ def find(connection, query, now):
 
     :raises LeaseNotFound: the marker is no lease.
     """
-    statement = _select().where(*_conditions(query, now))
+    statement = _SELECT.where(*_conditions(query, now))
     statement = _paged(connection, statement, query)
     return _whole(connection, connection.execute(statement).all())
 
@@ -85,11 +102,10 @@ def change(connection, lease, now, **values):
 
     :raises LostRace: somebody changed the lease meanwhile.
     """
-    done = connection.execute(
-        sa.update(LEASES)
-        .where(LEASES.c.id == lease.id, LEASES.c.generation == lease.generation,
-               LEASES.c.claim_no == lease.claim_no)
-        .values(generation=lease.generation + 1, updated_at=now, **values))
+    done = connection.execute(_CHANGE, {
+        'lease_id': lease.id, 'read_generation': lease.generation,
+        'read_claim_no': lease.claim_no, 'generation': lease.generation + 1, 'updated_at': now,
+        **values})
     if done.rowcount != 1:
         raise errors.LostRace()
 
@@ -105,8 +121,8 @@ def with_trusts(connection, trust_ids):
 def open_ones(connection):
     """The leases that are not over, whole, by id."""
     return _whole(connection, connection.execute(
-        _select().where(LEASES.c.deleted_at.is_(None),
-                        LEASES.c.state.not_in(lifecycle.OVER))
+        _SELECT.where(LEASES.c.deleted_at.is_(None),
+                      LEASES.c.state.not_in(lifecycle.OVER))
         .order_by(LEASES.c.id)).all())
 
 
@@ -120,7 +136,7 @@ def mentioned(connection, ids):
     named = sorted(ids)
     theirs = sa.select(tables.RESERVATIONS.c.lease_id).where(tables.RESERVATIONS.c.id.in_(named))
     return _whole(connection, connection.execute(
-        _select().where(sa.or_(LEASES.c.id.in_(named), LEASES.c.id.in_(theirs)))
+        _SELECT.where(sa.or_(LEASES.c.id.in_(named), LEASES.c.id.in_(theirs)))
         .order_by(LEASES.c.id)).all())
 
 
@@ -137,16 +153,12 @@ def counts(connection):
     return {state: count for state, count in rows}
 
 
-def _select():
-    return sa.select(*(LEASES.c[name] for name in _COLUMNS))
-
-
 def _values(lease):
     return {name: getattr(lease, name) for name in _COLUMNS}
 
 
 def _one(connection, statement, lease_id):
-    row = connection.execute(statement.where(LEASES.c.id == lease_id)).one_or_none()
+    row = connection.execute(statement, {'lease_id': lease_id}).one_or_none()
     if row is None:
         raise errors.LeaseNotFound(lease_id=lease_id)
     return _whole(connection, [row])[0]

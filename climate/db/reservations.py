@@ -10,7 +10,19 @@ from climate.domain import lifecycle
 from climate.domain import records
 
 RESERVATIONS = tables.RESERVATIONS
+ALLOCATIONS = tables.ALLOCATIONS
 _OWN = tuple(column for column in RESERVATIONS.c if column.name != 'position')
+
+# The statements of each lease's life are built once: building one costs more than asking it.
+_ADD = sa.insert(RESERVATIONS)
+_OF_LEASES = (sa.select(*_OWN).where(RESERVATIONS.c.lease_id.in_(sa.bindparam('lease_ids')))
+              .order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position))
+_CHANGE = sa.update(RESERVATIONS).where(RESERVATIONS.c.id.in_(sa.bindparam('ids')))
+_RESOURCE_IDS = (
+    sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.copies)
+    .where(ALLOCATIONS.c.reservation_id.in_(sa.bindparam('ids')),
+           ALLOCATIONS.c.released_at.is_(None))
+    .order_by(ALLOCATIONS.c.resource_id))
 
 
 def add(connection, reservations):
@@ -19,16 +31,14 @@ def add(connection, reservations):
              'request': dict(reservation.request), 'binding': dict(reservation.binding),
              'position': position} for position, reservation in enumerate(reservations)]
     if rows:
-        connection.execute(sa.insert(RESERVATIONS), rows)
+        connection.execute(_ADD, rows)
 
 
 def of_leases(connection, lease_ids):
     """{lease id: its reservations in their order}, with the resources that each has."""
     if not lease_ids:
         return {}
-    rows = connection.execute(
-        sa.select(*_OWN).where(RESERVATIONS.c.lease_id.in_(lease_ids))
-        .order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position)).all()
+    rows = connection.execute(_OF_LEASES, {'lease_ids': lease_ids}).all()
     resources = _resource_ids(connection, [row.id for row in rows])
     found = collections.defaultdict(tuple)
     for row in rows:
@@ -45,13 +55,13 @@ def change(connection, reservation_ids, now, **values):
     if values.get('state') == lifecycle.RESERVATION_DELETED:
         values['leased_id'] = None
     if reservation_ids:
-        connection.execute(
-            sa.update(RESERVATIONS).where(RESERVATIONS.c.id.in_(list(reservation_ids)))
-            .values(updated_at=now, **values))
+        connection.execute(_CHANGE, {'ids': list(reservation_ids), 'updated_at': now, **values})
 
 
 def leasing(connection, leased_ids):
     """{leased id: (reservation id, lease id)} of those of the things that are leased."""
+    if not leased_ids:
+        return {}
     return {leased_id: (reservation_id, lease_id)
             for leased_id, reservation_id, lease_id in connection.execute(
                 sa.select(RESERVATIONS.c.leased_id, RESERVATIONS.c.id, RESERVATIONS.c.lease_id)
@@ -85,14 +95,8 @@ def _resource_ids(connection, reservation_ids):
     """
     if not reservation_ids:
         return {}
-    allocations = tables.ALLOCATIONS
-    rows = connection.execute(
-        sa.select(allocations.c.reservation_id, allocations.c.resource_id,
-                  allocations.c.copies)
-        .where(allocations.c.reservation_id.in_(reservation_ids),
-               allocations.c.released_at.is_(None))
-        .order_by(allocations.c.resource_id))
     found = collections.defaultdict(tuple)
-    for reservation_id, resource_id, copies in rows:
+    for reservation_id, resource_id, copies in connection.execute(
+            _RESOURCE_IDS, {'ids': reservation_ids}):
         found[reservation_id] += (resource_id,) * copies
     return found

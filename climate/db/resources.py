@@ -8,14 +8,47 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.db import tables
+from climate.domain import agenda
 from climate.domain import records
 
+ALLOCATIONS = tables.ALLOCATIONS
+EVENTS = tables.EVENTS
+RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
 _COLUMNS = tuple(RESOURCES.c[name] for name in (
     'id', 'pool', 'name', 'capacity', 'reservable', 'generation', 'held_by', 'created_at',
     'updated_at'))
+
+# The statements of each lease's life are built once: building one costs more than asking it.
+_IDS = sa.bindparam('ids')
+_HOLDER = sa.bindparam('holder')
+_THESE = sa.select(*_COLUMNS).where(RESOURCES.c.id.in_(_IDS)).order_by(RESOURCES.c.id)
+_LOCK = _THESE.where(RESOURCES.c.withdrawn_at.is_(None),
+                     RESOURCES.c.reservable.is_(True)).with_for_update()
+_ENROLLED = (sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
+             .order_by(RESOURCES.c.pool, RESOURCES.c.id))
+_ENROLLED_THESE = _ENROLLED.where(RESOURCES.c.id.in_(_IDS))
+_ENROLLED_HELD = _ENROLLED.where(RESOURCES.c.held_by == _HOLDER)
+_TOUCH = (sa.update(RESOURCES).where(RESOURCES.c.id.in_(_IDS))
+          .values(generation=RESOURCES.c.generation + 1))
+_HOLD = sa.update(RESOURCES).where(RESOURCES.c.id.in_(_IDS), RESOURCES.c.held_by.is_(None))
+_HOLDERS = (
+    sa.select(RESOURCES.c.id, RESOURCES.c.held_by)
+    .where(RESOURCES.c.id.in_(_IDS),
+           sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by != _HOLDER)))
+_RELEASE = sa.update(RESOURCES).where(RESOURCES.c.held_by == _HOLDER).values(held_by=None)
+_RELEASE_OTHERS = _RELEASE.where(
+    RESOURCES.c.id.not_in(
+        sa.select(ALLOCATIONS.c.resource_id)
+        .where(ALLOCATIONS.c.reservation_id == _HOLDER, ALLOCATIONS.c.released_at.is_(None))),
+    ~sa.exists().where(EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
+                       RESERVATIONS.c.id == _HOLDER, EVENTS.c.kind == agenda.DELETE))
+_VALUES = (
+    sa.select(VALUES.c.resource_id, PROPERTIES.c.name, PROPERTIES.c.fact, VALUES.c.text)
+    .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id)
+    .where(VALUES.c.resource_id.in_(_IDS)))
 
 
 def add(connection, pool, name, capacity, now):
@@ -52,9 +85,19 @@ def get(connection, pool, resource_id):
 
 def with_ids(connection, ids):
     """Resources by their ids, in id order, withdrawn ones too; without properties."""
-    rows = connection.execute(sa.select(*_COLUMNS).where(RESOURCES.c.id.in_(list(ids)))
-                              .order_by(RESOURCES.c.id))
+    rows = connection.execute(_THESE, {'ids': list(ids)})
     return [records.Resource(**row._mapping) for row in rows]
+
+
+def enrolled(connection, ids):
+    """Those of the resources that are enrolled, whole, by pool and id."""
+    return _whole(connection, connection.execute(_ENROLLED_THESE, {'ids': list(ids)}).all())
+
+
+def held(connection, reservation_id):
+    """The enrolled resources that a reservation occupies, whole, by pool and id."""
+    return _whole(connection, connection.execute(_ENROLLED_HELD,
+                                                 {'holder': reservation_id}).all())
 
 
 def named(connection, pool, name):
@@ -70,19 +113,13 @@ def lock(connection, ids):
 
     Withdrawn ones and those out of order are not among them.
     """
-    rows = connection.execute(
-        sa.select(*_COLUMNS)
-        .where(RESOURCES.c.id.in_(sorted(ids)), RESOURCES.c.withdrawn_at.is_(None),
-               RESOURCES.c.reservable.is_(True))
-        .order_by(RESOURCES.c.id).with_for_update())
+    rows = connection.execute(_LOCK, {'ids': sorted(ids)})
     return [records.Resource(**row._mapping) for row in rows]
 
 
 def touch(connection, ids, now):
     """Raise the generation of resources."""
-    connection.execute(
-        sa.update(RESOURCES).where(RESOURCES.c.id.in_(sorted(ids)))
-        .values(generation=RESOURCES.c.generation + 1, updated_at=now))
+    connection.execute(_TOUCH, {'ids': sorted(ids), 'updated_at': now})
 
 
 def change(connection, resource_id, now, **values):
@@ -100,42 +137,28 @@ def withdraw(connection, resource_id, now):
 
 def hold(connection, ids, reservation_id):
     """Let a reservation occupy resources; returns {id: holder} of those that another holds."""
-    connection.execute(
-        sa.update(RESOURCES)
-        .where(RESOURCES.c.id.in_(sorted(ids)), RESOURCES.c.held_by.is_(None))
-        .values(held_by=reservation_id))
-    rows = connection.execute(
-        sa.select(RESOURCES.c.id, RESOURCES.c.held_by)
-        .where(RESOURCES.c.id.in_(sorted(ids)),
-               sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by != reservation_id)))
+    wanted = {'ids': sorted(ids)}
+    done = connection.execute(_HOLD, {**wanted, 'held_by': reservation_id})
+    if done.rowcount == len(wanted['ids']):
+        return {}
+    rows = connection.execute(_HOLDERS, {**wanted, 'holder': reservation_id})
     return {resource_id: holder for resource_id, holder in rows}
 
 
 def release(connection, reservation_id, ids=None):
     """The reservation occupies nothing any more (none of `ids`, where given)."""
-    statement = sa.update(RESOURCES).where(RESOURCES.c.held_by == reservation_id)
+    statement = _RELEASE
     if ids is not None:
         statement = statement.where(RESOURCES.c.id.in_(sorted(ids)))
-    connection.execute(statement.values(held_by=None))
+    connection.execute(statement, {'holder': reservation_id})
 
 
 def release_others(connection, reservation_id):
-    """The reservation occupies no resource any more that is not promised to it."""
-    allocations = tables.ALLOCATIONS
-    promised = (sa.select(allocations.c.resource_id)
-                .where(allocations.c.reservation_id == reservation_id,
-                       allocations.c.released_at.is_(None)))
-    connection.execute(sa.update(RESOURCES)
-                       .where(RESOURCES.c.held_by == reservation_id,
-                              RESOURCES.c.id.not_in(promised))
-                       .values(held_by=None))
+    """The reservation occupies no resource any more that is not promised to it.
 
-
-def held(connection, reservation_id):
-    """The ids of the resources that a reservation occupies, in order."""
-    return list(connection.execute(
-        sa.select(RESOURCES.c.id).where(RESOURCES.c.held_by == reservation_id)
-        .order_by(RESOURCES.c.id)).scalars())
+    One whose lease is being deleted keeps them to its end: all promises to it are void.
+    """
+    connection.execute(_RELEASE_OTHERS, {'holder': reservation_id})
 
 
 def set_values(connection, pool, resource_id, values, now, fact=False):
@@ -226,12 +249,8 @@ def _whole(connection, rows):
     ids = [row.id for row in rows]
     if not ids:
         return []
-    values = connection.execute(
-        sa.select(VALUES.c.resource_id, PROPERTIES.c.name, PROPERTIES.c.fact, VALUES.c.text)
-        .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id)
-        .where(VALUES.c.resource_id.in_(ids)))
     said = collections.defaultdict(lambda: ({}, {}))
-    for resource_id, name, fact, text in values:
+    for resource_id, name, fact, text in connection.execute(_VALUES, {'ids': ids}):
         said[resource_id][fact][name] = text
     return [records.Resource(**row._mapping, properties=said[row.id][False],
                              facts=said[row.id][True]) for row in rows]

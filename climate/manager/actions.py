@@ -167,12 +167,15 @@ class Actions:
         :returns: the claim with the lease as it is then.
         :raises StillBusy: another reservation still holds one, and no other is free.
         """
+        changed = False
         for reservation in claim.lease.reservations:
             if reservation.resource_ids:
                 claim.hold.check()
                 # A lease that ends at this moment is giving its resources back just now.
-                self._substitutes.ensure(claim.lease, reservation, now,
-                                         patient=claim.event.waits == 0)
+                changed |= self._substitutes.ensure(claim.lease, reservation, now,
+                                                    patient=claim.event.waits == 0)
+        if not changed:
+            return claim
         with self._core.database.reader() as connection:
             lease = substitutes.reread(connection, claim.lease)
         return dataclasses.replace(claim, lease=lease)
@@ -223,13 +226,9 @@ class Actions:
 
     def _resources(self, reservation, held):
         """The Resources promised to a reservation; with `held`, those it occupies instead."""
-        ids = set(reservation.resource_ids)
         with self._core.database.reader() as connection:
-            if held:
-                ids = set(resources.held(connection, reservation.id))
-            pools = {each.pool for each in resources.with_ids(connection, ids)}
-            return [each for pool in sorted(pools)
-                    for each in resources.find(connection, pool, ids=ids)]
+            return (resources.held(connection, reservation.id) if held
+                    else resources.enrolled(connection, set(reservation.resource_ids)))
 
 
 def _without(lease, outcome, ids, reason):

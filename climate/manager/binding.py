@@ -148,6 +148,8 @@ def refuse_leased(parts, leased_ids):
 
     :raises ServerLeased: it names the reservation.
     """
+    if not leased_ids:
+        return
     with parts.database.reader() as connection:
         taken = reservations.leasing(connection, leased_ids)
     for leased_id, (reservation_id, lease_id) in sorted(taken.items()):

@@ -9,6 +9,7 @@ from oslo_log import log
 from climate import errors
 from climate.db import events
 from climate.db import lease_claims
+from climate.db import leases
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
@@ -119,19 +120,19 @@ class Claims:
         found = []
         while waiting and len(found) < room:
             some, waiting = waiting[:room - len(found)], waiting[room - len(found):]
-            free = lease_claims.lock_free(connection, [event.lease_id for event in some])
+            free = leases.lock_free(connection, [event.lease_id for event in some])
             for event in some:
                 lease = free.get(event.lease_id)
                 event = lease and agenda.still_due(lease, event, now)
                 if event and _may_begin(lease, event, now):
                     found.append((lease, event))
         until = now + self._length
-        leases = lease_claims.take(connection, [lease for lease, _ in found], self._owner)
+        taken = lease_claims.take(connection, [lease for lease, _ in found], self._owner)
         claimed = events.claim(connection, [event for _, event in found], self._owner, now, until)
-        moot = [event for lease, event in zip(leases, claimed, strict=True)
+        moot = [event for lease, event in zip(taken, claimed, strict=True)
                 if agenda.is_moot(lease, event)]
         events.finish_all(connection, moot, now, lifecycle.EVENT_DONE)
-        pairs = [(lease, event) for lease, event in zip(leases, claimed, strict=True)
+        pairs = [(lease, event) for lease, event in zip(taken, claimed, strict=True)
                  if event not in moot]
         return self._begin_tasks(connection, pairs, now, until), moot
 

@@ -11,6 +11,8 @@ def check_names(core, connection, need):
     :raises UnknownProperty: with the names that are near.
     :raises BadField: the criterion $region asks for another region than ours.
     """
+    if not requirement.names(need.requirement):
+        return
     pool = core.registry.pool(need.pool)
     public, private = resources.names(connection, need.pool)
     public |= {*pool.capacity_names, *pool.fact_names, pool.name_fact, 'region'}

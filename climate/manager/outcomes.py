@@ -76,13 +76,10 @@ class Outcomes:
 
     @staticmethod
     def _release(connection, claim, outcome):
-        # The promises of a lease that is being deleted are void; what it holds goes with its end.
-        deleted = (outcome.bindings and
-                   leases.get(connection, claim.lease.id).event(agenda.DELETE) is not None)
         for reservation in claim.lease.reservations:
             if reservation.id in outcome.free:
                 resources.release(connection, reservation.id)
-            elif reservation.id in outcome.bindings and not deleted:
+            elif reservation.id in outcome.bindings:
                 resources.release_others(connection, reservation.id)
 
     @staticmethod

@@ -151,19 +151,18 @@ class Manager:
     def _run_events(self):
         while not self._stopping.is_set():
             self._woken.clear()
-            claimed, pause = 0, self._conf.manager.poll_seconds
+            pause = self._conf.manager.poll_seconds
             try:
                 now = self.core.clock()
-                claimed = self.clockwork.tick(now)
-                pause = self._until_next(now)
+                pause = self._until_next(now, self.clockwork.tick(now))
             except errors.ClimateError as error:
                 LOG.warning('The events wait: %s', error.message)
             except Exception:  # The door of a tick: the next one may go well.
                 LOG.exception('A look at the events failed; the next one follows')
-            if not claimed:
-                self._woken.wait(pause)
+            self._woken.wait(pause)
 
-    def _until_next(self, now):
+    def _until_next(self, now, claimed):
+        """How many seconds to sleep after a look at `now` in which so many events were claimed."""
         longest = self._conf.manager.poll_seconds
         if not self.clockwork.room:
             # Nothing can be claimed before a worker is free, and that wakes us.
@@ -171,7 +170,8 @@ class Manager:
         moment = self.clockwork.next_moment()
         if moment is None:
             return longest
-        return min(longest, max(_BREATH_SECONDS, (moment - now).total_seconds()))
+        shortest = 0 if claimed else _BREATH_SECONDS
+        return min(longest, max(shortest, (moment - now).total_seconds()))
 
     def _keep_claims(self):
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)

@@ -56,6 +56,7 @@ class Substitutes:
         where they are. What a running reservation has in use stays, out of use or not.
 
         :param patient: wait for a resource that is still held instead of replacing it.
+        :returns: True where it has other resources than it had when the lease was read.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of use, and there is no substitute; it is named.
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
@@ -65,7 +66,8 @@ class Substitutes:
             lost = self._hold(connection, reservation, promised, now)
             claims.refuse_overtaken(connection, lease)
         if not lost.promises:
-            return
+            return sorted(reservation.resource_ids) != sorted(
+                given.resource_id for given in promised for _ in range(given.copies))
         if lost.held and patient:
             raise errors.StillBusy(service='Climate',
                                    reason=f'still held are {", ".join(lost.held)}.')
@@ -78,6 +80,7 @@ class Substitutes:
             raise errors.NotEnough(
                 f'Out of use: {", ".join(lost.broken)}; and there is no substitute. '
                 f'{error.message}', **error.kwargs) from error
+        return True
 
     def _hold(self, connection, reservation, promised, now):
         """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost."""

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transactions, the errors they end with, moments and texts as the database keeps them."""
+import contextlib
 import datetime
 import threading
 
 import db_rows
+from oslo_db import exception as db_exc
 import pytest
 
 from climate import errors
@@ -64,7 +66,8 @@ def test_an_error_in_a_writer_leaves_nothing(database):
 
 
 def test_what_a_reader_writes_is_not_kept(database):
-    with database.reader() as connection:
+    # A database that is a server refuses it.
+    with contextlib.suppress(db_exc.DBError), database.reader() as connection:
         journal.note(connection, 'no lease', NOON, 'demo', 'create')
     with database.reader() as connection:
         assert journal.history(connection, 'no lease') == []

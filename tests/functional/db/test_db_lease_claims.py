@@ -110,7 +110,7 @@ def test_leases_that_others_have_locked_are_passed_over(database, lease):
     somebody.start()
     assert locked.wait(30)
     with database.writer() as connection:
-        free = lease_claims.lock_free(connection, [lease.id, other.id])
+        free = leases.lock_free(connection, [lease.id, other.id])
     done.set()
     somebody.join()
     assert free == {other.id: get(database, other)}
@@ -118,5 +118,5 @@ def test_leases_that_others_have_locked_are_passed_over(database, lease):
 
 def test_nothing_is_asked_for_no_leases(database):
     with database.writer() as connection:
-        assert lease_claims.lock_free(connection, []) == {}
+        assert leases.lock_free(connection, []) == {}
         assert lease_claims.take(connection, [], 'me') == []

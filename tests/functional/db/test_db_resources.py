@@ -8,7 +8,9 @@ import pytest
 
 from climate import errors
 from climate.db import engine
+from climate.db import events
 from climate.db import resources
+from climate.domain import agenda
 
 NOON, hours = db_rows.NOON, db_rows.hours
 
@@ -80,13 +82,17 @@ def test_a_touch_raises_the_generation(database, ids):
     assert found[0].updated_at == NOON + hours(1)
 
 
+def held(connection, reservation_id):
+    return [each.id for each in resources.held(connection, reservation_id)]
+
+
 def test_a_reservation_holds_what_is_free_and_is_told_who_holds_the_rest(database, ids):
     with database.writer() as connection:
         assert resources.hold(connection, ids[:2], 'one') == {}
         assert resources.hold(connection, ids[:2], 'one') == {}
         assert resources.hold(connection, ids[1:], 'two') == {ids[1]: 'one'}
-        assert resources.held(connection, 'one') == ids[:2]
-        assert resources.held(connection, 'two') == ids[2:]
+        assert held(connection, 'one') == ids[:2]
+        assert held(connection, 'two') == ids[2:]
 
 
 def test_what_is_released_can_be_held_by_others(database, ids):
@@ -94,11 +100,11 @@ def test_what_is_released_can_be_held_by_others(database, ids):
         resources.hold(connection, ids, 'one')
         resources.release(connection, 'one', ids[:1])
         resources.release(connection, 'two')
-        assert resources.held(connection, 'one') == ids[1:]
+        assert held(connection, 'one') == ids[1:]
         assert resources.hold(connection, ids[:1], 'two') == {}
         resources.release(connection, 'one')
-        assert resources.held(connection, 'one') == []
-        assert resources.held(connection, 'two') == ids[:1]
+        assert held(connection, 'one') == []
+        assert held(connection, 'two') == ids[:1]
 
 
 def test_release_others_keeps_what_is_promised_still(database, ids):
@@ -110,8 +116,17 @@ def test_release_others_keeps_what_is_promised_still(database, ids):
         resources.hold(connection, ids[:2], mine)
         resources.hold(connection, ids[2:], 'other')
         resources.release_others(connection, mine)
-        assert resources.held(connection, mine) == ids[:1]
-        assert resources.held(connection, 'other') == ids[2:]
+        assert held(connection, mine) == ids[:1]
+        assert held(connection, 'other') == ids[2:]
+
+
+def test_release_others_leaves_a_lease_that_is_being_deleted_what_it_has(database, ids):
+    lease = db_rows.saved(database, db_rows.a_lease())
+    with database.writer() as connection:
+        resources.hold(connection, ids, lease.reservations[0].id)
+        events.add(connection, [events.new(lease.id, agenda.DELETE, NOON, NOON)])
+        resources.release_others(connection, lease.reservations[0].id)
+        assert held(connection, lease.reservations[0].id) == ids
 
 
 def test_values_are_set_replaced_and_taken_away(database, ids):

@@ -22,9 +22,9 @@ def statements(database):
         if not statement.startswith('BEGIN'):
             found.append(statement)
 
-    sa.event.listen(database.engine, 'before_cursor_execute', note)
+    sa.event.listen(sa.Engine, 'before_cursor_execute', note)
     yield found
-    sa.event.remove(database.engine, 'before_cursor_execute', note)
+    sa.event.remove(sa.Engine, 'before_cursor_execute', note)
 
 
 def enrol(database, count):
