@@ -21,7 +21,7 @@ def lacks(conf, picture, lease, reservation, resources):
                 *_of_slots(conf, picture, reservation,
                            {resource.name: slots[resource.id] for resource in resources})]
     group_id = reservation.binding.get('server_group_id')
-    if group_id is not None and group_id not in {each for each, _ in picture.groups}:
+    if group_id is not None and group_id not in {each.id for each in picture.groups}:
         problems.append('its server group is missing')
     return [audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
                         reservation.id) for problem in problems]

@@ -7,6 +7,7 @@ the other service fails, and TrustDead when it acts for a user whose trust gives
 import abc
 import dataclasses
 
+from climate.cloud.base import computes as _computes
 from climate.cloud.base import flavors as _flavors
 from climate.cloud.base import images as _images
 from climate.cloud.base import keystone as _keystone
@@ -14,6 +15,7 @@ from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
 
+Computes = _computes.Computes
 Flavors = _flavors.Flavors
 Images = _images.Images
 Keystone = _keystone.Keystone
@@ -32,6 +34,7 @@ class Services:
     keystone: Keystone
     servers: Servers
     images: Images
+    computes: Computes
 
 
 class Cloud(abc.ABC):

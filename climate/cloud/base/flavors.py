@@ -52,4 +52,4 @@ class Flavors(abc.ABC):
 
     @abc.abstractmethod
     def groups(self):
-        """The server groups of all projects, as pairs (id, name) in a list."""
+        """The ServerGroups of all projects, as a list in no promised order."""

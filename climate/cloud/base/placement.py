@@ -72,6 +72,26 @@ class Placement(abc.ABC):
         """
 
     @abc.abstractmethod
+    def held(self, hypervisor_name):
+        """What servers hold of a hypervisor's own inventory: {server id: {resource class: units}}.
+
+        A server that is being moved away is not in it: what it held, the move holds.
+
+        :raises HostNotFound: the hypervisor has no provider.
+        """
+
+    @abc.abstractmethod
+    def room(self, shapes):
+        """Where servers have room: {Shape: {hypervisor name: {resource class: units free}}}.
+
+        In the second dict are the hypervisors that have room for one server of that shape and
+        whose service is enabled; what is free of one is told without that server, of all the
+        classes that it has itself.
+
+        :param shapes: Shapes, each with some resources.
+        """
+
+    @abc.abstractmethod
     def survey(self, hypervisor_names):
         """The traits and inventories of many hypervisors, several asked for at once.
 

@@ -87,13 +87,22 @@ class Servers(abc.ABC):
         """
 
     @abc.abstractmethod
-    def migrate(self, server_id):
-        """Begin to move a server to a host of Nova's choice; as the service only.
+    def migrate(self, server_id, service_host=None):
+        """Begin to move a server; as the service only.
 
         A running one is moved alive; a stopped one is moved and its new place confirmed when
-        this is called again. (Nova cannot move one that is suspended.)
+        this is called again. (Nova cannot move one that is suspended.) Where the scheduler
+        refuses the host, or the move fails later, nothing is said here: see `last_move`.
 
+        :param service_host: where to; None: to a host of Nova's choice.
         :raises StillBusy: not in this state.
+        """
+
+    @abc.abstractmethod
+    def last_move(self, server_id):
+        """The Move of a server that was begun last, or None; as the service only.
+
+        A move that the scheduler refused is among them; one that Nova never accepted is not.
         """
 
     @abc.abstractmethod
