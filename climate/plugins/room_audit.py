@@ -43,7 +43,7 @@ def _flavors(picture):
 
 
 def _groups(picture):
-    for _, name in picture.groups:
+    for name in (each.name for each in picture.groups):
         reservation_id = name.removeprefix(room.NAME_PREFIX)
         if name != reservation_id and audit.is_id(reservation_id):
             yield audit.Trace(reservation_id, 'server group', name)
