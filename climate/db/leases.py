@@ -5,15 +5,17 @@ import dataclasses
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import acquisitions
 from climate.db import events
 from climate.db import reservations
 from climate.db import tables
+from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import records
 
 LEASES = tables.LEASES
 _COLUMNS = tuple(field.name for field in dataclasses.fields(records.Lease)
-                 if field.name not in ('reservations', 'events'))
+                 if field.name not in ('reservations', 'events', 'acquisition'))
 
 
 def add(connection, lease):
@@ -156,8 +158,12 @@ def _whole(connection, rows):
     ids = [row.id for row in rows]
     of_lease = reservations.of_leases(connection, ids)
     happening = events.of_leases(connection, ids)
+    # Most have none, and nothing is asked for them.
+    sought = acquisitions.of_leases(connection, [
+        row.id for row in rows if row.acquire_type in acquire.LASTING])
     return [records.Lease(**row._mapping, reservations=of_lease.get(row.id, ()),
-                          events=happening.get(row.id, ())) for row in rows]
+                          events=happening.get(row.id, ()), acquisition=sought.get(row.id))
+            for row in rows]
 
 
 def _conditions(query, now):
