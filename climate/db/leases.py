@@ -23,6 +23,8 @@ def add(connection, lease):
     connection.execute(sa.insert(LEASES).values(**_values(lease)))
     reservations.add(connection, lease.reservations)
     events.add(connection, lease.events)
+    if lease.acquisition is not None:
+        acquisitions.add(connection, lease)
 
 
 def get(connection, lease_id):

@@ -252,6 +252,7 @@ ACQUISITIONS = sa.Table(
     sa.Column('attempts', sa.Integer, nullable=False, default=0),
     sa.Column('next_at', UtcDateTime),
     sa.Column('wakes', sa.Integer, nullable=False, default=0),
+    sa.Column('heard', sa.Integer, nullable=False, default=0),
     sa.Column('plan', sa.JSON(none_as_null=True)),
     *_stamps(),
     sa.Index(None, 'waits_for', 'priority', 'created_at'),

@@ -115,12 +115,23 @@ def untouched(lease: records.Lease) -> bool:
         event.claim_no == 0 for event in lease.events if event.kind in _FIRST_STEPS)
 
 
+def deletion_ordered(lease: records.Lease) -> bool:
+    """True for a lease that is to be deleted, or is gone."""
+    ordered = lease.event(DELETE)
+    return lease.deleted_at is not None or (
+        ordered is not None and ordered.status != lifecycle.EVENT_DONE)
+
+
+def given_up(lease: records.Lease) -> bool:
+    """True for a lease whose resources were looked for in vain; it has nothing."""
+    return (lease.acquisition is not None and lease.event(START) is None
+            and lease.state in (lifecycle.ERROR, lifecycle.TIMEDOUT))
+
+
 def is_moot(lease: records.Lease, event: records.Event) -> bool:
     """True where the lease is past what the event would do."""
     task = TASK_OF.get(event.kind)
-    ordered = lease.event(DELETE)
-    if (event.kind in _NOT_BESIDE_DELETION and ordered is not None
-            and ordered.status != lifecycle.EVENT_DONE):
+    if event.kind in _NOT_BESIDE_DELETION and deletion_ordered(lease):
         return True
     if event.kind in (BEFORE_END, NOTIFY):
         return lease.deleted_at is not None

@@ -136,7 +136,8 @@ class Acquisition:
     when it is given up, None for never. `duration_seconds` is how long the lease lasts from the
     moment it is acquired, None where its end is fixed. `attempts` counts those that cost a retry;
     the next of these is at `next_at`. `wakes` counts how often it was woken by what others gave
-    back. `plan` is what a best effort decided, JSON-ready, written before it is done.
+    back, `heard` those of them that a try has followed. `plan` is what a best effort decided,
+    JSON-ready, written before it is done.
     """
 
     lease_id: str
@@ -152,6 +153,7 @@ class Acquisition:
     attempts: int = 0
     next_at: Moment | None = None
     wakes: int = 0
+    heard: int = 0
     plan: Mapping[str, Any] | None = None
     created_at: Moment | None = None
 
@@ -208,6 +210,11 @@ class Lease:
         """Those that are not over."""
         return tuple(each for each in self.reservations
                      if each.state != lifecycle.RESERVATION_DELETED)
+
+    @property
+    def leased_ids(self) -> list[str]:
+        """The ids of the things of the cloud that its reservations lease."""
+        return [each.leased_id for each in self.reservations if each.leased_id is not None]
 
     @property
     def given_up_at(self) -> Moment | None:

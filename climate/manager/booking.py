@@ -102,6 +102,12 @@ class Booking:
         self._longest_pause = longest_pause(conf)
         self._attempts = conf.booking_attempts
 
+    def wishes_of(self, reservation, **kept):
+        """The Wishes of a reservation, one for each pool that its plugin draws from."""
+        plugin = self._core.registry.plugin(reservation.resource_type)
+        return [Wish(reservation_id=reservation.id, need=need, **kept)
+                for need in plugin.needs(reservation.request)]
+
     def book(self, wishes, span, now, write, planned=None, avoid=()):
         """Choose for `wishes` during `span`, then call `write(connection, chosen)`.
 

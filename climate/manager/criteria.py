@@ -24,6 +24,16 @@ def check_names(core, connection, need):
                 f'this Climate serves the region {core.conf.region_name} only.'))
 
 
+def check_wishes(core, wishes):
+    """The same of all Wishes.
+
+    :raises UnknownProperty: with the names that are near.
+    """
+    with core.database.reader() as connection:
+        for wish in wishes:
+            check_names(core, connection, wish.need)
+
+
 def matching(core, connection, need, candidates):
     """The ids of those resources, {id: Resource}, that meet all criteria, in order."""
     wanted = requirement.names(need.requirement)

@@ -7,6 +7,7 @@ from climate.db import reservations
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import notify
+from climate.manager.acquire import closing
 
 
 def bury(connection, lease, now):
@@ -26,6 +27,10 @@ def bury(connection, lease, now):
 def end_early(connection, lease_id, now):
     """Let a lease end at this moment, because none of its reservations is left."""
     lease = leases.get(connection, lease_id)
+    if lease.state == lifecycle.ACQUIRING:
+        events.close(connection, lease_id, now, (agenda.ACQUIRE,))
+        closing.give_up(connection, lease, lifecycle.USED_UP, 'What it leased is gone.', now)
+        return
     event = lease.event(agenda.END)
     if event.status != lifecycle.EVENT_UNDONE or event.at <= now:
         return

@@ -48,7 +48,7 @@ class Terms:
                    acquire.WAIT: self._wait}[asked.type](asked, now)
         return records.Acquisition(
             lease_id=lease_id, type=asked.type, duration_seconds=request.duration_seconds,
-            notify_at=request.notify_at, created_at=now, **settled)
+            notify_at=request.notify_at, attempts=1, created_at=now, **settled)
 
     def _retries(self, asked, now):
         conf = self._conf

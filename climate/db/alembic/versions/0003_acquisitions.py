@@ -42,6 +42,7 @@ def upgrade():
         sa.Column('attempts', sa.Integer, nullable=False),
         sa.Column('next_at', _moment()),
         sa.Column('wakes', sa.Integer, nullable=False),
+        sa.Column('heard', sa.Integer, nullable=False),
         sa.Column('plan', sa.JSON),
         sa.Column('created_at', _moment(), nullable=False),
         sa.Column('updated_at', _moment()),
