@@ -50,12 +50,14 @@ class Order:
     """Something to be done in the cloud.
 
     :ivar host: the Host that it is done to, or for.
+    :ivar fence: the reason of the fences of the lease.
     :ivar server_id: of MOVE and CONFIRM.
     :ivar target: of MOVE, a service host.
     """
 
     kind: str
     host: hunt.Host
+    fence: str
     server_id: str | None = None
     target: str | None = None
 
@@ -227,4 +229,4 @@ class _Step:
 
     def _order(self, kind: str, host: hunt.Host, server_id: str | None = None,
                target: str | None = None) -> None:
-        self.orders.append(Order(kind, host, server_id, target))
+        self.orders.append(Order(kind, host, self._fence, server_id, target))

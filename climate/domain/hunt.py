@@ -26,6 +26,9 @@ STUCK = 'stuck'
 GONE = 'gone'
 OVER = (MOVED, GONE)
 
+#: Why hosts are dropped when the lease does not get any.
+GIVEN_UP = 'its lease is not acquired any more'
+
 
 @dataclasses.dataclass(frozen=True)
 class Move:
@@ -115,9 +118,10 @@ FENCE_PREFIX = 'climate: cleared for lease '
 
 def achieved(plan: Plan) -> str:
     """How far a hunt has come, in words."""
-    wanted = [host for host in plan.hosts if host.state in (*COMING, READY)]
+    wanted = [host for host in plan.hosts if host.why in (None, GIVEN_UP)]
     moves = [move for host in plan.hosts for move in host.moves]
-    cleared = sum(host.state in (ENROLLING, READY) for host in wanted)
+    cleared = sum(host.state not in (PLANNED, FENCING)
+                  and all(move.state in OVER for move in host.moves) for host in wanted)
     return (f'{cleared} of {len(wanted)} hosts were cleared, and '
             f'{sum(move.state == MOVED for move in moves)} of {len(moves)} instances moved.')
 

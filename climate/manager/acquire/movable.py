@@ -7,7 +7,7 @@ from climate.domain import chase
 
 #: By this key in its metadata a user says that a server is to stay where it is.
 PINNED_KEY = 'climate:pinned'
-_NOT_PINNED = ('', 'false', 'no', '0')
+_NOT_PINNED = ('false', 'no', '0')
 _LEASE_KEY = 'climate:lease_id'
 _RESOURCES = 'resources:'
 _TRAIT = 'trait:'
@@ -37,7 +37,7 @@ class Rules:
         return None if reason is None else f'server {server.id} {reason}'
 
     def _reason(self, server):
-        if server.metadata.get(PINNED_KEY, '').strip().lower() not in _NOT_PINNED:
+        if server.metadata.get(PINNED_KEY, 'no').strip().lower() not in _NOT_PINNED:
             return f'is marked {PINNED_KEY}'
         if server.id in self._leased or _LEASE_KEY in server.metadata:
             return 'is leased'
