@@ -54,7 +54,8 @@ def of_reservations(connection, reservation_ids):
 
 
 _FREE = (
-    sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity)
+    sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity,
+              RESOURCES.c.lent_to)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None),
            ~sa.exists().where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, _TOUCHES_BOTH_ENDS,
@@ -66,6 +67,8 @@ _FREE_AND_NOT_HELD = _FREE.where(sa.or_(
 
 def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
     """Resources of a pool of which nobody has anything during `span`: {id: Resource}.
+
+    Those that are lent to one reservation, and so to nobody else, are among them.
 
     :param span: the Interval, widened already by the time for cleaning.
     :param not_held_but_by: where given, a set of reservation ids: resources that any other
@@ -82,7 +85,7 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
 
 _RESERVABLE = (
     sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity,
-              RESOURCES.c.held_by)
+              RESOURCES.c.held_by, RESOURCES.c.lent_to)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None))
     .order_by(RESOURCES.c.id))

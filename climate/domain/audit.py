@@ -12,7 +12,7 @@ from climate.domain import records
 _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 # While one of these is due or is carried out, the cloud is between two pictures.
 _MOVES = (agenda.ACQUIRE, agenda.PREPARE, agenda.START, agenda.HEAL, agenda.UPDATE,
-          agenda.END, agenda.DELETE)
+          agenda.END, agenda.DELETE, agenda.GIVE_BACK)
 
 #: What kinds of drift there are.
 KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',

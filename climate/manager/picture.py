@@ -7,7 +7,6 @@ import dataclasses
 class Picture:
     """What was in the cloud, one kind after the other; records as ``climate.cloud.models``.
 
-    :ivar groups: the server groups, as pairs (id, name).
     :ivar classes: the names of the resource classes of Placement.
     :ivar children: {name of a child provider of Climate's: its inventory}.
     """
