@@ -12,6 +12,7 @@ ALL_PROJECTS = 'climate:leases:get_all_projects'
 
 BEST_EFFORT = 'climate:leases:best_effort'
 CHOOSE_STRATEGY = 'climate:leases:choose_strategy'
+GET_MOVES = 'climate:leases:get_moves'
 PRIORITIZE = 'climate:leases:prioritize'
 WAIT_WITHOUT_LIMIT = 'climate:leases:wait_without_limit'
 
@@ -44,6 +45,12 @@ _RULES = [
         CHOOSE_STRATEGY, base.MEMBER_OR_ADMIN,
         'Choose by which strategy they are moved.',
         [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        GET_MOVES, base.ADMIN,
+        'See which servers of others are moved for a lease (best-effort), from where and to where; '
+        'whoever may not sees how many.',
+        [{'path': _ONE, 'method': 'GET'}, {'path': f'{_ONE}/history', 'method': 'GET'}],
+        scope_types=['project']),
     policy.DocumentedRuleDefault(
         PRIORITIZE, base.ADMIN,
         'Let a lease wait with another priority than 0, before or behind the others.',

@@ -146,7 +146,10 @@ class LeasesController(base.Controller):
         self._parts.policy.authorize(hooks.caller(req), rule, _target(lease))
 
     def _view(self, req, lease):
-        return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock())
+        # Asked only where there is something to hide.
+        names = lease.acquisition is not None and self._parts.policy.allows(
+            hooks.caller(req), rules.GET_MOVES)
+        return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(), names)
 
     def _answer(self, req, resp, lease):
         if not hooks.is_lenient(req):
@@ -177,7 +180,8 @@ class HistoryController(base.Controller):
         lease = self._visible(req, lease_id)
         base.refuse_lenient(req, 'The history of a lease is shown')
         found = self._parts.manager.lease_history(hooks.caller(req), lease.id)
-        return {'history': views.history(found)}
+        names = self._parts.policy.allows(hooks.caller(req), rules.GET_MOVES)
+        return {'history': views.history(found, names)}
 
 
 def _target(lease):

@@ -96,6 +96,14 @@ class Allocated(Lines):
 
 
 def _moves(plan: Mapping[str, typing.Any]) -> list[str]:
-    """A line for each server that a plan moves away."""
-    return [f'{host["host"]}: server {move["server_id"]} to {move["to"]}, {move["state"]}'
-            for host in plan.get('hosts', ()) for move in host['moves']]
+    """How far each host of a plan is: server by server where that is shown, else how many."""
+    lines = []
+    for host in plan.get('hosts', ()):
+        if isinstance(host['moves'], int):
+            lines.append(f'a host, {host["state"]}: {host["moved"]} of {host["moves"]} servers '
+                         'moved')
+            continue
+        lines.append(f'{host["host"]}: {host["state"]}')
+        lines += [f'  server {move["server_id"]} to {move["to"]}, {move["state"]}'
+                  for move in host['moves']]
+    return lines
