@@ -96,17 +96,18 @@ def _running(cloud):
 
 
 def _picture(cloud):
-    """Print the four hosts: what is on them, and who may use them."""
+    """Print all hosts that are not Climate's for good: what is on them, and who may use them."""
     nova = cloud.as_service().nova
-    enabled = {each.service_host: each.enabled for each in nova.hypervisors()}
-    names = {each.name for each in nova.aggregates() if each.name not in (LENT, 'freepool')}
+    aggregates = nova.aggregates()
     print()
-    for host in _BEFORE:
-        inside = {each.name for each in nova.aggregates() if host in each.hosts}
-        state = ('leased' if inside & names else 'being cleared' if not enabled[host]
+    for host in sorted(nova.hypervisors(), key=lambda each: each.name):
+        inside = {each.name for each in aggregates if host.service_host in each.hosts}
+        if host.name not in _BEFORE and inside:
+            continue
+        state = ('leased' if inside - {LENT, 'freepool'} else 'being cleared' if not host.enabled
                  else 'in the pool' if 'freepool' in inside
                  else 'lent' if LENT in inside else 'ordinary')
         servers = ' '.join(f'[{server.name}]' for server in cloud.servers()
-                           if server.host == host)
-        print(f'     {host}  {servers:<30} {state}')
+                           if server.host == host.service_host)
+        print(f'     {host.name:<11} {servers:<30} {state}')
     print()
