@@ -209,11 +209,13 @@ def _explained(connection, claim, outcome):
     """The Outcome; of an end that was given up, the reason names what nobody else may have now."""
     if claim.event.kind not in _ENDINGS or outcome.result in (results.DONE, results.MOOT):
         return outcome
-    promised = allocations.of_reservations(
-        connection, {each.id for each in claim.lease.open_reservations} - outcome.free)
-    kept = resources.with_ids(connection, {each.resource_id for each in promised})
+    left = {each.id for each in claim.lease.open_reservations} - outcome.free
+    promised = {given.resource_id for given in allocations.of_reservations(connection, left)}
+    kept = {each.name for each in resources.with_ids(connection, promised)}
+    for reservation_id in left:
+        kept |= {each.name for each in resources.held(connection, reservation_id)}
     if not kept:
         return outcome
     return dataclasses.replace(outcome, reason=(
         f'{outcome.reason} Until this is mended and the lease deleted, nobody else gets what it '
-        f'has of {", ".join(each.name for each in kept)}.'))
+        f'has of {", ".join(sorted(kept))}.'))
