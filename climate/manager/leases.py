@@ -124,9 +124,9 @@ class Leases:
                 journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
             if at_once:
                 endings.bury(connection, lease, now)
+                line.wake(connection, now)
             else:
                 self._order_teardown(connection, lease, now)
-            line.wake(connection, now)
         self._core.wake()
         LOG.info('Lease %s: %s', lease_id, 'deleted' if at_once else 'being deleted')
         return at_once
