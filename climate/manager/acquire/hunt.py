@@ -28,7 +28,6 @@ class Hunt:
         self._planner = planning.Planner(core)
         self._hands = hands.Hands(core)
         self._ledger = ledger.Ledger(core)
-        self._most = core.conf.acquire.parallel_moves
 
     def plan(self, lease, wishes, now):
         """The plan for a lease that is not written yet, JSON-ready; nothing is touched.
@@ -53,7 +52,8 @@ class Hunt:
                   for wish in self._booking.wishes_of(each, keep=each.resource_ids)]
         missing = _missing(wishes, self._hold(lease, wishes, now))
         sight = self._hands.look(before)
-        after, orders = chase.decide(before, sight, hunt.fence_of(lease.id), self._most)
+        after, orders = chase.decide(before, sight, hunt.fence_of(lease.id),
+                                     self._core.conf.acquire.parallel_moves)
         after = planning.without_excess(after, missing)
         after = self._carried_out(lease, before, after, orders, now)
         troubled = chase.troubled(after, sight)

@@ -144,11 +144,12 @@ def _not_enough(wish, wanted, enrolling, found, names, error):
     """The NotEnough that says what is missing, and of each lent host why it cannot be cleared."""
     reasons = {**found.out, **dict.fromkeys(set(found.hosts) - names,
                                             'it does not meet the criteria'), **error.reasons}
-    told = '; '.join(f'{name}: {reason}' for name, reason in sorted(reasons.items())[:_MOST_NAMED])
+    told = [f'{name} ({reason})' for name, reason in sorted(reasons.items())[:_MOST_NAMED]]
     needed = wish.need.demand.at_least
     possible = needed - wanted + enrolling + error.possible
-    why = told or 'no other host is lent to best effort'
+    if len(names) - len(error.reasons) > error.possible:
+        told.append('more together: there is no room for all of their servers')
     return errors.NotEnough(
         f'Of {needed} hosts {needed - wanted} are free and {enrolling + error.possible} can be '
-        f'cleared. {why[0].upper()}{why[1:]}.',
+        f'cleared. Not: {"; ".join(told) or "no other host is lent to best effort"}.',
         what='hosts', wanted=needed, free=possible, reasons=reasons)
