@@ -124,7 +124,7 @@ def _with_moves(host, new):
         move, tried=before[move.server_id].tried if move.server_id in before else ())
         for move in new}
     kept = tuple(move for key, move in before.items()
-                 if key not in left and move.state not in (hunt.PLANNED, hunt.STUCK))
+                 if key not in left and move.state not in (hunt.PLANNED, hunt.STUCK, hunt.LEFT))
     return dataclasses.replace(host, moves=(*kept, *left.values()))
 
 

@@ -65,7 +65,7 @@ def by_name(cloud, name):
     return found
 
 
-def hunted(manager, lease, within=600, step=1):
+def hunted(manager, lease, within=100, step=1):
     """The lease after the clock ran until it was acquired, or given up."""
     until = manager.clock() + seconds(within)
     while manager.clock() < until:
