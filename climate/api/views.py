@@ -3,6 +3,7 @@
 import json
 
 from climate.api import times
+from climate.domain import acquire
 from climate.domain import agenda
 from climate.domain import lifecycle
 
@@ -50,6 +51,7 @@ class Views:
             'created_at': times.shown(lease.created_at),
             'updated_at': times.shown(lease.updated_at),
             'ended_at': times.shown(lease.ended_at), 'deleted_at': times.shown(lease.deleted_at),
+            'acquire': _acquire(lease),
             'reservations': [self._reservation_1_1(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),
                         'status': event.status}
@@ -81,6 +83,27 @@ class Views:
         # A type that was switched off is shown as it was stored.
         return getattr(plugin, form)(reservation) if plugin else {
             **reservation.request, **reservation.binding}
+
+
+def _acquire(lease):
+    """How a lease is acquired: its type, with the fields that this type has."""
+    view, found = {'type': lease.acquire_type}, lease.acquisition
+    if found is None:
+        return view
+    view |= {name: getattr(found, name) for name in acquire.FIELDS[found.type]}
+    if found.type in acquire.QUEUED:
+        view |= {'attempts': found.attempts, 'next_at': times.shown(found.next_at)}
+    if found.type != acquire.RETRIES:
+        view['not_after'] = times.shown(found.not_after)
+    if found.type == acquire.BEST_EFFORT:
+        view['plan'] = found.plan
+    return view
+
+
+def history(lines):
+    """What happened to a lease, from REST 1.1 on."""
+    return [{'at': times.shown(each.at), 'who': each.who, 'what': each.what, 'why': each.why}
+            for each in lines]
 
 
 def host(resource, lenient):

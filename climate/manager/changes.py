@@ -179,7 +179,9 @@ class Changes:
                          f'{wanted.start.isoformat()} to {wanted.end.isoformat()}')
             after = leases.get(connection, lease.id)
             notify.publish(connection, after, now, 'update')
-            line.wake(connection, now)
+            if lease.state == lifecycle.PENDING:
+                # What others have in use yet is given back by an event, which wakes them.
+                line.wake(connection, now)
             return after
         if wishes:
             return self._booking.book(wishes, span, now, write)

@@ -18,6 +18,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.domain import agenda
 from climate.domain import lifecycle
+from climate.domain import records
 from climate.manager import binding
 from climate.manager import booking
 from climate.manager import core
@@ -51,6 +52,12 @@ class Leases:
         """
         with self._core.database.reader() as connection:
             return leases.get(connection, lease_id)
+
+    def history(self, lease_id):
+        """What happened to a lease: its HistoryLines in order."""
+        with self._core.database.reader() as connection:
+            return [records.HistoryLine(**row._mapping)
+                    for row in journal.history(connection, lease_id)]
 
     def find(self, query):
         """The leases that a LeaseQuery asks for."""
@@ -117,9 +124,9 @@ class Leases:
                 journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
             if at_once:
                 endings.bury(connection, lease, now)
+                line.wake(connection, now)
             else:
                 self._order_teardown(connection, lease, now)
-            line.wake(connection, now)
         self._core.wake()
         LOG.info('Lease %s: %s', lease_id, 'deleted' if at_once else 'being deleted')
         return at_once

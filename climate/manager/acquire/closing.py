@@ -10,6 +10,7 @@ from climate.db import events
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
+from climate.domain import acquire
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import notify
@@ -42,8 +43,9 @@ def acquired(connection, lease, span, now, prepares):
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
                  f'{lease.start.isoformat()} to {lease.end.isoformat()}')
     notify.publish(connection, leases.get(connection, lease.id), now, 'acquired')
-    # What is left may be enough for who comes next.
-    line.wake(connection, now)
+    if lease.acquisition.type in acquire.QUEUED:
+        # What is left may be enough for who comes next; for those before it it was too little.
+        line.pass_on(connection, lease.acquisition, now)
 
 
 def give_up(connection, lease, how, reason, now):

@@ -93,8 +93,9 @@ class FirstTry:
         if acquisition.type == acquire.RETRIES:
             return now + acquire.pause(acquisition.retry_pause_seconds,
                                        conf.retry_pause_longest_seconds, 1, random.random())
-        return now + datetime.timedelta(seconds=(
-            conf.wait_look_seconds if acquisition.type == acquire.WAIT else 0))
+        if acquisition.type == acquire.WAIT:
+            return now + datetime.timedelta(seconds=conf.wait_look_seconds)
+        return None
 
     def _refuse_impossible(self, wishes, span, error):
         """Nothing, where all that is enrolled would be enough if nobody had any of it.

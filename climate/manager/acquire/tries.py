@@ -76,6 +76,7 @@ class Tries:
         return results.Outcome(results.RECORDED)
 
     def _try(self, claim, now):
+        claim = self._reread(claim)
         try:
             try:
                 self._take(claim, now)
@@ -178,6 +179,13 @@ class Tries:
         with self._core.database.writer() as connection:
             claims.refuse_overtaken(connection, claim.lease)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
+
+    def _reread(self, claim):
+        """The claim with the acquisition as it is now: what was given back until now is seen."""
+        with self._core.database.reader() as connection:
+            found = acquisitions.of_leases(connection, [claim.lease.id])
+        return dataclasses.replace(claim, lease=dataclasses.replace(
+            claim.lease, acquisition=found[claim.lease.id]))
 
     @staticmethod
     def _current(connection, claim):
