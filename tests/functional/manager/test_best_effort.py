@@ -7,7 +7,6 @@ import builders
 import pytest
 
 from climate import errors
-from climate.db import leases
 from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
@@ -236,7 +235,7 @@ def test_stopped_servers_are_moved_confirmed_and_stay_stopped(manager, cloud):
 def test_stopped_servers_stay_where_they_may_not_be_moved(manager, cloud, conf):
     conf.set_override('move_stopped', False, group='acquire')
     cloud.mark_server(by_name(cloud, 'c1-0').id, 'SHUTOFF')
-    with pytest.raises(errors.NotEnough, match='c1 .server .* is stopped'):
+    with pytest.raises(errors.NotEnough, match=r'c1 .server .* is stopped'):
         manager.create(a_request(3))
 
 
@@ -408,7 +407,7 @@ def test_each_reservation_gets_hosts_that_meet_its_criteria(manager, cloud):
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert acts.aggregate(manager, lease, 1).hosts == ('c3',)
     assert acts.aggregate(manager, lease, 0).hosts == ('c1',)
-    with pytest.raises(errors.NotEnough, match='c2 .it does not meet the criteria'):
+    with pytest.raises(errors.NotEnough, match=r'c2 .it does not meet the criteria'):
         manager.create(builders.a_lease(
             builders.hosts(1, criteria='[">=", "$vcpus", "64"]'), duration_seconds=HOUR,
             acquire=BEST_EFFORT))
