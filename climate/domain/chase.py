@@ -132,6 +132,7 @@ class _Step:
                 move.state not in hunt.OVER for move in host.moves):
             return host
         self._order(ADMIT, host)
+        self._open(host)
         return dataclasses.replace(host, state=hunt.ENROLLING)
 
     def _enrolling(self, host: hunt.Host) -> hunt.Host:
