@@ -87,6 +87,10 @@ def lent(scene, cloud):
     for name in names:
         compute.add_host_to_aggregate(aggregate, name)
     scene.lease('alt', duration='30m')
+    # A lease is deleted before the hosts that were lent to it are given back.
+    scene.afterwards(lambda: scenes.until(
+        lambda: [each['hypervisor_hostname'] for each in hosts.list()] == [
+            cloud.compute_hosts[-1]], 'the lent hosts to be given back'))
     return Lent(scene, names)
 
 
