@@ -20,6 +20,8 @@ _COLUMNS = tuple(ACQUISITIONS.c[field.name] for field in dataclasses.fields(reco
 #: What a lease may wait for: its turn in the line, or the start that it was promised.
 LINE = 'line'
 HEALING = 'healing'
+# Whoever was claimed just before another manager woke those that heal sees them all the same.
+_SAME_MOMENT = datetime.timedelta(seconds=1)
 _IN_LINE = ACQUISITIONS.c.waits_for == LINE
 
 
@@ -87,15 +89,17 @@ def next_after(connection, acquisition):
 
 def is_due_before(connection, acquisition, now):
     """True where a lease in line before an Acquisition is to be tried, or is being tried."""
-    events = EVENTS.c
-    is_due = sa.or_(
-        ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard,
-        sa.exists().where(
-            events.lease_id == ACQUISITIONS.c.lease_id, events.kind == agenda.ACQUIRE,
-            sa.or_(events.status == lifecycle.EVENT_IN_PROGRESS,
-                   sa.and_(events.status == lifecycle.EVENT_UNDONE, events.due_at <= now))))
+    is_due = sa.or_(ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard, _is_due(agenda.ACQUIRE, now))
     return connection.execute(
         _line().where(_before(acquisition), is_due).limit(1)).first() is not None
+
+
+def is_healing_due(connection, now):
+    """True where a lease is to be started, or is being started, whose start was given up."""
+    return connection.execute(
+        sa.select(ACQUISITIONS.c.lease_id)
+        .where(ACQUISITIONS.c.waits_for == HEALING, _is_due(agenda.HEAL, now + _SAME_MOMENT))
+        .limit(1)).first() is not None
 
 
 def wake(connection, lease_id, now):
@@ -138,6 +142,14 @@ def _line():
     """The ids of the leases in line, in their order."""
     return sa.select(ACQUISITIONS.c.lease_id).where(_IN_LINE).order_by(
         ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id)
+
+
+def _is_due(kind, now):
+    events = EVENTS.c
+    return sa.exists().where(
+        events.lease_id == ACQUISITIONS.c.lease_id, events.kind == kind,
+        sa.or_(events.status == lifecycle.EVENT_IN_PROGRESS,
+               sa.and_(events.status == lifecycle.EVENT_UNDONE, events.due_at <= now)))
 
 
 def _behind(acquisition):

@@ -30,7 +30,7 @@ def begin_anew(connection, now):
 
 
 def refuse_out_of_turn(connection, acquisition, now, alone=False):
-    """Nothing, where nobody in line comes before an Acquisition.
+    """Nothing, where nobody who waits comes before an Acquisition.
 
     To be called after resources are locked and proved free: what was given back until then has
     woken the first already.
@@ -38,6 +38,9 @@ def refuse_out_of_turn(connection, acquisition, now, alone=False):
     :param alone: refuse also where those before it are not to be tried now.
     :raises OutOfTurn: somebody does.
     """
+    if acquisitions.is_healing_due(connection, now):
+        # What it needs was promised to it.
+        raise OutOfTurn()
     if acquisitions.is_due_before(connection, acquisition, now):
         raise OutOfTurn()
     if alone and acquisitions.first(connection) != acquisition.lease_id:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases that are tried again: by the clock, and at once when somebody gives something back."""
 import datetime
+import itertools
 
 import acts
 import builders
@@ -93,7 +94,7 @@ def test_pauses_grow_to_the_longest_and_are_not_all_alike(manager, full, conf):
     while (following := manager.lease(lease).acquisition.next_at) is not None:
         moments.append(following)
         manager.run_until(following)
-    pauses = [(b - a).total_seconds() for a, b in zip(moments, moments[1:], strict=False)]
+    pauses = [(b - a).total_seconds() for a, b in itertools.pairwise(moments)]
     assert len(pauses) == 6
     for pause, least in zip(pauses, (20, 40, 80, 100, 100, 100), strict=True):
         assert least <= pause <= least * 1.2
