@@ -109,8 +109,7 @@ def test_a_move_goes_on_by_what_is_seen_of_its_server(server, last, state, order
 
 def test_a_resize_of_the_owner_is_not_confirmed():
     host = _host(hunt.FENCED, _move(state=hunt.MOVING), _move(server_id='s2'))
-    after, kinds = _decide(host, FENCED, _server('c2', 'VERIFY_RESIZE'),
-                           _server(server_id='s2'))
+    _, kinds = _decide(host, FENCED, _server('c2', 'VERIFY_RESIZE'), _server(server_id='s2'))
     assert kinds == []
 
 
