@@ -13,6 +13,7 @@ from climate.db import lease_claims
 from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
+from climate.domain import acquire
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import binding
@@ -57,7 +58,7 @@ class Outcomes:
             late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
-            pause = self._pause_after(claim.event, outcome)
+            pause = self._pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
                 self._record_again(connection, claim, outcome, now, pause)
@@ -69,9 +70,14 @@ class Outcomes:
             if outcome.free or (outcome.bindings and claim.event.kind == agenda.UPDATE):
                 line.wake(connection, now)
 
-    def _pause_after(self, event, outcome):
+    def _pause_after(self, claim, outcome):
         """How long until the event is tried again; None when it is over with it."""
+        event = claim.event
         if self._has_failed(event, outcome):
+            if event.kind == agenda.ACQUIRE and claim.lease.acquire_type == acquire.BEST_EFFORT:
+                # Its time is limited by itself, and what it cleared must be put right in the end.
+                return self._pause.after(min(event.attempts + 1, self._pause.attempts)) or (
+                    self._busy_pause)
             # What heals has its own pauses, without an end but that of the lease.
             return None if event.kind == agenda.HEAL else self._pause.after(event.attempts + 1)
         return self._busy_pause if outcome.result == results.BUSY else None

@@ -19,6 +19,7 @@ from climate.manager import core as cores
 from climate.manager import lease_cloud
 from climate.manager import resources as pools
 from climate.manager.acquire import lending
+from climate.manager.acquire import line
 
 LOG = log.getLogger(__name__)
 
@@ -85,6 +86,7 @@ class Repairs:
             self._clear((reservation.resource_type, reservation_id))
         with self._core.database.writer() as connection:
             resources.release(connection, reservation_id)
+            line.wake(connection, self._core.clock())
 
     def _complete(self, reservation_id):
         lease, reservation = self._find(reservation_id)
