@@ -108,13 +108,14 @@ def _plan(plan, names):
     """Which hosts are cleared; without names, how many servers leave each, and how many have."""
     if not names:
         return {'strategy': plan.strategy, 'hosts': [
-            {'state': host.state, 'moves': len(host.moves),
+            {'reservation_id': host.reservation_id, 'state': host.state, 'moves': len(host.moves),
              'moved': sum(move.state == hunt.MOVED for move in host.moves)}
             for host in plan.hosts]}
     return {'strategy': plan.strategy, 'hosts': [
-        {'host': host.name, 'state': host.state, 'reason': host.why, 'moves': [
-            {'server_id': move.server_id, 'from': move.source, 'to': move.target,
-             'state': move.state} for move in host.moves]} for host in plan.hosts]}
+        {'host': host.name, 'reservation_id': host.reservation_id, 'state': host.state,
+         'why': host.why, 'moves': [
+             {'server_id': move.server_id, 'from': move.source, 'to': move.target,
+              'state': move.state} for move in host.moves]} for host in plan.hosts]}
 
 
 def history(lines, names):

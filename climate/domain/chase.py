@@ -132,6 +132,7 @@ class _Step:
                 move.state not in hunt.OVER for move in host.moves):
             return host
         self._order(ADMIT, host)
+        self._open(host)
         return dataclasses.replace(host, state=hunt.ENROLLING)
 
     def _enrolling(self, host: hunt.Host) -> hunt.Host:
@@ -156,12 +157,14 @@ class _Step:
         self._open(host)
         done = host.resource_id is None and self._is_open(host) and not any(
             move.state == hunt.MOVING and move.stopped for move in host.moves)
-        return dataclasses.replace(host, state=hunt.RELEASED) if done else host
+        return dataclasses.replace(host, state=hunt.RELEASED, moves=tuple(
+            dataclasses.replace(move, state=hunt.LEFT) if move.state == hunt.MOVING else move
+            for move in host.moves)) if done else host
 
     def _moved(self, host: hunt.Host, move: hunt.Move) -> hunt.Move:
         """The Move as it is now."""
         server = self._sight.servers.get(move.server_id)
-        if move.state in (*hunt.OVER, hunt.STUCK):
+        if move.state in (*hunt.OVER, hunt.STUCK, hunt.LEFT):
             return move
         if server is None:
             return dataclasses.replace(move, state=hunt.GONE)

@@ -19,11 +19,13 @@ COMING = (PLANNED, FENCING, FENCED, ENROLLING)
 #: Nothing is left to be done to these.
 SETTLED = (READY, RELEASED)
 
-# States of a move, beside PLANNED. A stuck one needs another target; what is gone has none.
+# States of a move, beside PLANNED. A stuck one needs another target; a server that is gone needs
+# none; one that is left goes where it goes, for its host is not wanted any more.
 MOVING = 'moving'
 MOVED = 'moved'
 STUCK = 'stuck'
 GONE = 'gone'
+LEFT = 'left'
 OVER = (MOVED, GONE)
 
 #: Why hosts are dropped when the lease does not get any.

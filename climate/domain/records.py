@@ -201,6 +201,12 @@ class Lease:
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
 
+    def interval_from(self, now: Moment) -> interval.Interval:
+        """The time that it lasts where it is acquired at this moment."""
+        seconds = self.acquisition.duration_seconds if self.acquisition is not None else None
+        end = self.end if seconds is None else now + datetime.timedelta(seconds=seconds)
+        return interval.Interval(now, end)
+
     @property
     def interval(self) -> interval.Interval:
         return interval.Interval(self.start, self.end)

@@ -19,6 +19,7 @@ class Picture:
     children: dict
     servers: list
     trusts: list
+    computes: list
 
     def aggregate(self, name):
         """The Aggregate of that name, or None."""
@@ -36,4 +37,4 @@ def take(conf, services):
         hypervisors=services.nova.hypervisors(), flavors=services.flavors.every(),
         groups=services.flavors.groups(), classes=services.placement.classes(),
         children=services.placement.children(conf.placement.provider_prefix),
-        servers=services.servers.every())
+        servers=services.servers.every(), computes=services.computes.every())

@@ -21,7 +21,6 @@ class Hands:
 
     def __init__(self, core):
         self._core = core
-        self._most = core.conf.acquire.parallel_moves
         self._by_kind = {
             chase.FENCE: self._fence, chase.UNFENCE: self._unfence, chase.TOGGLE: self._toggle,
             chase.MOVE: self._move, chase.CONFIRM: self._confirm, chase.ADMIT: self._admit,
@@ -45,7 +44,8 @@ class Hands:
                 if server is not None:
                     servers[server.id] = server
         asked = [move for move in moves if move.state == hunt.MOVING]
-        asked += [move for move in moves if move.state == hunt.PLANNED][:self._most]
+        asked += [move for move in moves if move.state == hunt.PLANNED][
+            :self._core.conf.acquire.parallel_moves]
         last_moves = {move.server_id: services.servers.last_move(move.server_id)
                       for move in asked if _stands(servers.get(move.server_id), move)}
         barred = frozenset(host.service_host for host in hosts

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hunt of a best effort: hosts are cleared for a lease, step by step."""
 import dataclasses
-import datetime
 
+from climate import errors
+from climate.db import leases
+from climate.domain import agenda
 from climate.domain import chase
 from climate.domain import fit
 from climate.domain import hunt
-from climate.domain import interval
 from climate.manager import booking
 from climate.manager import claims
 from climate.manager import results
@@ -28,7 +29,6 @@ class Hunt:
         self._planner = planning.Planner(core)
         self._hands = hands.Hands(core)
         self._ledger = ledger.Ledger(core)
-        self._most = core.conf.acquire.parallel_moves
 
     def plan(self, lease, wishes, now):
         """The plan for a lease that is not written yet, JSON-ready; nothing is touched.
@@ -45,7 +45,6 @@ class Hunt:
         """Carry the hunt of a claimed lease on for a moment, by the plan in its acquisition.
 
         :returns: an Outcome: DONE, all is there to be booked; BUSY, it is to be carried on.
-        :raises NotEnough: it cannot be carried on as things are now; later it may be.
         """
         lease = claim.lease
         before = hunt.from_json(lease.acquisition.plan)
@@ -53,13 +52,19 @@ class Hunt:
                   for wish in self._booking.wishes_of(each, keep=each.resource_ids)]
         missing = _missing(wishes, self._hold(lease, wishes, now))
         sight = self._hands.look(before)
-        after, orders = chase.decide(before, sight, hunt.fence_of(lease.id), self._most)
+        after, orders = chase.decide(before, sight, hunt.fence_of(lease.id),
+                                     self._core.conf.acquire.parallel_moves)
         after = planning.without_excess(after, missing)
         after = self._carried_out(lease, before, after, orders, now)
         troubled = chase.troubled(after, sight)
         if troubled or planning.lacks(after, missing):
-            planned = self._planner.planned(after, wishes, missing, hunt.fence_of(lease.id),
-                                            troubled)
+            try:
+                planned = self._planner.planned(after, wishes, missing,
+                                                hunt.fence_of(lease.id), troubled)
+            except errors.NotEnough as error:
+                # As things are now: others may come to their end before its time is over.
+                self._ledger.say(lease, error.message, now)
+                return results.Outcome(results.BUSY, error.message, patient=True)
             after = self._ledger.write(lease, after, planned, now)
         if not any(missing.values()) and all(
                 host.state in hunt.SETTLED for host in after.hosts):
@@ -89,7 +94,7 @@ class Hunt:
 
     def _hold(self, lease, wishes, now):
         """What the lease can have of what is enrolled: Allocations, which nobody else gets."""
-        span = _span(lease, now)
+        span = lease.interval_from(now)
         parts = [_as_far_as_it_goes(wish) for wish in wishes]
         given = self._booking.plan(parts, span, now)
         had = sorted((each.id, key) for each in lease.reservations for key in each.resource_ids)
@@ -99,6 +104,8 @@ class Hunt:
 
         def write(connection, chosen):
             claims.refuse_overtaken(connection, lease)
+            if agenda.deletion_ordered(leases.get(connection, lease.id)):
+                raise errors.StillBusy(service='Climate', reason='the lease is being deleted.')
             self._booking.replace(connection, chosen, now, [
                 each.id for each in lease.reservations])
             return chosen
@@ -123,10 +130,3 @@ def _missing(wishes, given):
     return {wish.reservation_id: wish.need.demand.at_least - sum(
         each.whole and each.reservation_id == wish.reservation_id for each in given)
         for wish in wishes if _is_hunted(wish)}
-
-
-def _span(lease, now):
-    seconds = lease.acquisition.duration_seconds
-    if seconds is None:
-        return dataclasses.replace(lease.interval, start=now)
-    return interval.Interval(now, now + datetime.timedelta(seconds=seconds))

@@ -43,6 +43,17 @@ class Ledger:
             return self._write(lease, before, after.without(found, _ENROLLED_BY_OTHERS), {}, now)
 
     @cores.again_after_a_race
+    def say(self, lease, text, now):
+        """Let the lease say why it cannot be acquired just now."""
+        reason = words.attempt(lease.acquisition, 0, None, text)
+        with self._core.database.writer() as connection:
+            claims.refuse_overtaken(connection, lease)
+            current = leases.get(connection, lease.id)
+            if current.reason != reason:
+                leases.change(connection, current, now, reason=reason)
+                journal.note(connection, lease.id, now, 'climate', 'attempt', text)
+
+    @cores.again_after_a_race
     def _write(self, lease, before, after, found, now):
         with self._core.database.writer() as connection:
             claims.refuse_overtaken(connection, lease)

@@ -124,7 +124,7 @@ def _with_moves(host, new):
         move, tried=before[move.server_id].tried if move.server_id in before else ())
         for move in new}
     kept = tuple(move for key, move in before.items()
-                 if key not in left and move.state not in (hunt.PLANNED, hunt.STUCK))
+                 if key not in left and move.state not in (hunt.PLANNED, hunt.STUCK, hunt.LEFT))
     return dataclasses.replace(host, moves=(*kept, *left.values()))
 
 
@@ -144,11 +144,12 @@ def _not_enough(wish, wanted, enrolling, found, names, error):
     """The NotEnough that says what is missing, and of each lent host why it cannot be cleared."""
     reasons = {**found.out, **dict.fromkeys(set(found.hosts) - names,
                                             'it does not meet the criteria'), **error.reasons}
-    told = '; '.join(f'{name}: {reason}' for name, reason in sorted(reasons.items())[:_MOST_NAMED])
+    told = [f'{name} ({reason})' for name, reason in sorted(reasons.items())[:_MOST_NAMED]]
     needed = wish.need.demand.at_least
     possible = needed - wanted + enrolling + error.possible
-    why = told or 'no other host is lent to best effort'
+    if len(names) - len(error.reasons) > error.possible:
+        told.append('more together: there is no room for all of their servers')
     return errors.NotEnough(
         f'Of {needed} hosts {needed - wanted} are free and {enrolling + error.possible} can be '
-        f'cleared. {why[0].upper()}{why[1:]}.',
+        f'cleared. Not: {"; ".join(told) or "no other host is lent to best effort"}.',
         what='hosts', wanted=needed, free=possible, reasons=reasons)

@@ -3,7 +3,6 @@
 import collections
 import dataclasses
 
-from climate.cloud import models
 from climate.db import reservations
 from climate.domain import chase
 from climate.domain import clearing
@@ -57,10 +56,10 @@ class Surveyor:
             else:
                 able[node.name] = service_host
         servers = self._servers(reading, able, out, moves)
-        shapes, held = self._shapes(reading, servers, out)
+        shapes = self._shapes(reading, servers, out)
         room = reading.services.placement.room(set(shapes.values()))
         hosts = {}
-        for name, service_host in able.items():
+        for name in able:
             if name not in out:
                 hosts[name] = clearing.Host(name, tuple(
                     self._load(reading, server, shapes[server.id], room, moves.get(server.id))
@@ -96,17 +95,16 @@ class Surveyor:
 
     @staticmethod
     def _shapes(reading, servers, out):
-        """({server id: Shape}, {server id: what it holds}); hosts with others go into `out`."""
-        shapes, held = {}, {}
+        """{server id: Shape}; hosts with servers of which none is known go into `out`."""
+        shapes = {}
         for name, mine in servers.items():
             known = reading.services.placement.held(name) if mine else {}
             for server in mine:
                 if server.id not in known:
                     out[name] = f'Placement does not say what server {server.id} takes'
                     break
-                held[server.id] = known[server.id]
                 shapes[server.id] = movable.shape_of(server, known[server.id])
-        return shapes, held
+        return shapes
 
     @staticmethod
     def _load(reading, server, shape, room, move):
