@@ -143,6 +143,7 @@ RESOURCES = sa.Table(
     sa.Column('withdrawn_at', UtcDateTime),
     *_stamps(),
     sa.UniqueConstraint('pool', 'enrolled_name'),
+    sa.Index(None, 'pool', 'id'),
     sa.Index(None, 'held_by'),
     sqlite_autoincrement=True,
     **_MYSQL)
