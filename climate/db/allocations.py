@@ -57,8 +57,11 @@ _FREE = (
     sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None),
-           ~sa.exists().where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, _TOUCHES_BOTH_ENDS,
-                              _IGNORING))
+           # PostgreSQL would make a join of NOT EXISTS, and look at all resources and all that is
+           # promised before it gives out the first.
+           sa.select(ALLOCATIONS.c.id)
+           .where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, _TOUCHES_BOTH_ENDS, _IGNORING)
+           .limit(1).scalar_subquery().is_(None))
     .order_by(RESOURCES.c.id))
 _NOT_HELD = sa.or_(RESOURCES.c.held_by.is_(None),
                    RESOURCES.c.held_by.in_(sa.bindparam('holders')))
