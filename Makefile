@@ -103,10 +103,11 @@ cloud-down:
 	$(PYTHON) -m tools.cloud climate-down
 	$(PYTHON) -m tools.cloud down
 
-bench: $(VENV)/.test  ## What the filter and a lease cost, and how fast due events drain.
+bench: $(VENV)/.test  ## What the filter, a lease and a plan cost, and how fast due events drain.
 	$(BIN)/python -m benchmarks.filter
 	$(BIN)/python -m benchmarks.claims
 	$(BIN)/python -m benchmarks.lease
+	$(BIN)/python -m benchmarks.planning 1000 10
 
 clean:
 	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info doc/build

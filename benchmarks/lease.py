@@ -57,6 +57,20 @@ def configured():
     return conf
 
 
+@contextlib.contextmanager
+def counted():
+    """The statements that are executed inside, as a list that grows."""
+    found = []
+
+    def note(connection, cursor, statement, *_):
+        if not statement.startswith('BEGIN'):
+            found.append(statement)
+
+    sa.event.listen(sa.Engine, 'before_cursor_execute', note)
+    yield found
+    sa.event.remove(sa.Engine, 'before_cursor_execute', note)
+
+
 class Meter:
     """Counts what steps cost: statements, and milliseconds of processor.
 
@@ -66,20 +80,16 @@ class Meter:
 
     def __init__(self, database):
         self._database = database
-        self._statements = 0
         self.statements, self.manager, self.server = (collections.Counter() for _ in range(3))
-        sa.event.listen(sa.Engine, 'before_cursor_execute', self._count)
-
-    def _count(self, connection, cursor, statement, *_):
-        self._statements += not statement.startswith('BEGIN')
 
     @contextlib.contextmanager
     def step(self, name):
         """Count what is done inside as part of that step."""
-        statements, began = self._statements, time.process_time()
-        yield
-        self.manager[name] += (time.process_time() - began) * 1000
-        self.statements[name] += self._statements - statements
+        with counted() as statements:
+            began = time.process_time()
+            yield
+            self.manager[name] += (time.process_time() - began) * 1000
+        self.statements[name] += len(statements)
 
     def server_ms(self):
         """The milliseconds that the processes of the database have used."""

@@ -58,14 +58,23 @@ _FREE = (
               RESOURCES.c.lent_to)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None),
-           ~sa.exists().where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, _TOUCHES_BOTH_ENDS,
-                              _IGNORING))
+           # PostgreSQL would make a join of NOT EXISTS, and look at all resources and all that is
+           # promised before it gives out the first.
+           sa.select(ALLOCATIONS.c.id)
+           .where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, _TOUCHES_BOTH_ENDS, _IGNORING)
+           .limit(1).scalar_subquery().is_(None))
     .order_by(RESOURCES.c.id))
-_FREE_AND_NOT_HELD = _FREE.where(sa.or_(
-    RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(sa.bindparam('holders'))))
+_NOT_HELD = sa.or_(RESOURCES.c.held_by.is_(None),
+                   RESOURCES.c.held_by.in_(sa.bindparam('holders')))
+# By whether they are not to be held, and whether only some are asked for.
+_FREE_ONES = {
+    (unheld, some): statement.where(RESOURCES.c.id > sa.bindparam('after_id')).limit(
+        sa.bindparam('limit', type_=sa.Integer)) if some else statement
+    for unheld, statement in ((False, _FREE), (True, _FREE.where(_NOT_HELD)))
+    for some in (False, True)}
 
 
-def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
+def free_resources(connection, pool, span, not_held_but_by=None, ignoring=(), page=None):
     """Resources of a pool of which nobody has anything during `span`: {id: Resource}.
 
     Those that are lent to one reservation, and so to nobody else, are among them.
@@ -74,12 +83,15 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
     :param not_held_but_by: where given, a set of reservation ids: resources that any other
         reservation occupies now are left out.
     :param ignoring: ids of reservations whose own promises do not count.
+    :param page: where given, (id, count): the first so many of those with a greater id.
     """
     asked = {'pool': pool, 'start': span.start, 'end': span.end, 'ignoring': list(ignoring)}
-    if not_held_but_by is None:
-        rows = connection.execute(_FREE, asked)
-    else:
-        rows = connection.execute(_FREE_AND_NOT_HELD, {**asked, 'holders': list(not_held_but_by)})
+    if not_held_but_by is not None:
+        asked['holders'] = list(not_held_but_by)
+    if page is not None:
+        asked['after_id'], asked['limit'] = page
+    rows = connection.execute(
+        _FREE_ONES[not_held_but_by is not None, page is not None], asked)
     return {row.id: records.Resource(**row._mapping) for row in rows}
 
 
@@ -141,13 +153,14 @@ _OVERDUE = (
     .order_by(ALLOCATIONS.c.id))
 
 
-def overdue(connection, resource_ids, now, latest, ignoring=()):
+def overdue(connection, now, latest, resource_ids=None, ignoring=()):
     """What reservations have of shared resources although it is theirs no more.
 
     Their lease is being ended, or became smaller, or that was given up: their servers may be there
     yet.
 
     :param latest: the moment until when what failed is tried again, at the latest.
+    :param resource_ids: of which resources; None: of all.
     :param ignoring: ids of reservations whose own do not count.
     :returns: {resource id: [(reservation id, amount)]}; an amount that is promised n times stands
         there n times.
@@ -160,7 +173,8 @@ def overdue(connection, resource_ids, now, latest, ignoring=()):
             'now': now, 'changing': {lease_id for lease_id, _ in due},
             'ending': [lease_id for lease_id, kind in due if kind != agenda.UPDATE],
             'shrinking': [lease_id for lease_id, kind in due if kind != agenda.END]}):
-        if row.resource_id in resource_ids and row.reservation_id not in ignoring:
+        if row.reservation_id not in ignoring and (
+                resource_ids is None or row.resource_id in resource_ids):
             found[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
     return found
 

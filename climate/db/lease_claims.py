@@ -21,7 +21,7 @@ _WITH_CLAIM = sa.and_(
 # The statements of each lease's life are built once: building one costs more than asking it.
 _WRITE = sa.update(LEASES).where(_WITH_CLAIM)
 _TAKE = _WRITE.values(claim_no=LEASES.c.claim_no + 1)
-_TOUCH = _WRITE.values(generation=LEASES.c.generation + 1)
+_BEGIN_TASK = _TAKE.values(generation=LEASES.c.generation + 1)
 _END_TASK = (
     sa.update(LEASES).where(_WITH_CLAIM, LEASES.c.task == sa.bindparam('ended_task'))
     .values(task=None, task_until=None, claim_owner=None, generation=LEASES.c.generation + 1))
@@ -40,16 +40,15 @@ def take(connection, found, owner):
     return [dataclasses.replace(lease, claim_no=lease.claim_no + 1) for lease in found]
 
 
-def begin_task(connection, claimed, task, now, until):
-    """Show that `task` is being done to claimed leases, until the moment `until`.
+def take_for(connection, found, owner, task, until, now):
+    """As `take`; besides it is shown that `task` is being done to them, until the moment `until`.
 
-    :returns: the leases as they are then.
-    :raises LostRace: a claim was lost; nothing may be kept.
+    :raises LostRace: one of them was claimed since it was read; nothing may be kept.
     """
     values = {'task': task, 'task_until': until}
-    _write(connection, _TOUCH, claimed, updated_at=now, **values)
-    return [dataclasses.replace(lease, generation=lease.generation + 1, **values)
-            for lease in claimed]
+    _write(connection, _BEGIN_TASK, found, claim_owner=owner, updated_at=now, **values)
+    return [dataclasses.replace(lease, claim_no=lease.claim_no + 1,
+                                generation=lease.generation + 1, **values) for lease in found]
 
 
 def hold_task(connection, claimed, until):

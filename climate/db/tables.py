@@ -146,6 +146,7 @@ RESOURCES = sa.Table(
     sa.Column('lent_to', _text(36)),
     *_stamps(),
     sa.UniqueConstraint('pool', 'enrolled_name'),
+    sa.Index(None, 'pool', 'id'),
     sa.Index(None, 'held_by'),
     sa.Index(None, 'lent_to'),
     sqlite_autoincrement=True,

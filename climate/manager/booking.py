@@ -18,10 +18,16 @@ from climate.domain import fit
 from climate.domain import interval
 from climate.domain import joint
 from climate.domain import records
+from climate.domain import requirement
 from climate.manager import criteria
 from climate.manager import shortage
 
 LOG = log.getLogger(__name__)
+
+# So many free resources are looked at first where not every one will do, and as many as a database
+# can count after those.
+_PAGE = 100
+_ALL = 2 ** 63 - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,9 +91,9 @@ class Terms:
             booked.setdefault(key, []).extend((until, amount) for _, amount in taken)
         return booked
 
-    def overdue(self, connection, ids):
+    def overdue(self, connection, ids=None):
         """As ``allocations.overdue``; nothing where it may be given back in time."""
-        return allocations.overdue(connection, ids, self.now, self.now + self.longest_pause,
+        return allocations.overdue(connection, self.now, self.now + self.longest_pause, ids,
                                    self.replaced) if self.soon else {}
 
 
@@ -149,7 +155,9 @@ class Booking:
 
         Without optional ones for which there is no room, unless that would lose what they have.
         """
-        asks = [self._ask(connection, wish, terms) for wish in wishes]
+        # One that has nothing yet gets the first that are free: nobody has to know all of them.
+        some = len(wishes) == 1 and not wishes[0].keep
+        asks = [self._ask(connection, wish, terms, some) for wish in wishes]
         while True:
             try:
                 return wishes, joint.choose(asks, terms.span)
@@ -177,31 +185,50 @@ class Booking:
             avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
             longest_pause=self._longest_pause)
 
-    def _ask(self, connection, wish, terms):
-        """What the wish asks, and the resources that are free for it."""
+    def _ask(self, connection, wish, terms, some):
+        """What the wish asks, and the resources that are free for it.
+
+        :param some: as many as it can take do, where they are whole.
+        """
         need = wish.need
         if need.demand.amount is fit.WHOLE:
-            free = allocations.free_resources(
-                connection, need.pool, terms.span.widened(self._cleaning),
-                terms.own if terms.soon else None, ignoring=terms.replaced)
-            late = terms.overdue(connection, free)
-            free = {key: each for key, each in free.items() if key not in late}
-            booked = {}
+            candidates = self._unused(connection, need, terms, some)
         else:
-            free = allocations.reservable_resources(connection, need.pool)
-            if terms.soon:
-                free = {key: each for key, each in free.items()
-                        if each.held_by in {None, *terms.own}}
-            booked = terms.booked(connection, free, terms.span)
-        free = {key: each for key, each in free.items()
-                if key not in terms.avoid and terms.may_have(each)}
-        matching = criteria.matching(self._core, connection, need, free)
+            candidates = self._shared(connection, need, terms)
         kept = collections.Counter(wish.keep)
         demand = dataclasses.replace(need.demand,
                                      keep=tuple(fit.Pick(*each) for each in kept.items()))
-        return joint.Ask(demand, [
-            fit.Candidate(key, free[key].capacity, tuple(booked.get(key, ())))
-            for key in matching], wish.must_keep)
+        return joint.Ask(demand, candidates, wish.must_keep)
+
+    def _unused(self, connection, need, terms, some):
+        """The resources of which nobody has anything, as Candidates; the first ones with `some`."""
+        left_out = {*terms.overdue(connection), *terms.avoid}
+        wanted = need.demand.at_most
+        # Where they are picky, the first page may hold too few; then all others are looked at.
+        page = (0, max(wanted, _PAGE * bool(requirement.names(need.requirement)))
+                + len(left_out)) if some else None
+        found = []
+        while True:
+            free = allocations.free_resources(
+                connection, need.pool, terms.span.widened(self._cleaning),
+                terms.own if terms.soon else None, ignoring=terms.replaced, page=page)
+            matching = criteria.matching(self._core, connection, need, {
+                key: each for key, each in free.items()
+                if key not in left_out and terms.may_have(each)})
+            found += [fit.Candidate(key, free[key].capacity) for key in matching]
+            if page is None or len(free) < page[1] or len(found) >= wanted:
+                return found
+            page = max(free), _ALL
+
+    def _shared(self, connection, need, terms):
+        """The resources in order, with what others have of them, as Candidates."""
+        free = allocations.reservable_resources(connection, need.pool)
+        free = {key: each for key, each in free.items()
+                if key not in terms.avoid and terms.may_have(each)
+                and (not terms.soon or each.held_by in {None, *terms.own})}
+        booked = terms.booked(connection, free, terms.span)
+        return [fit.Candidate(key, free[key].capacity, tuple(booked.get(key, ())))
+                for key in criteria.matching(self._core, connection, need, free)]
 
     def _prove(self, connection, wishes, chosen, terms):
         """Lock the chosen resources and look again.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which events this manager carries out: claimed in batches, held while they run, handed back."""
+import collections
 import dataclasses
 import datetime
 import threading
@@ -127,24 +128,22 @@ class Claims:
                 if event and _may_begin(lease, event, now):
                     found.append((lease, event))
         until = now + self._length
-        taken = lease_claims.take(connection, [lease for lease, _ in found], self._owner)
+        taken = self._take_leases(connection, found, now, until)
         claimed = events.claim(connection, [event for _, event in found], self._owner, now, until)
-        moot = [event for lease, event in zip(taken, claimed, strict=True)
-                if agenda.is_moot(lease, event)]
+        moot = [event for event in claimed if agenda.is_moot(taken[event.lease_id], event)]
         events.finish_all(connection, moot, now, lifecycle.EVENT_DONE)
-        pairs = [(lease, event) for lease, event in zip(taken, claimed, strict=True)
-                 if event not in moot]
-        return self._begin_tasks(connection, pairs, now, until), moot
+        return [(taken[event.lease_id], event) for event in claimed if event not in moot], moot
 
-    @staticmethod
-    def _begin_tasks(connection, pairs, now, until):
-        """The pairs (Lease, Event) after the tasks of the events have begun."""
-        begun = {}
-        for task in sorted({agenda.TASK_OF.get(event.kind, '') for _, event in pairs} - {''}):
-            begun |= {lease.id: lease for lease in lease_claims.begin_task(
-                connection, [lease for lease, event in pairs
-                             if agenda.TASK_OF.get(event.kind) == task], task, now, until)}
-        return [(begun.get(lease.id, lease), event) for lease, event in pairs]
+    def _take_leases(self, connection, found, now, until):
+        """{lease id: the Lease, claimed} of the pairs (Lease, Event), with the tasks begun."""
+        by_task = collections.defaultdict(list)
+        for lease, event in found:
+            task = None if agenda.is_moot(lease, event) else agenda.TASK_OF.get(event.kind)
+            by_task[task].append(lease)
+        taken = lease_claims.take(connection, by_task.pop(None, []), self._owner)
+        for task, some in sorted(by_task.items()):
+            taken += lease_claims.take_for(connection, some, self._owner, task, until, now)
+        return {lease.id: lease for lease in taken}
 
     def prolong(self, now):
         """Hold on to all claims, in one transaction; returns those that were lost."""

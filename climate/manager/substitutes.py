@@ -101,8 +101,8 @@ class Substitutes:
 
     def _in_the_way(self, connection, reservation, promised, known, now):
         """{resource id: a reservation whose time is over, and that still has what is needed}."""
-        late = allocations.overdue(connection, known, now, now + booking.longest_pause(
-            self._core.conf.manager))
+        late = allocations.overdue(connection, now, now + booking.longest_pause(
+            self._core.conf.manager), known)
         if not late:
             return {}
         moment = interval.Interval(now, now + interval.RESOLUTION)

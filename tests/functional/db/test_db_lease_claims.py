@@ -28,8 +28,8 @@ def get(database, lease):
 def take(database, lease, owner='me', task='start'):
     """The lease as it is after it was claimed for a task."""
     with database.writer() as connection:
-        taken = lease_claims.take(connection, [lease], owner)
-        return lease_claims.begin_task(connection, taken, task, NOON, NOON + hours(1))[0]
+        [taken] = lease_claims.take_for(connection, [lease], owner, task, NOON + hours(1), NOON)
+        return taken
 
 
 def test_a_claim_is_counted_and_changes_nothing_that_users_see(database, lease):
@@ -65,8 +65,8 @@ def test_a_manager_that_was_overtaken_writes_nothing(database, lease):
     before = get(database, lease)
     for write in (
             lambda connection: lease_claims.hold_task(connection, [mine], NOON + hours(9)),
-            lambda connection: lease_claims.begin_task(connection, [mine], 'start', NOON,
-                                                       NOON + hours(9)),
+            lambda connection: lease_claims.take_for(connection, [mine], 'me', 'start',
+                                                     NOON + hours(9), NOON),
             lambda connection: lease_claims.end_task(connection, mine, NOON, lifecycle.ERROR,
                                                      'late')):
         with pytest.raises(errors.LostRace), database.writer() as connection:
