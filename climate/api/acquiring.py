@@ -25,3 +25,16 @@ def authorize(policy, caller, asked):
         raise errors.BadField(field='acquire.not_after', reason=(
             'say until when it is to wait, such as "2030-05-01 08:00": with your roles no '
             'request waits without a limit.'))
+
+
+def shown_to(policy, caller, error):
+    """A NotEnough as this caller may see it: without the names of hosts and of servers of others.
+
+    What only says how many is the same error.
+    """
+    if 'reasons' not in error.kwargs or policy.allows(caller, rules.GET_MOVES):
+        return error
+    wanted, possible = error.kwargs['wanted'], error.kwargs['free']
+    return errors.NotEnough(
+        f'Of {wanted} hosts only {possible} can be had, also by clearing hosts of the servers of '
+        'others.', what=error.kwargs['what'], wanted=wanted, free=possible)

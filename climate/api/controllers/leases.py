@@ -57,6 +57,8 @@ class LeasesController(base.Controller):
         except errors.ManagerSilent as error:
             raise errors.ManagerSilent(seconds=error.kwargs['seconds'], where=address,
                                        location=address) from error
+        except errors.NotEnough as error:
+            raise acquiring.shown_to(self._parts.policy, caller, error) from error
         if not asked.dry_run:
             resp.status = 202 if lease.acquire_type in acquire.LASTING else 201
             resp.headers['Location'] = f'{req.application_url}/v1/leases/{lease.id}'

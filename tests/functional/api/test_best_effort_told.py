@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a best effort tells to whom: servers and hosts of others are named to administrators only."""
+import builders
+import pytest
+
+ADMIN = 'root:demo:admin,member,reader'
+WANTED = {'name': 'urgent', 'duration': '1h', 'acquire': {'type': 'best-effort'},
+          'reservations': [{'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
+
+
+@pytest.fixture
+def cloud(conf, manager):
+    """Two ordinary hosts; one is lent and has a server of somebody else."""
+    for name in list(manager.cloud.host_names()):
+        manager.cloud.remove_host(name)
+    for name in ('lent-1', 'plain-1'):
+        manager.cloud.add_host(name)
+    conf.set_override('lent_aggregate', 'lent', group='acquire')
+    nova = manager.cloud.as_service().nova
+    nova.add_hosts(nova.ensure_aggregate('lent'), ['lent-1'])
+    manager.cloud.boot('other', 'secret', host='lent-1', flavor='2')
+    return manager.cloud
+
+
+def told(api, lease, token):
+    """All that somebody is told of a lease, as text."""
+    return ''.join(api.get(f'/v1/leases/{lease["id"]}{more}', version='1.1', token=token).text
+                   for more in ('', '/history'))
+
+
+def test_only_administrators_see_which_servers_are_moved_and_where(api, manager, cloud):
+    [server] = cloud.servers()
+    answer = api.post('/v1/leases', WANTED, version='1.1')
+    assert answer.status_int == 202
+    manager.run_until(builders.NOON + builders.minutes(2))
+    lease = answer.json['lease']
+    for named in (server.id, 'lent-1', 'plain-1'):
+        assert named not in told(api, lease, builders.DEMO)
+        assert named in told(api, lease, ADMIN)
+    shown = api.get(f'/v1/leases/{lease["id"]}', version='1.1').json['lease']
+    assert shown['status'] == 'active'
+    [host] = shown['acquire']['plan']['hosts']
+    assert (host['state'], host['moves'], host['moved']) == ('ready', 1, 1)
+
+
+def test_only_administrators_are_told_why_which_host_cannot_be_cleared(api, cloud):
+    [server] = cloud.servers()
+    cloud.as_service().servers.mark(server.id, {'climate:pinned': 'true'})
+    for token, named in ((builders.DEMO, False), (ADMIN, True)):
+        answer = api.post('/v1/leases', WANTED, version='1.1', token=token)
+        assert answer.status_int == 409
+        assert answer.json['error_name'] == 'not_enough'
+        assert '0' in answer.json['error_message']
+        assert (server.id in answer.text) is ('lent-1' in answer.text) is named
