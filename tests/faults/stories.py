@@ -365,12 +365,10 @@ class DeleteOfHunt(Hunt):
 
     def arrange(self, manager):
         super().arrange(manager)
+        # The host is fenced, and its server goes nowhere.
+        manager.cloud.spoil_moves(*manager.cloud.host_names())
         Hunt.act(self, manager)
-        # It is fenced, and then cannot be moved.
-        [server] = manager.cloud.servers()
-        manager.cloud.mark_server(server.id, 'SUSPENDED')
-        wait_for(manager, lambda: not all(
-            each.enabled for each in manager.cloud.as_service().computes.every()))
+        wait_for(manager, lambda: 'no other host has room' in _lease(manager).reason)
 
 
 class Enrol(Story):

@@ -54,12 +54,13 @@ class Hunt:
         sight = self._hands.look(before)
         after, orders = chase.decide(before, sight, hunt.fence_of(lease.id),
                                      self._core.conf.acquire.parallel_moves)
-        after = planning.without_excess(after, missing)
+        lacking = planning.lacking(missing, before, after)
+        after = planning.without_excess(after, lacking)
         after = self._carried_out(lease, before, after, orders, now)
         troubled = chase.troubled(after, sight)
-        if troubled or planning.lacks(after, missing):
+        if troubled or planning.is_short(after, lacking):
             try:
-                planned = self._planner.planned(after, wishes, missing,
+                planned = self._planner.planned(after, wishes, lacking,
                                                 hunt.fence_of(lease.id), troubled)
             except errors.NotEnough as error:
                 # As things are now: others may come to their end before its time is over.

@@ -59,7 +59,15 @@ class Planner:
         return plan
 
 
-def lacks(plan, missing):
+def lacking(missing, before, after):
+    """{reservation id: how many hosts it lacks} after some became ready just now."""
+    ready = {host.name for host in before.hosts if host.state == hunt.READY}
+    new = collections.Counter(host.reservation_id for host in after.hosts
+                              if host.state == hunt.READY and host.name not in ready)
+    return {key: max(count - new[key], 0) for key, count in missing.items()}
+
+
+def is_short(plan, missing):
     """Whether fewer hosts are being made ready than are missing."""
     coming = collections.Counter(host.reservation_id for host in plan.coming)
     return any(coming[key] < count for key, count in missing.items())

@@ -420,6 +420,45 @@ def test_each_reservation_gets_hosts_that_meet_its_criteria(manager, cloud):
             acquire=BEST_EFFORT))
 
 
+def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, cloud, conf):
+    conf.set_override('parallel_moves', 1, group='acquire')
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(a_request(3))
+    manager.run()
+    manager.clock.advance(seconds(1))
+    manager.run()
+    waiting = by_name(cloud, 'c3-1')
+    cloud.mark_server(waiting.id, 'SUSPENDED')
+    lease = hunted(manager, lease, within=40)
+    assert lease.state == lifecycle.ACQUIRING
+    assert f'server {waiting.id} is SUSPENDED' in lease.reason
+    cloud.mark_server(waiting.id, 'ACTIVE')
+    lease = hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert fences(cloud) == {}
+
+
+def test_what_is_in_the_lease_beside_hosts_must_fit_as_it_is(manager, cloud):
+    def ask(vcpus):
+        return manager.create(builders.a_lease(
+            builders.hosts(1), records.ReservationRequest('virtual:instance', {
+                'vcpus': vcpus, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None}),
+            duration_seconds=HOUR, acquire=BEST_EFFORT))
+    with pytest.raises(errors.NotEnough):
+        ask(1)
+    cloud.add_host('pooled', vcpus=2)
+    manager.client.create_resource(builders.an_admin(), 'host', 'pooled', {})
+    with pytest.raises(errors.NotEnough):
+        ask(100)
+    lease = hunted(manager, ask(1))
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    # The two share out what is there between them.
+    names = {each.id: each.name
+             for each in manager.client.list_resources(builders.an_admin(), 'host')}
+    assert {names[key] for each in lease.reservations for key in each.resource_ids} == {
+        'c1', 'pooled'}
+
+
 class Killed(BaseException):
     """Stands for the end of the process at that moment."""
 
