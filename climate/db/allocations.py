@@ -91,13 +91,13 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=(), pa
     if page is not None:
         asked['after_id'], asked['limit'] = page
     rows = connection.execute(
-        _FREE_ONES[not_held_but_by is not None, page is not None], asked)
-    return {row.id: records.Resource(**row._mapping) for row in rows}
+        _FREE_ONES[not_held_but_by is not None, page is not None], asked).all()
+    return {row[0]: records.Resource(*row) for row in rows}
 
 
 _RESERVABLE = (
-    sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity,
-              RESOURCES.c.held_by, RESOURCES.c.lent_to)
+    sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity, RESOURCES.c.held_by,
+              RESOURCES.c.lent_to)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None))
     .order_by(RESOURCES.c.id))
@@ -105,8 +105,9 @@ _RESERVABLE = (
 
 def reservable_resources(connection, pool):
     """All resources of a pool that are in order, whoever has them: {id: Resource}."""
-    rows = connection.execute(_RESERVABLE, {'pool': pool})
-    return {row.id: records.Resource(**row._mapping) for row in rows}
+    rows = connection.execute(_RESERVABLE, {'pool': pool}).all()
+    return {key: records.Resource(key, pool, name, capacity, held_by=held_by, lent_to=lent_to)
+            for key, name, capacity, held_by, lent_to in rows}
 
 
 _BOOKINGS = (
@@ -128,9 +129,9 @@ def bookings(connection, resource_ids, span, ignoring=()):
     else:
         rows = connection.execute(_BOOKINGS_BETWEEN, {**asked, 'end': span.end})
     found = collections.defaultdict(list)
-    for row in rows:
-        amount = fit.WHOLE if row.whole else row.amount
-        found[row.resource_id] += [(interval.Interval(row.start, row.end), amount)] * row.copies
+    for resource_id, start, end, whole, amount, copies in rows.all():
+        booking = interval.Interval(start, end), fit.WHOLE if whole else amount
+        found[resource_id] += [booking] * copies
     return found
 
 

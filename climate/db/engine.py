@@ -19,9 +19,6 @@ LOG = log.getLogger(__name__)
 
 # The first versions of MySQL (False) and MariaDB (True) that know SKIP LOCKED.
 _SKIPPING = {False: (8, 0, 1), True: (10, 6)}
-# What lets a connection refuse to write.
-_ONLY_READS = {'postgresql': 'SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY',
-               'mysql': 'SET SESSION TRANSACTION READ ONLY'}
 # A connection that was used so short a time ago is taken to live.
 _TRUSTED_SECONDS = 1
 # So long a process counts on from what the clock of the database said.
@@ -48,8 +45,8 @@ class Database:
         options = {'max_pool_size': max_pool_size, 'max_overflow': max_overflow,
                    'max_retries': max_retries, 'retry_interval': retry_interval}
         in_file = url.get_backend_name() == 'sqlite'
-        self._engine = _open_sqlite(url) if in_file else _open(url, _prepare_writer, options)
-        self._reading = self._engine if in_file else _open(url, _prepare_reader, options)
+        self._engine = _open_sqlite(url) if in_file else _open(url, 'READ COMMITTED', options)
+        self._reading = self._engine if in_file else _open_for_reading(url, options)
         self.dialect = self._engine.dialect.name
         self._asked = float('-inf'), None
         # Threads of one process queue here instead of in SQLite's busy loop, which sleeps.
@@ -162,11 +159,8 @@ def connect(conf):
                     retry_interval=options.retry_interval)
 
 
-def _open(url, prepare, options):
-    """The engine of a database that is a server.
-
-    :param prepare: called with the dialect and each new connection of the driver.
-    """
+def _open(url, isolation_level, options):
+    """The engine of a database that is a server."""
     if url.get_backend_name() == 'mariadb':
         # To SQLAlchemy another dialect, which neither oslo.db nor our types know.
         url = url.set(drivername=url.drivername.replace('mariadb', 'mysql', 1))
@@ -175,11 +169,26 @@ def _open(url, prepare, options):
 
     # Once for each connection: as an execution option it would cost MariaDB four statements more
     # in each transaction.
-    event.listen(engine, 'connect', lambda connection, _record: prepare(
-        engine.dialect, connection))
+    @event.listens_for(engine, 'connect')
+    def _prepare(connection, _record):
+        engine.dialect.set_isolation_level(connection, isolation_level)
+
     _ask_only_the_idle(engine)
     # The connection that proved that the database answers was opened before.
     engine.dispose()
+    return engine
+
+
+def _open_for_reading(url, options):
+    """The engine of a database that is a server, whose connections begin no transaction."""
+    # To begin and to end one would be more than what is asked between.
+    engine = _open(url, 'AUTOCOMMIT', options)
+
+    @event.listens_for(engine, 'before_execute')
+    def _refuse_to_write(_connection, statement, *_):
+        if statement.is_dml:
+            raise RuntimeError('A reader does not write.')
+
     return engine
 
 
@@ -199,17 +208,6 @@ def _ask_only_the_idle(engine):
 
     # oslo.db lets the pool ask before each use, which is as dear as a statement.
     engine.dialect.do_ping = lives
-
-
-def _prepare_writer(dialect, connection):
-    dialect.set_isolation_level(connection, 'READ COMMITTED')
-
-
-def _prepare_reader(dialect, connection):
-    # Without a transaction around them: what begins and ends one would be most of what is asked.
-    dialect.set_isolation_level(connection, 'AUTOCOMMIT')
-    with contextlib.closing(connection.cursor()) as cursor:
-        cursor.execute(_ONLY_READS[dialect.name])
 
 
 def _open_sqlite(url):

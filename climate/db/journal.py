@@ -8,9 +8,22 @@ from climate.db import tables
 HISTORY = tables.HISTORY
 OUTBOX = tables.OUTBOX
 
-# Built once, as both are written with each change. Nobody asks for the numbers that they get.
+# Statements that are asked for each change, or each second, are built once. Nobody wants to know
+# the numbers that the new rows get.
 _NOTE = sa.insert(HISTORY).inline()
 _PUBLISH = sa.insert(OUTBOX).inline()
+_IDS = OUTBOX.c.id.in_(sa.bindparam('ids'))
+_FREE = sa.or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until <= sa.bindparam('now'))
+_OLDEST = (sa.select(OUTBOX.c.id).where(_FREE).order_by(OUTBOX.c.id)
+           .limit(sa.bindparam('limit', type_=sa.Integer)))
+_CLAIM = sa.update(OUTBOX).where(_IDS, _FREE)
+_CLAIMED = (
+    sa.select(OUTBOX.c.id, OUTBOX.c.event_type, OUTBOX.c.payload)
+    .where(_IDS, OUTBOX.c.claim_owner == sa.bindparam('owner'),
+           OUTBOX.c.claimed_until == sa.bindparam('until'))
+    .order_by(OUTBOX.c.id))
+_SENT = sa.delete(OUTBOX).where(_IDS)
+_ANY = sa.select(OUTBOX.c.id).limit(1)
 
 
 def note(connection, lease_id, now, who, what, why=None):
@@ -33,17 +46,13 @@ def publish(connection, now, event_type, payload):
 
 def unsent(connection, owner, now, until, limit):
     """Claim the oldest notifications that nobody is sending: [(id, event_type, payload)]."""
-    free = sa.or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until <= now)
-    oldest = sa.select(OUTBOX.c.id).where(free).order_by(OUTBOX.c.id).limit(limit)
-    ids = list(connection.execute(engine.locking(connection, oldest)).scalars())
+    ids = list(connection.execute(engine.locking(connection, _OLDEST),
+                                  {'now': now, 'limit': limit}).scalars())
     if not ids:
         return []
-    connection.execute(sa.update(OUTBOX).where(OUTBOX.c.id.in_(ids), free)
-                       .values(claim_owner=owner, claimed_until=until))
-    rows = connection.execute(
-        sa.select(OUTBOX.c.id, OUTBOX.c.event_type, OUTBOX.c.payload)
-        .where(OUTBOX.c.id.in_(ids), OUTBOX.c.claim_owner == owner,
-               OUTBOX.c.claimed_until == until).order_by(OUTBOX.c.id))
+    connection.execute(_CLAIM, {'ids': ids, 'now': now, 'claim_owner': owner,
+                                'claimed_until': until})
+    rows = connection.execute(_CLAIMED, {'ids': ids, 'owner': owner, 'until': until})
     return [tuple(row) for row in rows]
 
 
@@ -57,10 +66,10 @@ def leave(connection, owner, ids):
 
 def has_unsent(connection):
     """True where a notification waits in the outbox."""
-    return connection.execute(sa.select(OUTBOX.c.id).limit(1)).scalar() is not None
+    return connection.execute(_ANY).scalar() is not None
 
 
 def sent(connection, ids):
     """Forget notifications that went out."""
     if ids:
-        connection.execute(sa.delete(OUTBOX).where(OUTBOX.c.id.in_(list(ids))))
+        connection.execute(_SENT, {'ids': list(ids)})

@@ -23,7 +23,9 @@ _WRITE = sa.update(LEASES).where(_WITH_CLAIM)
 _TAKE = _WRITE.values(claim_no=LEASES.c.claim_no + 1)
 _BEGIN_TASK = _TAKE.values(generation=LEASES.c.generation + 1)
 _END_TASK = (
-    sa.update(LEASES).where(_WITH_CLAIM, LEASES.c.task == sa.bindparam('ended_task'))
+    sa.update(LEASES)
+    .where(LEASES.c.id == sa.bindparam('lease_id'), LEASES.c.claim_no == sa.bindparam('claim'),
+           LEASES.c.task == sa.bindparam('ended_task'))
     .values(task=None, task_until=None, claim_owner=None, generation=LEASES.c.generation + 1))
 _LOCK = (sa.select(LEASES.c.id, LEASES.c.claim_no).where(LEASES.c.id.in_(sa.bindparam('ids')))
          .order_by(LEASES.c.id).with_for_update())
@@ -66,8 +68,11 @@ def end_task(connection, lease, now, state, reason, **values):
 
     :raises LostRace: the claim was lost; nothing is written.
     """
-    _write(connection, _END_TASK, [lease], ended_task=lease.task, state=state, reason=reason,
-           updated_at=now, **values)
+    done = connection.execute(_END_TASK, {
+        'lease_id': lease.id, 'claim': lease.claim_no, 'ended_task': lease.task, 'state': state,
+        'reason': reason, 'updated_at': now, **values})
+    if done.rowcount != 1:
+        raise errors.LostRace()
 
 
 def lock(connection, claimed):

@@ -148,8 +148,10 @@ def told(before: Plan, after: Plan) -> list[tuple[str, str]]:
 _TOLD = {MOVING: 'move', MOVED: 'moved', STUCK: 'move failed', GONE: 'server gone'}
 _TOLD_OF_HOST = {FENCING: 'fence', ENROLLING: 'cleared', READY: 'host ready',
                  DROPPED: 'host given up', RELEASED: 'host released'}
+#: There is no plan as things are.
+NO_PLAN = 'no plan'
 #: Lines of a history that name hosts, and servers of others.
-NAMING = frozenset({*_TOLD.values(), *_TOLD_OF_HOST.values()})
+NAMING = frozenset({NO_PLAN, *_TOLD.values(), *_TOLD_OF_HOST.values()})
 
 
 def _move_as_json(move: Move) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class Hunt:
                                                 hunt.fence_of(lease.id), troubled)
             except errors.NotEnough as error:
                 # As things are now: others may come to their end before its time is over.
-                self._ledger.say(lease, error.message, now)
+                self._ledger.say(lease, error, now)
                 return results.Outcome(results.BUSY, error.message, patient=True)
             after = self._ledger.write(lease, after, planned, now)
         if not any(missing.values()) and all(

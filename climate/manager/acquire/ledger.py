@@ -43,15 +43,16 @@ class Ledger:
             return self._write(lease, before, after.without(found, _ENROLLED_BY_OTHERS), {}, now)
 
     @cores.again_after_a_race
-    def say(self, lease, text, now):
-        """Let the lease say why it cannot be acquired just now."""
-        reason = words.attempt(lease.acquisition, 0, None, text)
+    def say(self, lease, error, now):
+        """Let the lease say that there is no plan just now, and its history why, a NotEnough."""
+        reason = words.attempt(lease.acquisition, 0, None, (
+            f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.'))
         with self._core.database.writer() as connection:
             claims.refuse_overtaken(connection, lease)
             current = leases.get(connection, lease.id)
             if current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
-                journal.note(connection, lease.id, now, 'climate', 'attempt', text)
+                journal.note(connection, lease.id, now, 'climate', hunt.NO_PLAN, error.message)
 
     @cores.again_after_a_race
     def _write(self, lease, before, after, found, now):

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reservations of one thing in the cloud, such as a server; when an event was first tried.
-
-The first free resources of a pool are found without a look at all of them.
-"""
+"""Reservations of one thing in the cloud, such as a server; when an event was first tried."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
@@ -22,4 +19,3 @@ def upgrade():
     op.add_column('reservations', sa.Column('leased_id', sa.String(64).with_variant(
         mysql.VARCHAR(64, charset='utf8mb4', collation='utf8mb4_bin'), 'mysql')))
     op.create_index('uq_reservations_leased_id', 'reservations', ['leased_id'], unique=True)
-    op.create_index('ix_resources_pool_id', 'resources', ['pool', 'id'])

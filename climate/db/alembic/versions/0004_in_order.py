@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first free resources of a pool are found without a look at all of them."""
+from alembic import op
+
+revision = '0004'
+down_revision = '0002'
+
+
+def upgrade():
+    op.create_index('ix_resources_pool_id', 'resources', ['pool', 'id'])
