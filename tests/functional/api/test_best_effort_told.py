@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a best effort tells to whom: servers and hosts of others are named to administrators only."""
+"""What a best effort tells to whom: only administrators hear of servers and hosts of others."""
 import builders
 import pytest
 
