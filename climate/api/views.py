@@ -96,8 +96,17 @@ def _acquire(lease):
     if found.type != acquire.RETRIES:
         view['not_after'] = times.shown(found.not_after)
     if found.type == acquire.BEST_EFFORT:
-        view['plan'] = found.plan
+        view['plan'] = _plan(found.plan)
     return view
+
+
+def _plan(plan):
+    """Which hosts are cleared for a lease, and where their servers go; None where none are."""
+    return plan and {'strategy': plan['strategy'], 'hosts': [
+        {'host': host['name'], 'reservation_id': host['reservation_id'], 'state': host['state'],
+         'why': host['why'],
+         'moves': [{name: move[name] for name in ('server_id', 'from', 'to', 'state')}
+                   for move in host['moves']]} for host in plan['hosts']]}
 
 
 def history(lines):

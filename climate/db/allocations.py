@@ -47,6 +47,8 @@ def of_reservations(connection, reservation_ids):
 def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
     """Resources of a pool of which nobody has anything during `span`: {id: Resource}.
 
+    Those that are lent to one reservation, and so to nobody else, are among them.
+
     :param span: the Interval, widened already by the time for cleaning.
     :param not_held_but_by: where given, a set of reservation ids: resources that any other
         reservation occupies now are left out.
@@ -58,7 +60,7 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=()):
     if ignoring:
         taken = taken.where(ALLOCATIONS.c.reservation_id.not_in(list(ignoring)))
     statement = (sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name,
-                           RESOURCES.c.capacity)
+                           RESOURCES.c.capacity, RESOURCES.c.lent_to)
                  .where(RESOURCES.c.pool == pool, RESOURCES.c.reservable.is_(True),
                         RESOURCES.c.withdrawn_at.is_(None), ~taken)
                  .order_by(RESOURCES.c.id))
@@ -72,7 +74,7 @@ def reservable_resources(connection, pool):
     """All resources of a pool that are in order, whoever has them: {id: Resource}."""
     rows = connection.execute(
         sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity,
-                  RESOURCES.c.held_by)
+                  RESOURCES.c.held_by, RESOURCES.c.lent_to)
         .where(RESOURCES.c.pool == pool, RESOURCES.c.reservable.is_(True),
                RESOURCES.c.withdrawn_at.is_(None))
         .order_by(RESOURCES.c.id))

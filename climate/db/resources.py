@@ -14,14 +14,17 @@ RESOURCES = tables.RESOURCES
 PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
 _COLUMNS = tuple(RESOURCES.c[name] for name in (
-    'id', 'pool', 'name', 'capacity', 'reservable', 'generation', 'held_by', 'created_at',
-    'updated_at'))
+    'id', 'pool', 'name', 'capacity', 'reservable', 'generation', 'held_by', 'lent_to',
+    'created_at', 'updated_at'))
 
 
-def add(connection, pool, name, capacity, now):
-    """Enrol a resource; returns its id. A name that is enrolled already fails as a duplicate."""
+def add(connection, pool, name, capacity, now, **values):
+    """Enrol a resource; returns its id. A name that is enrolled already fails as a duplicate.
+
+    :param values: of further columns: reservable, lent_to.
+    """
     return connection.execute(sa.insert(RESOURCES).values(
-        pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now)
+        pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now, **values)
     ).inserted_primary_key[0]
 
 
@@ -136,6 +139,17 @@ def held(connection, reservation_id):
     return list(connection.execute(
         sa.select(RESOURCES.c.id).where(RESOURCES.c.held_by == reservation_id)
         .order_by(RESOURCES.c.id)).scalars())
+
+
+def lent(connection, reservation_ids=None):
+    """The enrolled resources that are lent to these reservations (to any), without properties."""
+    statement = sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
+    if reservation_ids is None:
+        statement = statement.where(RESOURCES.c.lent_to.is_not(None))
+    else:
+        statement = statement.where(RESOURCES.c.lent_to.in_(list(reservation_ids)))
+    return [records.Resource(**row._mapping)
+            for row in connection.execute(statement.order_by(RESOURCES.c.id))]
 
 
 def set_values(connection, pool, resource_id, values, now, fact=False):

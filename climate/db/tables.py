@@ -142,9 +142,12 @@ RESOURCES = sa.Table(
     sa.Column('generation', sa.Integer, nullable=False, default=0),
     sa.Column('held_by', _text(36)),
     sa.Column('withdrawn_at', UtcDateTime),
+    # The reservation for which alone it is enrolled; null for what anybody may book.
+    sa.Column('lent_to', _text(36)),
     *_stamps(),
     sa.UniqueConstraint('pool', 'enrolled_name'),
     sa.Index(None, 'held_by'),
+    sa.Index(None, 'lent_to'),
     sqlite_autoincrement=True,
     **_MYSQL)
 

@@ -17,6 +17,7 @@ CHECK = 'check_lease'
 UPDATE = 'update_lease'
 DELETE = 'delete_lease'
 DROP_TRUST = 'drop_trust'
+GIVE_BACK = 'give_back'
 ACQUIRE = 'acquire_lease'
 HEAL = 'heal_lease'
 
@@ -29,7 +30,7 @@ TASK_OF = {START: 'start', HEAL: 'start', UPDATE: 'update', END: 'end', DELETE: 
 # At one moment whatever gives back comes before whatever takes, and a lease of an hour starts
 # before it is told that its end is near.
 RANK = {DELETE: 0, END: 1, CHECK: 2, UPDATE: 3, PREPARE: 4, START: 5, HEAL: 6, ACQUIRE: 7,
-        BEFORE_END: 8, NOTIFY: 9, DROP_TRUST: 10}
+        BEFORE_END: 8, NOTIFY: 9, DROP_TRUST: 10, GIVE_BACK: 11}
 # Before these nothing of a lease is in the cloud.
 _FIRST_STEPS = (ACQUIRE, PREPARE, START)
 # These are not begun any more on a lease that is to be deleted.

@@ -36,7 +36,8 @@ class Resource:
     """Something that can be given: a host, an address, a storage backend.
 
     `capacity` is {class: units}; `properties` what operators said of it; `facts` what the cloud
-    says of it. `held_by` is the reservation that occupies all of it in the cloud now.
+    says of it. `held_by` is the reservation that occupies all of it in the cloud now; `lent_to` the
+    one for which alone it is enrolled, None where anybody may book it.
     """
 
     id: int
@@ -46,6 +47,7 @@ class Resource:
     reservable: bool = True
     generation: int = 0
     held_by: str | None = None
+    lent_to: str | None = None
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     created_at: Moment | None = None
@@ -198,6 +200,12 @@ class Lease:
     reservations: tuple[Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
+
+    def interval_from(self, now: Moment) -> interval.Interval:
+        """The time that it lasts where it is acquired at this moment."""
+        seconds = self.acquisition.duration_seconds if self.acquisition is not None else None
+        end = self.end if seconds is None else now + datetime.timedelta(seconds=seconds)
+        return interval.Interval(now, end)
 
     @property
     def interval(self) -> interval.Interval:

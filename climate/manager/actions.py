@@ -18,6 +18,7 @@ from climate.manager import lease_cloud
 from climate.manager import results
 from climate.manager import substitutes
 from climate.manager.acquire import hunt
+from climate.manager.acquire import lending
 from climate.manager.acquire import tries
 from climate.plugins import base
 
@@ -45,12 +46,14 @@ class Actions:
         self._binding = binding.Binding(core)
         self._tries = tries.Tries(core)
         self._hunt = hunt.Hunt(core)
+        self._lending = lending.Lending(core)
         self._by_kind = {
             agenda.START: self._start, agenda.UPDATE: self._update, agenda.END: self._end,
             agenda.DELETE: self._end, agenda.BEFORE_END: self._before_end,
             agenda.NOTIFY: self._tell, agenda.DROP_TRUST: self._drop_trust,
             agenda.PREPARE: self._prepare, agenda.CHECK: self._check,
             agenda.HEAL: self._heal, agenda.ACQUIRE: self._tries.carry_out,
+            agenda.GIVE_BACK: self._give_back,
         }
 
     def perform(self, claim):
@@ -133,6 +136,10 @@ class Actions:
     def _drop_trust(self, claim, now):
         if claim.lease.trust_id is not None:
             self._core.cloud.as_service().keystone.delete_trust(claim.lease.trust_id)
+        return results.Outcome(results.DONE)
+
+    def _give_back(self, claim, now):
+        self._lending.give_back([each.id for each in claim.lease.reservations])
         return results.Outcome(results.DONE)
 
     def _bound(self, claim, now):

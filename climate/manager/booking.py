@@ -67,6 +67,10 @@ class Terms:
         """True where what is chosen must be free in the cloud already."""
         return self.span.start <= self.now + self.grace
 
+    def may_have(self, resource):
+        """Whether the resource may be chosen at all: not one that is lent to somebody else."""
+        return resource.lent_to in {None, *self.own}
+
     def booked(self, connection, ids, span):
         """What others have of resources, each with the time for cleaning before and after it.
 
@@ -189,7 +193,8 @@ class Booking:
                 free = {key: each for key, each in free.items()
                         if each.held_by in {None, *terms.own}}
             booked = terms.booked(connection, free, terms.span)
-        free = {key: each for key, each in free.items() if key not in terms.avoid}
+        free = {key: each for key, each in free.items()
+                if key not in terms.avoid and terms.may_have(each)}
         matching = criteria.matching(self._core, connection, need, free)
         kept = collections.Counter(wish.keep)
         demand = dataclasses.replace(need.demand,
@@ -218,7 +223,8 @@ class Booking:
                 raise errors.LostRace()
             amount = fit.WHOLE if given.whole else given.amount
             taken += [(terms.span, amount)] * given.copies
-            if terms.soon and resource.held_by not in {None, *terms.own}:
+            if not terms.may_have(resource) or (
+                    terms.soon and resource.held_by not in {None, *terms.own}):
                 raise errors.LostRace()
 
     def _prove_matching(self, connection, wishes, chosen, locked):

@@ -44,6 +44,13 @@ def matching(core, connection, need, candidates):
             if requirement.matches(need.requirement, values[key])]
 
 
+def met_by(core, need, found):
+    """Whether something that is not enrolled, a Found of its pool, would meet all criteria."""
+    pool = core.registry.pool(need.pool)
+    return requirement.matches(need.requirement, _values(
+        pool, core.conf.region_name, found, found.facts))
+
+
 def values_of(core, connection, pool_name, candidates, wanted):
     """{id: {name: value}}, what criteria compare with."""
     pool = core.registry.pool(pool_name)

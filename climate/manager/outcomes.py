@@ -207,8 +207,10 @@ class Outcomes:
         after = leases.get(connection, lease.id)
         if over and event.kind == agenda.DELETE:
             endings.bury(connection, after, now)
-        elif over and lease.trust_id is not None:
-            events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
+        elif over:
+            endings.give_back(connection, after, now)
+            if lease.trust_id is not None:
+                events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
         return after
 
 

@@ -327,6 +327,50 @@ class Heal(Story):
         return _lease(manager).state == lifecycle.ACTIVE
 
 
+class Hunt(Story):
+    """A host is lent that has a server of somebody else."""
+
+    name = 'best effort'
+    hosts = 0
+    is_over = Start.is_over
+
+    def arrange(self, manager):
+        nova = manager.cloud.as_service().nova
+        nova.add_hosts(nova.ensure_aggregate('lent'), ['compute-1'])
+        manager.cloud.boot('other', 'theirs', host='compute-1', flavor='2')
+
+    def act(self, manager):
+        _create(manager, 1, acquire=records.Acquire('best-effort'))
+
+
+class EndOfHunt(Hunt):
+    name = 'end of a best effort'
+    act = End.act
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        Hunt.act(self, manager)
+        wait_for(manager, lambda: Start.is_over(self, manager))
+
+    def is_over(self, manager):
+        given = _lease(manager).event('give_back')
+        return (End.is_over(self, manager) and given is not None
+                and given.status == lifecycle.EVENT_DONE)
+
+
+class DeleteOfHunt(Hunt):
+    name = 'delete of a best effort that goes on'
+    act = Delete.act
+    is_over = End.is_over
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        # The host is fenced, and its server goes nowhere.
+        manager.cloud.spoil_moves(*manager.cloud.host_names())
+        Hunt.act(self, manager)
+        wait_for(manager, lambda: 'no other host has room' in _lease(manager).reason)
+
+
 class Enrol(Story):
     name = 'enrol'
     hosts = 1
@@ -359,7 +403,8 @@ STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Gro
                                              StartOfInstances, EndOfInstances,
                                              ShrinkOfInstances, BootNow, Sleep, Wake, EndOfServer,
                                              MoveAtTheEnd, ServerGone, Retries, Wait,
-                                             DeleteOfWaiting, Heal, Enrol, Withdraw)}
+                                             DeleteOfWaiting, Heal, Hunt, EndOfHunt,
+                                             DeleteOfHunt, Enrol, Withdraw)}
 
 
 def wait_for(manager, over):

@@ -13,7 +13,6 @@ from climate.db import journal
 from climate.db import leases
 from climate.domain import acquire
 from climate.domain import agenda
-from climate.domain import interval
 from climate.domain import lifecycle
 from climate.manager import booking
 from climate.manager import claims
@@ -51,15 +50,22 @@ class Tries:
         lease = claim.lease
         hunted = lease.acquisition.type == acquire.BEST_EFFORT
         if lease.given_up_at is not None and lease.given_up_at <= now:
-            achieved = self._hunt.abandon(lease, now) if hunted else None
-            self._give_up(claim, words.too_late(lease, achieved), now)
-            return results.Outcome(results.RECORDED)
+            return self._time_out(claim, now, hunted)
         try:
             if hunted:
                 return self._hunt_on(claim, now)
             self._try(claim, now)
         except _Withdrawn:
             self._finish(claim, now)
+        return results.Outcome(results.RECORDED)
+
+    def _time_out(self, claim, now, hunted):
+        try:
+            achieved = self._hunt.abandon(claim.lease, now) if hunted else None
+        except errors.ClimateError as error:
+            # No lease is over while it has anything of others in its hands.
+            return results.Outcome(results.BUSY, error.message, patient=True)
+        self._give_up(claim, words.too_late(claim.lease, achieved), now)
         return results.Outcome(results.RECORDED)
 
     def _hunt_on(self, claim, now):
@@ -86,7 +92,7 @@ class Tries:
                 self._take(claim, now)
         except errors.NotEnough as error:
             held = self._holding.hold(claim.lease, self._wishes(claim.lease),
-                                      _span(claim.lease, now), now)
+                                      claim.lease.interval_from(now), now)
             self._put_off(claim, words.not_yet(error, held), now)
         except (line.OutOfTurn, errors.LostRace):
             self._yield(claim, now)
@@ -98,7 +104,7 @@ class Tries:
         :raises OutOfTurn: others come first.
         """
         lease, acquisition = claim.lease, claim.lease.acquisition
-        span = _span(lease, now)
+        span = lease.interval_from(now)
         wishes = self._wishes(lease)
 
         def write(connection, chosen):
@@ -206,13 +212,6 @@ class Tries:
     def _prepares(self, lease):
         return any(self._core.registry.plugin(each.resource_type).prepares(each.request)
                    for each in lease.open_reservations)
-
-
-def _span(lease, now):
-    seconds = lease.acquisition.duration_seconds
-    if seconds is None:
-        return dataclasses.replace(lease.interval, start=now)
-    return interval.Interval(now, now + datetime.timedelta(seconds=seconds))
 
 
 def _has_turn(claim):
