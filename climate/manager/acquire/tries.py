@@ -49,9 +49,9 @@ class Tries:
         """
         lease = claim.lease
         hunted = lease.acquisition.type == acquire.BEST_EFFORT
-        if lease.given_up_at is not None and lease.given_up_at <= now:
-            return self._time_out(claim, now, hunted)
         try:
+            if lease.given_up_at is not None and lease.given_up_at <= now:
+                return self._time_out(claim, now, hunted)
             if hunted:
                 return self._hunt_on(claim, now)
             self._try(claim, now)

@@ -238,6 +238,23 @@ def test_a_release_while_a_try_runs_lets_it_be_tried_again(manager, full):
     meddling.dispose()
 
 
+@pytest.mark.parametrize('at', [minutes(1), hours(1)])
+def test_a_lease_that_is_deleted_while_it_is_tried_gets_nothing(manager, full, at):
+    lease = acts.sought(manager, 'wait', not_after=NOON + hours(1))
+    manager.run()
+    manager.clock.advance(at)
+    second = acts.Second(manager)
+    second.claim()
+    acts.delete(manager, lease)
+    second.finish()
+    manager.run()
+    gone = manager.lease(lease)
+    assert (gone.state, gone.reservations[0].resource_ids) == (lifecycle.TERMINATED, ())
+    assert gone.deleted_at is not None
+    assert {each.status for each in gone.events} == {lifecycle.EVENT_DONE}
+    assert len(acts.trusts(manager)) == 1
+
+
 def test_of_two_managers_one_tries(manager, full):
     lease = retried(manager)
     second = acts.Second(manager)
