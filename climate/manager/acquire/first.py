@@ -107,7 +107,8 @@ class FirstTry:
             for wish in wishes:
                 if wish.need.optional:
                     continue
-                known = {each.id: each for each in resources.find(connection, wish.need.pool)}
+                known = {each.id: each for each in resources.find(connection, wish.need.pool)
+                         if each.lent_to is None}
                 asks.append(joint.Ask(wish.need.demand, [
                     fit.Candidate(key, known[key].capacity) for key in criteria.matching(
                         self._core, connection, wish.need, known)]))

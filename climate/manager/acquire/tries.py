@@ -49,9 +49,9 @@ class Tries:
         """
         lease = claim.lease
         hunted = lease.acquisition.type == acquire.BEST_EFFORT
-        if lease.given_up_at is not None and lease.given_up_at <= now:
-            return self._time_out(claim, now, hunted)
         try:
+            if lease.given_up_at is not None and lease.given_up_at <= now:
+                return self._time_out(claim, now, hunted)
             if hunted:
                 return self._hunt_on(claim, now)
             self._try(claim, now)
@@ -130,10 +130,9 @@ class Tries:
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
             text = words.attempt(acquisition, attempts, next_at, reason)
-            if seen.type != acquire.WAIT or seen.wakes != seen.heard or text != current.reason:
-                # What a look by the clock found again is not told again.
-                journal.note(connection, lease.id, now, 'climate', 'attempt',
-                             words.woken(text) if seen.wakes != seen.heard else text)
+            if text != current.reason:
+                # What was found before, and costs nothing, is not told again.
+                journal.note(connection, lease.id, now, 'climate', 'attempt', text)
             if next_at is None:
                 events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
                 acquisitions.change(connection, lease.id, now, attempts=attempts)

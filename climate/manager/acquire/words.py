@@ -23,11 +23,6 @@ def attempt(acquisition, attempts, next_at, reason):
     return f'Attempt {attempts} of {acquisition.retries + 1}, {following}: {reason}'
 
 
-def woken(text):
-    """The same of a try that was made because something was given back."""
-    return f'Something was given back. {text}'
-
-
 def too_late(lease, achieved=None):
     """Why a lease was given up whose time passed, and what was achieved until then."""
     text = f'It did not get its resources until {_shown(lease.given_up_at)}.'

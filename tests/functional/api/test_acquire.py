@@ -147,11 +147,11 @@ def test_the_history_tells_every_attempt_and_change_with_who_and_why(api, ask, m
     api.put(f'/v1/leases/{lease["id"]}', {'name': 'y'}, version='1.1')
     lines = api.get(f'/v1/leases/{lease["id"]}/history', version='1.1').json['history']
     assert [(each['who'], each['what']) for each in lines] == [
-        ('demo', 'create'), ('climate', 'attempt'), ('climate', 'attempt'), ('climate', 'attempt'),
-        ('climate', 'acquired'), ('climate', 'start_lease'), ('demo', 'rename')]
+        ('demo', 'create'), ('climate', 'attempt'), ('climate', 'attempt'), ('climate', 'acquired'),
+        ('climate', 'start_lease'), ('demo', 'rename')]
     assert lines[1]['why'].startswith('Attempt 1 of 6, next at 2030-05-01 12:01:')
-    assert lines[3]['why'].startswith('Attempt 2 of 6, next at ')
-    assert lines[3]['at'].startswith('2030-05-01T12:01:')
+    assert lines[2]['why'].startswith('Attempt 2 of 6, next at ')
+    assert lines[2]['at'].startswith('2030-05-01T12:01:')
     assert lines[-1]['why'] == 'x → y'
 
 

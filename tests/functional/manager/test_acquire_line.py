@@ -189,7 +189,7 @@ def test_fifty_of_mixed_sizes_are_served_in_order_and_none_starves(manager):
     while line:
         assert running, 'Nobody is left who could give something back.'
         manager.clock.advance(builders.seconds(1))
-        for lease in luck.sample(running, min(len(running), luck.choice((1, 2, 4)))):
+        for lease in luck.sample(running, min(len(running), luck.choice((1, 4, 8)))):
             acts.change(manager, lease, end_now=True)
             running.remove(lease)
         manager.run()

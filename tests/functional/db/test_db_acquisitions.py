@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The line of leases that wait, in the database: its order, who is due, and what a look costs."""
+import dataclasses
+
+import db_rows
+import pytest
+import sqlalchemy as sa
+
+from climate.db import acquisitions
+from climate.db import allocations
+from climate.db import events
+from climate.db import leases
+from climate.db import tables
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.domain import records
+
+NOON, hours = db_rows.NOON, db_rows.hours
+
+
+def sought(database, kind='wait', at=NOON, **fields):
+    """A lease that is being acquired, written."""
+    lease_id = db_rows.an_id()
+    fields = {'created_at': at, **fields}
+    return db_rows.saved(database, dataclasses.replace(
+        db_rows.a_lease(id=lease_id, acquire_type=kind, state=lifecycle.ACQUIRING),
+        events=(db_rows.an_event(lease_id, agenda.ACQUIRE, at=NOON + hours(1)),),
+        acquisition=records.Acquisition(lease_id=lease_id, type=kind, **fields)))
+
+
+def line(database):
+    """The ids of all in line, by asking for one after another."""
+    with database.reader() as connection:
+        found, key = [], acquisitions.first(connection)
+        while key is not None:
+            found.append(key)
+            key = acquisitions.next_after(
+                connection, acquisitions.of_leases(connection, [key])[key])
+    return found
+
+
+def woken(database, now, *wanted):
+    with database.writer() as connection:
+        for lease in wanted:
+            acquisitions.wake(connection, lease.id, now)
+
+
+def is_due_before(database, lease, now):
+    with database.reader() as connection:
+        return acquisitions.is_due_before(connection, lease.acquisition, now)
+
+
+def test_an_acquisition_comes_back_with_its_lease_as_it_was_written(database):
+    lease = sought(database, 'best-effort', strategy='fewest-instances', timeout_seconds=60,
+                   not_after=NOON + hours(1), duration_seconds=60,
+                   notify_at=(NOON, NOON + hours(2)), plan={'hosts': ['a']})
+    plain = db_rows.saved(database, db_rows.a_lease())
+    with database.reader() as connection:
+        assert leases.get(connection, lease.id).acquisition == lease.acquisition
+        assert leases.get(connection, plain.id).acquisition is None
+
+
+def test_the_line_goes_by_priority_then_by_age_and_has_only_those_that_wait(database):
+    late, early = sought(database, at=NOON + hours(1)), sought(database, 'retries')
+    low, high = sought(database, priority=-1), sought(database, priority=5, at=NOON + hours(2))
+    sought(database, 'best-effort')
+    assert line(database) == [high.id, early.id, late.id, low.id]
+    with database.writer() as connection:
+        acquisitions.leave(connection, early.id, NOON)
+    assert line(database) == [high.id, late.id, low.id]
+
+
+def test_at_the_same_moment_the_line_has_an_order_all_the_same(database):
+    several = [sought(database).id for _ in range(5)]
+    assert line(database) == sorted(several)
+
+
+def test_who_is_woken_is_due_at_once_and_before_those_behind_it(database):
+    first, second = sought(database), sought(database, at=NOON + hours(1))
+    assert not is_due_before(database, second, NOON)
+    woken(database, NOON, first)
+    assert is_due_before(database, second, NOON)
+    assert not is_due_before(database, first, NOON)
+    with database.reader() as connection:
+        found = leases.get(connection, first.id)
+    assert (found.acquisition.wakes, found.event(agenda.ACQUIRE).due_at) == (1, NOON)
+
+
+@pytest.mark.parametrize(('values', 'due'), [
+    ({'status': lifecycle.EVENT_IN_PROGRESS}, True),
+    ({'due_at': NOON}, True),
+    ({'status': lifecycle.EVENT_DONE, 'due_at': NOON}, False),
+])
+def test_who_is_being_tried_or_is_due_by_the_clock_comes_first_too(database, values, due):
+    first, second = sought(database), sought(database, at=NOON + hours(1))
+    with database.writer() as connection:
+        connection.execute(sa.update(tables.EVENTS)
+                           .where(tables.EVENTS.c.lease_id == first.id).values(**values))
+    assert is_due_before(database, second, NOON) is due
+
+
+def test_to_be_woken_while_it_is_tried_is_counted_and_moves_nothing(database):
+    lease = sought(database)
+    with database.writer() as connection:
+        connection.execute(sa.update(tables.EVENTS).where(tables.EVENTS.c.lease_id == lease.id)
+                           .values(status=lifecycle.EVENT_IN_PROGRESS))
+    woken(database, NOON, lease)
+    with database.reader() as connection:
+        found = leases.get(connection, lease.id)
+    assert found.acquisition.wakes == 1
+    assert found.event(agenda.ACQUIRE).due_at == NOON + hours(1)
+
+
+def test_what_waits_to_be_started_after_all_is_woken_apart_from_the_line(database):
+    lease = db_rows.saved(database, db_rows.a_lease())
+    with database.writer() as connection:
+        assert not acquisitions.somebody_waits(connection)
+        events.add(connection, [events.new(lease.id, agenda.HEAL, NOON + hours(1), NOON)])
+        acquisitions.heal(connection, lease, NOON)
+        assert acquisitions.somebody_waits(connection)
+        assert acquisitions.first(connection) is None
+        assert not acquisitions.is_healing_due(connection, NOON)
+        acquisitions.wake_healing(connection, NOON)
+        assert acquisitions.is_healing_due(connection, NOON)
+
+
+def test_what_others_in_line_hold_back_can_be_taken_and_what_they_got_cannot(database):
+    first, second, served = (sought(database) for _ in range(3))
+    ids = db_rows.hosts(database, 'a', 'b', 'c')
+    with database.writer() as connection:
+        for lease, key in zip((first, second, served), ids, strict=True):
+            promise = [records.Allocation(lease.reservations[0].id, key, NOON, NOON + hours(1))]
+            allocations.add(connection, promise)
+        assert set(acquisitions.holders(connection, first.id)) == {second.id, served.id}
+        acquisitions.leave(connection, served.id, NOON)
+        acquisitions.take_back(connection, [second.id, served.id])
+        assert [len(leases.get(connection, each.id).reservations[0].resource_ids)
+                for each in (first, second, served)] == [1, 0, 1]

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hunt that meets trouble finds another way, or undoes what it did."""
+import acts
+import builders
+import hunting
+import pytest
+
+from climate import errors
+from climate.domain import lifecycle
+from climate.domain import records
+
+HALF_A_MINUTE = records.Acquire('best-effort', timeout_seconds=30)
+
+
+@pytest.fixture
+def cloud(conf, manager):
+    return hunting.lent_cloud(conf, manager)
+
+
+def test_when_its_time_is_over_all_is_undone_and_every_server_runs(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 60, group='simulated')
+    before = {each.id for each in cloud.servers()}
+    lease = manager.create(hunting.a_request(acquire=HALF_A_MINUTE))
+    manager.run()
+    assert len(hunting.fences(cloud)) == 2
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.TIMEDOUT
+    assert '0 of 2 hosts were cleared, and 0 of 4 instances moved' in lease.reason
+    assert hunting.fences(cloud) == {}
+    manager.run_until(manager.clock() + hunting.seconds(120))
+    assert {each.id for each in cloud.servers()} == before
+    assert {status for status, _ in hunting.servers(cloud).values()} == {'ACTIVE'}
+    assert acts.freepool(manager) == () if acts.nova(manager).aggregate('freepool') else True
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+    assert 'timedout' in ''.join(acts.news(manager))
+
+
+def test_a_stopped_server_on_its_way_is_confirmed_before_it_is_over(manager, cloud, conf):
+    for name in hunting.servers(cloud):
+        cloud.mark_server(hunting.by_name(cloud, name).id, 'SHUTOFF')
+    conf.set_override('migrate_seconds', 60, group='simulated')
+    lease = manager.create(hunting.a_request(acquire=HALF_A_MINUTE))
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.TIMEDOUT
+    assert {status for status, _ in hunting.servers(cloud).values()} == {'SHUTOFF'}
+    assert hunting.fences(cloud) == {}
+
+
+def test_a_lease_that_is_deleted_meanwhile_leaves_nothing(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request())
+    for _ in range(3):
+        manager.run()
+        manager.clock.advance(hunting.seconds(1))
+    assert hunting.fences(cloud)
+    acts.delete(manager, lease)
+    manager.run_until(manager.clock() + hunting.seconds(60))
+    assert manager.lease(lease).deleted_at is not None
+    assert hunting.fences(cloud) == {}
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+    assert acts.trusts(manager) == []
+
+
+def test_a_move_that_fails_goes_to_another_target(manager, cloud):
+    cloud.spoil_moves('c4')
+    lease = hunting.hunted(manager, manager.create(hunting.a_request(1)))
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    [mine] = acts.aggregate(manager, lease).hosts
+    assert {host for name, (_, host) in hunting.servers(cloud).items()
+            if name.startswith(mine)} <= {'c2', 'c3'}
+    assert 'move failed' in acts.history(manager, lease)
+
+
+def test_a_host_whose_servers_go_nowhere_is_given_up_for_another(manager, cloud):
+    cloud.add_flavor('big', 'big', ram=40 * 1024)
+    cloud.delete_server(hunting.by_name(cloud, 'c1-0').id)
+    cloud.delete_server(hunting.by_name(cloud, 'c1-1').id)
+    cloud.boot('other', 'big', host='c1', flavor='big')
+    cloud.change_host('c2', memory_mb=30 * 1024)
+    cloud.change_host('c3', memory_mb=30 * 1024)
+    # The one server of c1 fits on c4 alone, and does not come there.
+    cloud.spoil_moves('c4')
+    lease = manager.create(hunting.a_request(1))
+    assert [host['name'] for host in lease.acquisition.plan['hosts']] == ['c1']
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(manager, lease).hosts[0] in ('c2', 'c3')
+    assert hunting.servers(cloud)['big'] == ('ACTIVE', 'c1')
+    assert hunting.fences(cloud) == {}
+    assert 'host given up' in acts.history(manager, lease)
+
+
+def test_a_server_that_is_suspended_on_the_way_spoils_its_host_alone(manager, cloud, conf):
+    conf.set_override('parallel_moves', 1, group='acquire')
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(1))
+    manager.run()
+    [host] = hunting.fences(cloud)
+    manager.clock.advance(hunting.seconds(1))
+    manager.run()
+    [waiting] = [each for each in cloud.servers() if each.host == host and each.task is None]
+    cloud.mark_server(waiting.id, 'SUSPENDED')
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert host not in acts.aggregate(manager, lease).hosts
+    assert hunting.fences(cloud) == {}
+
+
+@pytest.mark.parametrize('reason', ['a disk is broken', None])
+def test_what_an_administrator_disables_stays_disabled(manager, cloud, conf, reason):
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(1))
+    manager.run()
+    [host] = hunting.fences(cloud)
+    cloud.mark_host(host, enabled=False, reason=reason)
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert host not in acts.aggregate(manager, lease).hosts
+    assert hunting.fences(cloud) == {host: reason}
+
+
+def test_a_host_that_an_administrator_enables_is_his_again(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(1))
+    for _ in range(2):
+        manager.run()
+        manager.clock.advance(hunting.seconds(1))
+    [host] = hunting.fences(cloud)
+    cloud.mark_host(host, enabled=True)
+    manager.run()
+    assert hunting.fences(cloud).get(host) is None
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+
+
+def test_a_server_that_is_deleted_needs_no_move(manager, cloud, conf):
+    conf.set_override('parallel_moves', 1, group='acquire')
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(1))
+    manager.run()
+    [host] = hunting.fences(cloud)
+    cloud.delete_server(hunting.by_name(cloud, f'{host}-1').id)
+    lease = hunting.hunted(manager, lease)
+    assert acts.aggregate(manager, lease).hosts == (host,)
+    assert 'server gone' in acts.history(manager, lease)
+
+
+def test_a_trait_that_was_lost_does_not_bar_the_host_for_the_lease(manager, cloud):
+    lease = manager.create(hunting.a_request(1))
+    manager.run()
+    cloud.lose_traits(2)
+    lease = hunting.hunted(manager, lease)
+    [host] = acts.aggregate(manager, lease).hosts
+    assert cloud.as_service().computes.BARRED not in cloud.as_service().placement.traits(host)
+    cloud.boot('demo', 'mine', {'reservation': lease.reservations[0].id})
+
+
+def test_two_that_hunt_at_the_same_time_do_not_get_the_same_hosts(manager, cloud):
+    one, two = manager.create(hunting.a_request(1)), manager.create(hunting.a_request(1))
+    one, two = hunting.hunted(manager, one), hunting.hunted(manager, two)
+    assert [one.state, two.state] == [lifecycle.ACTIVE] * 2, (one.reason, two.reason)
+    assert acts.aggregate(manager, one).hosts != acts.aggregate(manager, two).hosts
+    assert hunting.fences(cloud) == {}
+
+
+def test_each_reservation_gets_hosts_that_meet_its_criteria(manager, cloud):
+    cloud.change_host('c3', vcpus=32)
+    lease = manager.create(builders.a_lease(
+        builders.hosts(1), builders.hosts(1, criteria='[">=", "$vcpus", "32"]'),
+        duration_seconds=hunting.HOUR, acquire=hunting.BEST_EFFORT))
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(manager, lease, 1).hosts == ('c3',)
+    assert acts.aggregate(manager, lease, 0).hosts == ('c1',)
+    with pytest.raises(errors.NotEnough, match=r'c2 .it does not meet the criteria'):
+        manager.create(builders.a_lease(
+            builders.hosts(1, criteria='[">=", "$vcpus", "64"]'), duration_seconds=hunting.HOUR,
+            acquire=hunting.BEST_EFFORT))
+
+
+def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, cloud, conf):
+    conf.set_override('parallel_moves', 1, group='acquire')
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(3))
+    manager.run()
+    manager.clock.advance(hunting.seconds(1))
+    manager.run()
+    waiting = hunting.by_name(cloud, 'c3-1')
+    cloud.mark_server(waiting.id, 'SUSPENDED')
+    lease = hunting.hunted(manager, lease, within=40)
+    assert lease.state == lifecycle.ACQUIRING
+    assert f'server {waiting.id} is SUSPENDED' in lease.reason
+    cloud.mark_server(waiting.id, 'ACTIVE')
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert hunting.fences(cloud) == {}
+
+
+def test_what_is_in_the_lease_beside_hosts_must_fit_as_it_is(manager, cloud):
+    def ask(vcpus):
+        return manager.create(builders.a_lease(
+            builders.hosts(1), records.ReservationRequest('virtual:instance', {
+                'vcpus': vcpus, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None}),
+            duration_seconds=hunting.HOUR, acquire=hunting.BEST_EFFORT))
+    with pytest.raises(errors.NotEnough):
+        ask(1)
+    cloud.add_host('pooled', vcpus=2)
+    manager.client.create_resource(builders.an_admin(), 'host', 'pooled', {})
+    with pytest.raises(errors.NotEnough):
+        ask(100)
+    lease = hunting.hunted(manager, ask(1))
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    # The two share out what is there between them.
+    names = {each.id: each.name
+             for each in manager.client.list_resources(builders.an_admin(), 'host')}
+    assert {names[key] for each in lease.reservations for key in each.resource_ids} == {
+        'c1', 'pooled'}
