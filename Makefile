@@ -75,7 +75,10 @@ eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet 
 # change is not refused for what it did not do; the others draw theirs, and print them.
 faults: FAULTS = CLIMATE_CHAOS_SECONDS=240 CLIMATE_CHAOS_CLIENTS=20
 faults-long: FAULTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
-	CLIMATE_MODEL_STEPS=200000 CLIMATE_CASES=100000 CLIMATE_SOAK_SECONDS=3600
+	CLIMATE_MODEL_STEPS=200000 CLIMATE_CASES=100000
+# The soak wants the machine for itself.
+faults-long: ALONE = CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults \
+	tests/faults/test_soak.py
 faults-short: FAULTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_CHAOS_SEED=1 \
 	CLIMATE_MODEL_STEPS=1500 CLIMATE_MODEL_SEED=1 CLIMATE_CASES=1500 CLIMATE_SEED=1
 faults-short: CHOSEN = -k "not mariadb"
@@ -87,6 +90,7 @@ faults-long:  ## The same with the figures marked long, some hours.
 faults faults-short faults-long: $(VENV)/.test databases
 	$(FAULTS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m faults $(CHOSEN) \
 		tests/faults
+	$(ALONE)
 
 cloud: $(VENV)/.test  ## A real OpenStack on this machine, with Climate beside it.
 	$(PYTHON) -m tools.cloud up

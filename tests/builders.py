@@ -33,6 +33,10 @@ def minutes(count):
     return datetime.timedelta(minutes=count)
 
 
+def seconds(count):
+    return datetime.timedelta(seconds=count)
+
+
 class Clock:
     """Stands at NOON until it is moved."""
 

@@ -70,7 +70,8 @@ def lease_request(request, limit, schemas):
         name=_name(data['name']), start=None if start == times.NOW else start, end=end,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
         reservations=tuple(_reservation(item) for item in data.get('reservations', ())),
-        notify_at=_notify_at(data, lenient), lenient=lenient,
+        notify_at=_notify_at(data, lenient),
+        acquire=None if lenient else _acquire(data.get('acquire')), lenient=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
         request_hash=_hash(data) if key else None)
 
@@ -227,6 +228,18 @@ def _notify_at(data, lenient):
                                      reason='it must be a moment to come')
             found.append(moment)
     return tuple(found)
+
+
+def _acquire(asked):
+    """The Acquire that a body asks for, or None."""
+    if asked is None:
+        return None
+    values = dict(asked)
+    if 'not_after' in values:
+        values['not_after'] = times.moment('acquire.not_after', values['not_after'])
+        if values['not_after'] == times.NOW:
+            raise errors.BadField(field='acquire.not_after', reason='it must be a moment to come.')
+    return records.Acquire(**values)
 
 
 def _key(key):

@@ -41,7 +41,7 @@ def document(plugins):
                 'post': _operation('Create a lease', lease_create, 201, [
                     {'name': 'Idempotency-Key', 'in': 'header', 'schema': {
                         'type': 'string', 'minLength': 1, 'maxLength': 255}},
-                    _flag('dry_run')]),
+                    _flag('dry_run')], later=True),
             },
             '/leases/{id}': {
                 'parameters': [_ID],
@@ -50,6 +50,10 @@ def document(plugins):
                     {'name': 'If-Match', 'in': 'header', 'schema': {'type': 'string'}},
                     _flag('dry_run')]),
                 'delete': _operation('Delete a lease', status=204),
+            },
+            '/leases/{id}/history': {
+                'parameters': [_ID],
+                'get': _operation('Show what happened to a lease, and why'),
             },
             '/reservations/{id}': {
                 'parameters': [_ID],
@@ -96,9 +100,12 @@ def document(plugins):
     }
 
 
-def _operation(summary, schema=None, status=200, query=()):
+def _operation(summary, schema=None, status=200, query=(), later=False):
+    """One operation; `later` where it may be done after the answer, which is 202 then."""
     operation = {'summary': summary, 'parameters': [_VERSION, *query],
                  'responses': {str(status): {'description': 'Done.'}, 'default': _ERROR}}
+    if later:
+        operation['responses']['202'] = {'description': 'It is being done.'}
     if schema is not None:
         operation['requestBody'] = {'required': True,
                                     'content': {'application/json': {'schema': schema}}}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON schemas of the bodies, by REST version; the OpenAPI document is made from them."""
+from climate.domain import acquire
 
 _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
@@ -11,6 +12,23 @@ _DURATION = {'type': ['string', 'integer'], 'format': 'span',
              'description': 'Seconds, "90m", "1d12h" or "PT1H".'}
 # A property of a host. PostgreSQL refuses an index entry of more than 2700 bytes.
 _VALUE = {'type': ['string', 'number', 'boolean', 'null'], 'maxLength': 512}
+# Ceilings below these are the operator's, and are told by the manager.
+_MANY = 10 ** 6
+_ACQUIRE = {
+    'type': 'object',
+    'required': ['type'],
+    'description': 'How it gets its resources; without it immediate, or scheduled for later.',
+    'properties': {
+        'type': {'enum': list(acquire.FIELDS)},
+        'retries': {'type': 'integer', 'minimum': 1, 'maximum': _MANY},
+        'retry_pause_seconds': {'type': 'integer', 'minimum': 1, 'maximum': _MANY},
+        'timeout_seconds': {'type': 'integer', 'minimum': 1, 'maximum': 1000 * _MANY},
+        'strategy': {'type': 'string', 'minLength': 1, 'maxLength': 64},
+        'not_after': _DATE_TIME,
+        'priority': {'type': 'integer', 'minimum': -1000, 'maximum': 1000},
+    },
+    'additionalProperties': False,
+}
 
 
 def _events(required, properties, closed):
@@ -44,6 +62,7 @@ _CREATE_1_1 = {
         'reservations': _reservations(['resource_type']),
         'events': _events(['type', 'time'], {'type': {'enum': ['notify']}, 'time': _DATE_TIME},
                           closed=True),
+        'acquire': _ACQUIRE,
     },
     'additionalProperties': False,
 }
@@ -53,7 +72,10 @@ _UPDATE_1_0 = {
 }
 _UPDATE_1_1 = {
     'type': 'object',
-    'properties': {**_CREATE_1_1['properties'], 'reservations': _reservations(['id'])},
+    'properties': {
+        **{name: schema for name, schema in _CREATE_1_1['properties'].items()
+           if name != 'acquire'},
+        'reservations': _reservations(['id'])},
     'additionalProperties': False,
 }
 _HOST_CREATE = {

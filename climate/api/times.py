@@ -58,7 +58,10 @@ def seconds(field, value):
             if match and any(match.groups()):
                 found = sum(int(count[:20]) * unit for count, unit
                             in zip(match.groups(), _UNITS.values(), strict=True) if count)
-    if found is None or not 0 < found <= _LONGEST_SECONDS:
+    if found is not None and found > _LONGEST_SECONDS:
+        raise errors.BadField(field=field, reason=(
+            f'"{str(value)[:80]}" is longer than a century, the longest that there is.'))
+    if found is None or found <= 0:
         raise errors.BadField(field=field, reason=(
             f'"{str(value)[:80]}" is no span: write seconds, or "90m", "1d12h", "PT1H".'))
     return found

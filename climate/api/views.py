@@ -3,7 +3,9 @@
 import json
 
 from climate.api import times
+from climate.domain import acquire
 from climate.domain import agenda
+from climate.domain import hunt
 from climate.domain import lifecycle
 
 
@@ -16,9 +18,12 @@ class Views:
     def __init__(self, plugins):
         self._plugins = plugins
 
-    def lease(self, lease, lenient, now):
-        """A Lease, at REST 1.0 (`lenient`) or from 1.1."""
-        return self._lease_1_0(lease, now) if lenient else self._lease_1_1(lease, now)
+    def lease(self, lease, lenient, now, names=False):
+        """A Lease, at REST 1.0 (`lenient`) or from 1.1.
+
+        :param names: also name the servers of others that are moved for it, and their hosts.
+        """
+        return self._lease_1_0(lease, now) if lenient else self._lease_1_1(lease, now, names)
 
     def reservation(self, reservation):
         """A Reservation, from REST 1.1 on."""
@@ -38,7 +43,7 @@ class Views:
                 **_stamps_1_0(event)} for event in lease.events if event.kind in agenda.SHOWN],
         }
 
-    def _lease_1_1(self, lease, now):
+    def _lease_1_1(self, lease, now, names):
         _, status = lifecycle.words(lease.state, lease.task, lease.start, now)
         if lease.deleted_at is not None:
             status = lifecycle.DELETED
@@ -50,6 +55,7 @@ class Views:
             'created_at': times.shown(lease.created_at),
             'updated_at': times.shown(lease.updated_at),
             'ended_at': times.shown(lease.ended_at), 'deleted_at': times.shown(lease.deleted_at),
+            'acquire': _acquire(lease, names),
             'reservations': [self._reservation_1_1(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),
                         'status': event.status}
@@ -81,6 +87,42 @@ class Views:
         # A type that was switched off is shown as it was stored.
         return getattr(plugin, form)(reservation) if plugin else {
             **reservation.request, **reservation.binding}
+
+
+def _acquire(lease, names):
+    """How a lease is acquired: its type, with the fields that this type has."""
+    view, found = {'type': lease.acquire_type}, lease.acquisition
+    if found is None:
+        return view
+    view |= {name: getattr(found, name) for name in acquire.FIELDS[found.type]}
+    if found.type in acquire.QUEUED:
+        view |= {'attempts': found.attempts, 'next_at': times.shown(found.next_at)}
+    if found.type != acquire.RETRIES:
+        view['not_after'] = times.shown(found.not_after)
+    if found.type == acquire.BEST_EFFORT:
+        view['plan'] = found.plan and _plan(hunt.from_json(found.plan), names)
+    return view
+
+
+def _plan(plan, names):
+    """Which hosts are cleared; without names, how many servers leave each, and how many have."""
+    if not names:
+        return {'strategy': plan.strategy, 'hosts': [
+            {'reservation_id': host.reservation_id, 'state': host.state, 'moves': len(host.moves),
+             'moved': sum(move.state == hunt.MOVED for move in host.moves)}
+            for host in plan.hosts]}
+    return {'strategy': plan.strategy, 'hosts': [
+        {'host': host.name, 'reservation_id': host.reservation_id, 'state': host.state,
+         'why': host.why, 'moves': [
+             {'server_id': move.server_id, 'from': move.source, 'to': move.target,
+              'state': move.state} for move in host.moves]} for host in plan.hosts]}
+
+
+def history(lines, names):
+    """What happened to a lease, from REST 1.1 on; `names` as in `Views.lease`."""
+    return [{'at': times.shown(each.at), 'who': each.who, 'what': each.what,
+             'why': each.why if names or each.what not in hunt.NAMING else None}
+            for each in lines]
 
 
 def host(resource, lenient):

@@ -61,11 +61,14 @@ class Leases:
                start: times.Moment | None = None, end: times.Moment | None = None,
                duration: times.Span | None = None, before_end: times.Moment | None = None,
                events: Sequence[Mapping[str, typing.Any]] = (),
+               acquire: Mapping[str, typing.Any] | None = None,
                idempotency_key: str | None = None, dry_run: bool = False) -> http.Record:
         """A new lease; of `start`, `end` and `duration` two are enough, and start is now if alone.
 
         A lost answer is asked for again with the same key, which makes no second lease.
 
+        :param acquire: how it gets its resources: its ``type`` and what belongs to that; None:
+            at once, or set aside for a later start.
         :param idempotency_key: a key of your own; a new one is made if None.
         :param dry_run: only say what would be given.
         :raises Conflict: there is no room; ``details`` says what there is.
@@ -75,6 +78,9 @@ class Leases:
             **_wire_times(start=start, end=end, duration=duration, before_end=before_end)}
         if events:
             body['events'] = [{**event, **_wire_times(time=event['time'])} for event in events]
+        if acquire is not None:
+            body['acquire'] = {**acquire, **_wire_times(**{
+                name: acquire[name] for name in ('not_after',) if name in acquire})}
         response = self._http.call_until_answered(
             'POST', '/leases', body=body, query=_dry(dry_run),
             headers={'Idempotency-Key': _key(idempotency_key)})
@@ -123,6 +129,10 @@ class Leases:
     def end(self, lease_id: str) -> http.Record:
         """The lease, which ends now."""
         return self.update(lease_id, end='now')
+
+    def history(self, lease_id: str) -> Sequence[http.Record]:
+        """What happened to a lease, in order: each with ``at``, ``who``, ``what`` and ``why``."""
+        return [*self._http.pages(f'{_path(lease_id)}/history', 'history')]
 
     def delete(self, lease_id: str) -> None:
         """Done when this comes back, unless the cloud still has something to give back."""

@@ -44,7 +44,7 @@ def span(text: Span) -> datetime.timedelta:
     try:
         return datetime.timedelta(seconds=seconds)
     except OverflowError:
-        raise _bad_span(text) from None
+        raise errors.BadValue(f'"{text}" is longer than any duration can be.') from None
 
 
 def moment(text: Moment, now: datetime.datetime) -> datetime.datetime:

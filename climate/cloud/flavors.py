@@ -89,7 +89,10 @@ class Flavors(base.Flavors):
 
     @faults.read
     def groups(self):
-        return self._every_group(all_projects=True)
+        return [models.ServerGroup(
+                    id=each['id'], name=each['name'], policy=each.get('policy') or '',
+                    members=frozenset(each.get('members') or ()))
+                for each in self._every_group(all_projects=True)]
 
     def _find(self, flavor_id):
         """The flavor as a dict, or None."""
@@ -99,15 +102,15 @@ class Flavors(base.Flavors):
             return None
 
     def _groups(self, name, all_projects=False):
-        return [group_id for group_id, group_name in self._every_group(all_projects)
-                if group_name == name]
+        return [each['id'] for each in self._every_group(all_projects) if each['name'] == name]
 
     def _every_group(self, all_projects):
+        """The groups as dicts."""
         found, offset = [], 0
         while True:
             page = self._client.server_groups.list(
                 all_projects=all_projects, limit=_PAGE, offset=offset)
-            found += [(each.id, each.name) for each in page]
+            found += [each.to_dict() for each in page]
             offset += len(page)
             # A cloud may have set a smaller limit for its pages.
             if not page:

@@ -27,6 +27,21 @@ class Hypervisor:
 
 
 @dataclasses.dataclass(frozen=True)
+class Compute:
+    """A compute service.
+
+    :ivar host: its service host.
+    :ivar enabled: it takes new servers.
+    :ivar reason: why it is disabled, as whoever did that said it; None where nothing was said.
+    """
+
+    host: str
+    enabled: bool
+    up: bool
+    reason: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Server:
     """An instance.
 
@@ -48,6 +63,55 @@ class Server:
     metadata: dict = dataclasses.field(default_factory=dict)
     flavor: 'Flavor | None' = None
     locked: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """A move of a server from one host to another, as Nova keeps it.
+
+    :ivar id: rises with each move.
+    :ivar kind: Nova's word: live-migration, migration, resize, evacuation.
+    :ivar status: Nova's word, such as queued, running, finished, confirmed, completed, error.
+    :ivar source: the service host that it was on.
+    :ivar target: the service host that it goes to; None where none was found.
+    """
+
+    id: int
+    kind: str
+    status: str
+    source: str | None
+    target: str | None
+
+    @property
+    def failed(self):
+        """True for one that came to nothing: the server is where it was."""
+        return self.status in ('error', 'failed', 'cancelled')
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerGroup:
+    """Servers that are to be near each other, or apart.
+
+    :ivar policy: affinity, anti-affinity, soft-affinity or soft-anti-affinity.
+    :ivar members: the ids of its servers.
+    """
+
+    id: str
+    name: str
+    policy: str
+    members: frozenset = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What Placement must find for a server on a host.
+
+    :ivar resources: pairs (resource class, units), sorted.
+    :ivar traits: the names of those that the host must have.
+    """
+
+    resources: tuple
+    traits: frozenset = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,6 +6,7 @@ import threading
 
 from climate import errors
 from climate.cloud import base
+from climate.cloud import computes
 from climate.cloud import faults
 from climate.cloud import flavors
 from climate.cloud import images
@@ -62,4 +63,5 @@ class OpenStackCloud(base.Cloud):
                                           trust_id),
             keystone=keystone.Keystone(self._conf, session_for('keystone'), trust_id),
             servers=servers.Servers(self._conf, session_for('nova'), trust_id),
-            images=images.Images(self._conf, session_for('glance'), trust_id))
+            images=images.Images(self._conf, session_for('glance'), trust_id),
+            computes=computes.Computes(self._conf, session_for('nova'), trust_id))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement: child providers of hosts, their traits and inventories."""
+import collections
 import uuid
 
 from keystoneauth1 import exceptions as keystone_errors
@@ -157,6 +158,40 @@ class Placement(base.Placement):
         names = [name for name in hypervisor_names if name in known]
         found = parallel.each(self._pool, lambda name: self._looked_at(known[name]), names)
         return {name: said for name, said in zip(names, found, strict=True) if said is not None}
+
+    @faults.read
+    def held(self, hypervisor_name):
+        found = self._of_provider(hypervisor_name, 'allocations')
+        return {consumer: each['resources'] for consumer, each in found.items()}
+
+    @faults.read
+    def room(self, shapes):
+        shapes = list(shapes)
+        if not shapes:
+            return {}
+        answer = self._adapter.get('/resource_providers')
+        names = {each['uuid']: each['name'] for each in answer.json()['resource_providers']
+                 if each['uuid'] == each['root_provider_uuid']}
+        found = parallel.each(self._pool, self._candidates, shapes)
+        return {shape: {names[root]: free for root, free in hosts.items() if root in names}
+                for shape, hosts in zip(shapes, found, strict=True)}
+
+    def _candidates(self, shape):
+        """{uuid of a root provider with room for the shape: {resource class: units free}}."""
+        required = [f'!{base.Computes.BARRED}', *sorted(shape.traits)]
+        answer = self._adapter.get('/allocation_candidates', params={
+            'resources': ','.join(f'{name}:{units}' for name, units in shape.resources),
+            'required': ','.join(required)}).json()
+        providers = answer['provider_summaries']
+        usable = {providers[each]['root_provider_uuid']
+                  for request in answer['allocation_requests'] for each in request['allocations']}
+        found = {root: collections.Counter() for root in usable}
+        for provider in providers.values():
+            free = found.get(provider['root_provider_uuid'])
+            if free is not None:
+                free.update({name: has['capacity'] - has['used']
+                             for name, has in provider['resources'].items()})
+        return {root: dict(free) for root, free in found.items()}
 
     def _looked_at(self, provider):
         """(traits, inventory), or None for a provider that has just gone."""

@@ -8,6 +8,7 @@ from novaclient import exceptions as nova_errors
 from climate import errors
 from climate.cloud import base
 from climate.cloud import faults
+from climate.cloud import models
 from climate.cloud import nova
 
 # The first one at which a server can be woken on a host of one's choice.
@@ -101,20 +102,29 @@ class Servers(base.Servers):
             self._client.servers.stop(server_id)
 
     @faults.translated
-    def migrate(self, server_id):
+    def migrate(self, server_id, service_host=None):
         found = self._find(server_id)
         if found is None:
             raise errors.ServerNotFound(server_id=server_id)
         with self._about(server_id):
             if found.status in _ALIVE:
-                self._client.servers.live_migrate(server_id, host=None, block_migration='auto')
+                self._client.servers.live_migrate(
+                    server_id, host=service_host, block_migration='auto')
             elif found.status == 'SHUTOFF':
-                self._client.servers.migrate(server_id)
+                self._client.servers.migrate(server_id, host=service_host)
             elif found.status == 'VERIFY_RESIZE':
                 self._client.servers.confirm_resize(server_id)
             else:
                 raise errors.StillBusy(service=self.service, reason=(
                     f'server {server_id} cannot be moved while it is {found.status}.'))
+
+    @faults.read
+    def last_move(self, server_id):
+        found = self._client.migrations.list(instance_uuid=server_id)
+        last = max(found, key=lambda each: each.id, default=None)
+        return last and models.Move(
+            id=last.id, kind=last.migration_type, status=last.status, source=last.source_compute,
+            target=last.dest_compute)
 
     @faults.read
     def failures(self, server_id, change, since):

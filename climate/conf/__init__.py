@@ -5,6 +5,7 @@ from oslo_db import options as database
 from oslo_log import log
 
 from climate import version
+from climate.conf import acquire
 from climate.conf import api
 from climate.conf import base
 from climate.conf import cloud
@@ -15,7 +16,7 @@ from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 
-MODULES = (base, api, manager, cloud, keystone, nova, placement, glance, simulated)
+MODULES = (base, api, manager, acquire, cloud, keystone, nova, placement, glance, simulated)
 
 
 def register(conf):

@@ -25,6 +25,9 @@ OPTS = [
                       'with each.'),
     cfg.FloatOpt('retry_longest_seconds', default=120, min=0,
                  help='The pause between two tries grows up to this, in seconds.'),
+    cfg.IntOpt('heal_seconds', default=60, min=0,
+               help='How often the start of a lease that was given up is tried again before its '
+                    'end, in seconds: besides whenever somebody gives something back. 0: never.'),
     cfg.FloatOpt('busy_seconds', default=1, min=0,
                  help='Pause between two looks at something that takes its time in the cloud '
                       '(servers that are being deleted, a host that is still held), in seconds.'),

@@ -21,6 +21,9 @@ OPTS = [
     cfg.FloatOpt('server_seconds', default=0, min=0,
                  help='How long it takes to build, shelve, unshelve, suspend or move a server, in '
                       'seconds. 0: it is done at once.'),
+    cfg.FloatOpt('migrate_seconds', min=0,
+                 help='How long it takes to move a server, in seconds. Not set: as '
+                      'server_seconds.'),
     cfg.FloatOpt('image_seconds', default=0, min=0,
                  help='How long the image of a server is being made, in seconds. 0: it is active '
                       'at once.'),

@@ -54,7 +54,7 @@ def of_reservations(connection, reservation_ids):
 
 
 _FREE = (
-    sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity)
+    sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity, RESOURCES.c.lent_to)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None),
            # PostgreSQL would make a join of NOT EXISTS, and look at all resources and all that is
@@ -76,6 +76,8 @@ _FREE_ONES = {
 def free_resources(connection, pool, span, not_held_but_by=None, ignoring=(), page=None):
     """Resources of a pool of which nobody has anything during `span`: {id: Resource}.
 
+    Those that are lent to one reservation, and so to nobody else, are among them.
+
     :param span: the Interval, widened already by the time for cleaning.
     :param not_held_but_by: where given, a set of reservation ids: resources that any other
         reservation occupies now are left out.
@@ -89,11 +91,13 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=(), pa
         asked['after_id'], asked['limit'] = page
     rows = connection.execute(
         _FREE_ONES[not_held_but_by is not None, page is not None], asked).all()
-    return {row[0]: records.Resource(*row) for row in rows}
+    return {key: records.Resource(key, pool, name, capacity, lent_to=lent_to)
+            for key, name, capacity, lent_to in rows}
 
 
 _RESERVABLE = (
-    sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity, RESOURCES.c.held_by)
+    sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity, RESOURCES.c.held_by,
+              RESOURCES.c.lent_to)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None))
     .order_by(RESOURCES.c.id))
@@ -102,8 +106,8 @@ _RESERVABLE = (
 def reservable_resources(connection, pool):
     """All resources of a pool that are in order, whoever has them: {id: Resource}."""
     rows = connection.execute(_RESERVABLE, {'pool': pool}).all()
-    return {key: records.Resource(key, pool, name, capacity, held_by=held_by)
-            for key, name, capacity, held_by in rows}
+    return {key: records.Resource(key, pool, name, capacity, held_by=held_by, lent_to=lent_to)
+            for key, name, capacity, held_by, lent_to in rows}
 
 
 _BOOKINGS = (

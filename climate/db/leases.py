@@ -5,16 +5,18 @@ import dataclasses
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import acquisitions
 from climate.db import engine
 from climate.db import events
 from climate.db import reservations
 from climate.db import tables
+from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import records
 
 LEASES = tables.LEASES
 _COLUMNS = tuple(field.name for field in dataclasses.fields(records.Lease)
-                 if field.name not in ('reservations', 'events'))
+                 if field.name not in ('reservations', 'events', 'acquisition'))
 
 # The statements of each lease's life are built once: building one costs more than asking it.
 _ADD = sa.insert(LEASES)
@@ -34,6 +36,8 @@ def add(connection, lease):
     connection.execute(_ADD, _values(lease))
     reservations.add(connection, lease.reservations)
     events.add(connection, lease.events)
+    if lease.acquisition is not None:
+        acquisitions.add(connection, lease)
 
 
 def get(connection, lease_id):
@@ -168,8 +172,12 @@ def _whole(connection, rows):
     ids = [row.id for row in rows]
     of_lease = reservations.of_leases(connection, ids)
     happening = events.of_leases(connection, ids)
+    # Most have none, and nothing is asked for them.
+    sought = acquisitions.of_leases(connection, [
+        row.id for row in rows if row.acquire_type in acquire.LASTING])
     return [records.Lease(**row._mapping, reservations=of_lease.get(row.id, ()),
-                          events=happening.get(row.id, ())) for row in rows]
+                          events=happening.get(row.id, ()), acquisition=sought.get(row.id))
+            for row in rows]
 
 
 def _conditions(query, now):

@@ -18,8 +18,8 @@ RESOURCES = tables.RESOURCES
 PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
 _COLUMNS = tuple(RESOURCES.c[name] for name in (
-    'id', 'pool', 'name', 'capacity', 'reservable', 'generation', 'held_by', 'created_at',
-    'updated_at'))
+    'id', 'pool', 'name', 'capacity', 'reservable', 'generation', 'held_by', 'lent_to',
+    'created_at', 'updated_at'))
 
 # The statements of each lease's life are built once: building one costs more than asking it.
 _IDS = sa.bindparam('ids')
@@ -51,10 +51,13 @@ _VALUES = (
     .where(VALUES.c.resource_id.in_(_IDS)))
 
 
-def add(connection, pool, name, capacity, now):
-    """Enrol a resource; returns its id. A name that is enrolled already fails as a duplicate."""
+def add(connection, pool, name, capacity, now, **values):
+    """Enrol a resource; returns its id. A name that is enrolled already fails as a duplicate.
+
+    :param values: of further columns: reservable, lent_to.
+    """
     return connection.execute(sa.insert(RESOURCES).values(
-        pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now)
+        pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now, **values)
     ).inserted_primary_key[0]
 
 
@@ -159,6 +162,17 @@ def release_others(connection, reservation_id):
     One whose lease is being deleted keeps them to its end: all promises to it are void.
     """
     connection.execute(_RELEASE_OTHERS, {'holder': reservation_id})
+
+
+def lent(connection, reservation_ids=None):
+    """The enrolled resources that are lent to these reservations (to any), without properties."""
+    statement = sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
+    if reservation_ids is None:
+        statement = statement.where(RESOURCES.c.lent_to.is_not(None))
+    else:
+        statement = statement.where(RESOURCES.c.lent_to.in_(list(reservation_ids)))
+    return [records.Resource(**row._mapping)
+            for row in connection.execute(statement.order_by(RESOURCES.c.id))]
 
 
 def set_values(connection, pool, resource_id, values, now, fact=False):

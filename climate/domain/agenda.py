@@ -17,19 +17,24 @@ CHECK = 'check_lease'
 UPDATE = 'update_lease'
 DELETE = 'delete_lease'
 DROP_TRUST = 'drop_trust'
+GIVE_BACK = 'give_back'
+ACQUIRE = 'acquire_lease'
+HEAL = 'heal_lease'
 
 # What users see of the agenda; the others are Climate's own errands.
 SHOWN = (START, BEFORE_END, END, NOTIFY)
 
 # The task that an event does to its lease; an event without one changes nothing of the lease.
-TASK_OF = {START: 'start', UPDATE: 'update', END: 'end', DELETE: 'delete'}
+TASK_OF = {START: 'start', HEAL: 'start', UPDATE: 'update', END: 'end', DELETE: 'delete'}
 
 # At one moment whatever gives back comes before whatever takes, and a lease of an hour starts
 # before it is told that its end is near.
-RANK = {DELETE: 0, END: 1, CHECK: 2, UPDATE: 3, PREPARE: 4, START: 5, BEFORE_END: 6, NOTIFY: 7,
-        DROP_TRUST: 8}
+RANK = {DELETE: 0, END: 1, CHECK: 2, UPDATE: 3, PREPARE: 4, START: 5, HEAL: 6, ACQUIRE: 7,
+        BEFORE_END: 8, NOTIFY: 9, DROP_TRUST: 10, GIVE_BACK: 11}
 # Before these nothing of a lease is in the cloud.
-_FIRST_STEPS = (PREPARE, START)
+_FIRST_STEPS = (ACQUIRE, PREPARE, START)
+# These are not begun any more on a lease that is to be deleted.
+_NOT_BESIDE_DELETION = (ACQUIRE, PREPARE, START, HEAL, UPDATE, CHECK, BEFORE_END)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,16 +112,27 @@ def untouched(lease: records.Lease) -> bool:
 
     Something that was claimed may have been cut short by a crash.
     """
-    return lease.state == lifecycle.PENDING and all(
+    return lease.state in (lifecycle.PENDING, lifecycle.ACQUIRING) and all(
         event.claim_no == 0 for event in lease.events if event.kind in _FIRST_STEPS)
+
+
+def deletion_ordered(lease: records.Lease) -> bool:
+    """True for a lease that is to be deleted, or is gone."""
+    ordered = lease.event(DELETE)
+    return lease.deleted_at is not None or (
+        ordered is not None and ordered.status != lifecycle.EVENT_DONE)
+
+
+def given_up(lease: records.Lease) -> bool:
+    """True for a lease whose resources were looked for in vain; it has nothing."""
+    return (lease.acquisition is not None and lease.event(START) is None
+            and lease.state in (lifecycle.ERROR, lifecycle.TIMEDOUT))
 
 
 def is_moot(lease: records.Lease, event: records.Event) -> bool:
     """True where the lease is past what the event would do."""
     task = TASK_OF.get(event.kind)
-    ordered = lease.event(DELETE)
-    if (event.kind in (START, UPDATE, BEFORE_END, PREPARE, CHECK) and ordered is not None
-            and ordered.status != lifecycle.EVENT_DONE):
+    if event.kind in _NOT_BESIDE_DELETION and deletion_ordered(lease):
         return True
     if event.kind in (BEFORE_END, NOTIFY):
         return lease.deleted_at is not None
@@ -125,6 +141,11 @@ def is_moot(lease: records.Lease, event: records.Event) -> bool:
         # While it starts, what sleeps is being woken.
         return True
     if event.kind == CHECK and lease.state == lifecycle.TERMINATED:
+        return True
+    if event.kind == ACQUIRE:
+        return lease.state != lifecycle.ACQUIRING or lease.deleted_at is not None
+    if event.kind == START and lease.state == lifecycle.ERROR:
+        # It was given up; from then on another event tries it again.
         return True
     return task is not None and (lease.deleted_at is not None or (
         lease.state not in lifecycle.TASKS[task].begins_in))

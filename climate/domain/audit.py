@@ -4,18 +4,21 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 import re
+from typing import Any
 
 from climate.domain import agenda
+from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
 
 _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 # While one of these is due or is carried out, the cloud is between two pictures.
-_MOVES = (agenda.PREPARE, agenda.START, agenda.UPDATE, agenda.END, agenda.DELETE)
+_MOVES = (agenda.ACQUIRE, agenda.PREPARE, agenda.START, agenda.HEAL, agenda.UPDATE,
+          agenda.END, agenda.DELETE, agenda.GIVE_BACK)
 
 #: What kinds of drift there are.
 KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',
-         'foreign host', 'unknown host')
+         'foreign host', 'unknown host', 'fence', 'lent')
 
 # Repairs, in the order in which they are made, and how a table says what each does.
 CLEAR = 'clear'
@@ -24,6 +27,8 @@ MEND = 'mend'
 COMPLETE = 'complete'
 ENROL = 'enrol'
 DROP_TRUST = 'drop trust'
+UNFENCE = 'unfence'
+GIVE_BACK = 'give back'
 REPAIRS = {
     CLEAR: 'removes it',
     RELEASE: 'lets go of it in the accounts',
@@ -31,6 +36,8 @@ REPAIRS = {
     COMPLETE: 'adds what is missing',
     ENROL: 'enrols it, if it is empty',
     DROP_TRUST: 'drops it',
+    UNFENCE: 'enables it',
+    GIVE_BACK: 'gives it back, if it is empty',
 }
 BY_HAND = 'nothing: a person must decide'
 
@@ -61,7 +68,8 @@ class Drift:
     :ivar problem: what is wrong with it, in words.
     :ivar repair: the key in REPAIRS of what a repair does; None where a person must act.
     :ivar target: what the repair is about: the id of a reservation, trust or server; for CLEAR the
-        pair (resource type, `made_for` of the Trace), for MEND and ENROL (pool, name).
+        pair (resource type, `made_for` of the Trace), for MEND and ENROL (pool, name), for UNFENCE
+        (service host, id of the lease).
     """
 
     kind: str
@@ -190,6 +198,24 @@ def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
             for lease in leases
             if lease.state == lifecycle.ERROR and lease.deleted_at is None and lease.end <= now
             and made & {each.id for each in lease.reservations if not is_over(lease, each)}]
+
+
+def fences(computes: Iterable[Any], seeking: Iterable[str]) -> list[Drift]:
+    """The fences around hosts that are not being cleared (any more).
+
+    :param computes: the compute services, each with host, enabled and the reason why it is not.
+    :param seeking: the ids of leases that may be having hosts cleared.
+    """
+    seeking, drifts = set(seeking), []
+    for each in computes:
+        reason = each.reason or ''
+        lease_id = reason.removeprefix(hunt.FENCE_PREFIX)
+        if not each.enabled and lease_id != reason and lease_id not in seeking:
+            drifts.append(Drift(
+                'fence', f'service of {each.host}',
+                f'disabled as if it were being cleared for lease {lease_id}, which it is not',
+                UNFENCE, (each.host, lease_id)))
+    return drifts
 
 
 def in_both(first: Iterable[Drift], second: Iterable[Drift]) -> list[Drift]:

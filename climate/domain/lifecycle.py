@@ -61,11 +61,18 @@ class Task:
 TEARDOWN = ('end', 'delete')
 
 TASKS = {task.name: task for task in (
-    Task('start', 'STARTING', frozenset({PENDING}), ACTIVE, 'be started'),
+    Task('start', 'STARTING', frozenset({PENDING, ERROR}), ACTIVE, 'be started'),
     Task('update', 'UPDATING', frozenset({PENDING, ACTIVE, ERROR}), None, 'be changed'),
     Task('end', 'TERMINATING', frozenset({PENDING, ACTIVE, ERROR}), TERMINATED, 'be ended'),
     Task('delete', 'DELETING', frozenset(STATES), TERMINATED, 'be deleted'),
 )}
+
+#: How looking for the resources of a lease comes to its end: {what happened: its state then}. It
+#: is no task: the state itself shows it.
+ACQUIRED = 'acquired'
+USED_UP = 'tries used up'
+TOO_LATE = 'time passed'
+ACQUIRING_ENDS = {ACQUIRED: PENDING, USED_UP: ERROR, TOO_LATE: TIMEDOUT}
 
 # How a state is called while no task runs: at REST 1.0, and from 1.1.
 _WORDS = {
@@ -141,4 +148,6 @@ def as_dot() -> str:
             if state != task.failure:
                 lines.append(f'  {state} -> {task.failure} [label="{task.name} fails", '
                              'style=dashed];')
+    lines += [f'  {ACQUIRING} -> {state} [label="{what}"];'
+              for what, state in ACQUIRING_ENDS.items()]
     return '\n'.join(lines + ['}']) + '\n'

@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 from typing import Any
 
+from climate.domain import acquire
 from climate.domain import interval
 from climate.domain import lifecycle
 
@@ -35,7 +36,8 @@ class Resource:
     """Something that can be given: a host, an address, a storage backend.
 
     `capacity` is {class: units}; `properties` what operators said of it; `facts` what the cloud
-    says of it. `held_by` is the reservation that occupies all of it in the cloud now.
+    says of it. `held_by` is the reservation that occupies all of it in the cloud now; `lent_to` the
+    one for which alone it is enrolled, None where anybody may book it.
     """
 
     id: int
@@ -45,6 +47,7 @@ class Resource:
     reservable: bool = True
     generation: int = 0
     held_by: str | None = None
+    lent_to: str | None = None
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     created_at: Moment | None = None
@@ -113,8 +116,66 @@ class Event:
 
 
 @dataclasses.dataclass(frozen=True)
+class Acquire:
+    """How a lease is to be acquired, as a caller asked for it; what was not said is None."""
+
+    type: str
+    retries: int | None = None
+    retry_pause_seconds: int | None = None
+    timeout_seconds: int | None = None
+    strategy: str | None = None
+    not_after: Moment | None = None
+    priority: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Acquisition:
+    """How the resources of a lease are looked for, and how far that has come.
+
+    The fields of its type (`acquire.FIELDS`) are as in Acquire, all of them settled. `not_after` is
+    when it is given up, None for never. `duration_seconds` is how long the lease lasts from the
+    moment it is acquired, None where its end is fixed. `attempts` counts those that cost a retry;
+    the next of these is at `next_at`. `wakes` counts how often it was woken by what others gave
+    back, `heard` those of them that a try has followed. `plan` is what a best effort decided,
+    JSON-ready, written before it is done.
+    """
+
+    lease_id: str
+    type: str
+    retries: int | None = None
+    retry_pause_seconds: int | None = None
+    timeout_seconds: int | None = None
+    strategy: str | None = None
+    not_after: Moment | None = None
+    priority: int = 0
+    duration_seconds: int | None = None
+    notify_at: tuple[Moment, ...] = ()
+    attempts: int = 0
+    next_at: Moment | None = None
+    wakes: int = 0
+    heard: int = 0
+    plan: Mapping[str, Any] | None = None
+    created_at: Moment | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class HistoryLine:
+    """One thing that happened to a lease: who did what, and why where more is to be said."""
+
+    at: Moment
+    who: str
+    what: str
+    why: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Lease:
-    """The contract: reservations for a project from `start` to `end`."""
+    """The contract: reservations for a project from `start` to `end`.
+
+    While it is being acquired, `start` is the moment of the request and `end` what would follow
+    from it; both are settled when it is acquired. `acquisition` is None where it was not looked for
+    after the request: for the types immediate and scheduled.
+    """
 
     id: str
     name: str
@@ -135,8 +196,16 @@ class Lease:
     updated_at: Moment | None = None
     ended_at: Moment | None = None
     deleted_at: Moment | None = None
+    acquire_type: str = acquire.IMMEDIATE
     reservations: tuple[Reservation, ...] = ()
     events: tuple[Event, ...] = ()
+    acquisition: Acquisition | None = None
+
+    def interval_from(self, now: Moment) -> interval.Interval:
+        """The time that it lasts where it is acquired at this moment."""
+        seconds = self.acquisition.duration_seconds if self.acquisition is not None else None
+        end = self.end if seconds is None else now + datetime.timedelta(seconds=seconds)
+        return interval.Interval(now, end)
 
     @property
     def interval(self) -> interval.Interval:
@@ -147,6 +216,20 @@ class Lease:
         """Those that are not over."""
         return tuple(each for each in self.reservations
                      if each.state != lifecycle.RESERVATION_DELETED)
+
+    @property
+    def leased_ids(self) -> list[str]:
+        """The ids of the things of the cloud that its reservations lease."""
+        return [each.leased_id for each in self.reservations if each.leased_id is not None]
+
+    @property
+    def given_up_at(self) -> Moment | None:
+        """When a lease that is being acquired is given up; None for never."""
+        if self.acquisition is None:
+            return None
+        fixed = self.end if self.acquisition.duration_seconds is None else None
+        return min((each for each in (fixed, self.acquisition.not_after) if each is not None),
+                   default=None)
 
     def task_at(self, now: Moment) -> str | None:
         """The task that holds the lease at `now`; one whose time ran out holds it no more."""
@@ -198,6 +281,7 @@ class LeaseRequest:
     before_end: Moment | None = None
     reservations: tuple[ReservationRequest, ...] = ()
     notify_at: tuple[Moment, ...] = ()
+    acquire: Acquire | None = None
     lenient: bool = True
     dry_run: bool = False
     idempotency_key: str | None = None

@@ -15,7 +15,11 @@ from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import binding
 from climate.manager import lease_cloud
+from climate.manager import results
 from climate.manager import substitutes
+from climate.manager.acquire import hunt
+from climate.manager.acquire import lending
+from climate.manager.acquire import tries
 from climate.plugins import base
 
 LOG = log.getLogger(__name__)
@@ -30,42 +34,7 @@ _STATES_AFTER = {
 _MAKING = ('prepare', 'start')
 _GONE = 'What it leased is not in the cloud any more.'
 _NEVER_CAME = 'What it was made for never came.'
-
-DONE = 'done'
-BUSY = 'busy'
-FAILED = 'failed'
-MOOT = 'moot'
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How an action went.
-
-    :ivar result: DONE; BUSY, to be tried again in a moment; FAILED; MOOT, nothing was to be done.
-    :ivar reason: in words, for the lease and the log.
-    :ivar states: {reservation id: its new state}.
-    :ivar bindings: {reservation id: what the cloud made for it}.
-    :ivar free: ids of reservations that occupy nothing any more.
-    :ivar patient: while it is BUSY it is tried again as often as it takes.
-    :ivar over: no reservation of the lease is left, so that it ends before its time.
-    :ivar in_vain: ids of reservations that are over because what they lease never came.
-    """
-
-    result: str
-    reason: str | None = None
-    states: dict = dataclasses.field(default_factory=dict)
-    bindings: dict = dataclasses.field(default_factory=dict)
-    free: frozenset = frozenset()
-    patient: bool = False
-    over: bool = False
-    in_vain: frozenset = frozenset()
-
-    def without(self, ids):
-        """The same where nothing is said of the reservations `ids`: they are to be tried again."""
-        return dataclasses.replace(
-            self, result=BUSY if self.result == DONE else self.result, over=False,
-            states={key: state for key, state in self.states.items() if key not in ids},
-            free=self.free - ids, in_vain=self.in_vain - ids)
+_PASSED = 'Its whole time passed before it could be started.'
 
 
 class Actions:
@@ -75,11 +44,16 @@ class Actions:
         self._core = core
         self._substitutes = substitutes.Substitutes(core)
         self._binding = binding.Binding(core)
+        self._tries = tries.Tries(core)
+        self._hunt = hunt.Hunt(core)
+        self._lending = lending.Lending(core)
         self._by_kind = {
             agenda.START: self._start, agenda.UPDATE: self._update, agenda.END: self._end,
             agenda.DELETE: self._end, agenda.BEFORE_END: self._before_end,
             agenda.NOTIFY: self._tell, agenda.DROP_TRUST: self._drop_trust,
             agenda.PREPARE: self._prepare, agenda.CHECK: self._check,
+            agenda.HEAL: self._heal, agenda.ACQUIRE: self._tries.carry_out,
+            agenda.GIVE_BACK: self._give_back,
         }
 
     def perform(self, claim):
@@ -94,16 +68,22 @@ class Actions:
             with guard.before_each_call(claim.hold.check):
                 return self._by_kind[claim.event.kind](claim, claim.at)
         except errors.StillBusy as error:
-            return Outcome(BUSY, error.message)
+            return results.Outcome(results.BUSY, error.message)
         except errors.ClimateError as error:
-            return Outcome(FAILED, error.message)
+            return results.Outcome(results.FAILED, error.message)
 
     def _start(self, claim, now):
         if agenda.passed_by(claim.lease, now):
-            return Outcome(MOOT, 'Its whole time passed before it could be started.')
+            return results.Outcome(results.MOOT, _PASSED)
         claim, in_vain = self._bound(claim, now)
         claim = self._occupy(claim, now)
         return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain)
+
+    def _heal(self, claim, now):
+        """Start, after all, a lease whose start was given up."""
+        if claim.lease.end <= now:
+            return results.Outcome(results.MOOT, claim.lease.reason)
+        return self._start(claim, now)
 
     def _prepare(self, claim, now):
         claim, in_vain = self._bound(claim, now)
@@ -118,7 +98,7 @@ class Actions:
         for each in lease.open_reservations:
             if each.leased_id is not None:
                 gone |= self._plugin(each).gone(self._core.cloud, [each.leased_id])
-        return _without(lease, Outcome(DONE), {
+        return _without(lease, results.Outcome(results.DONE), {
             each.id for each in lease.open_reservations if each.leased_id in gone}, _GONE)
 
     def _update(self, claim, now):
@@ -131,10 +111,12 @@ class Actions:
     def _end(self, claim, now):
         lease = claim.lease
         left = lease.open_reservations
-        if _never_touched(lease):
+        if lease.state == lifecycle.ACQUIRING:
+            self._hunt.abandon(lease, now)
+        if lease.state == lifecycle.ACQUIRING or _never_touched(lease):
             ids = [each.id for each in left]
-            return Outcome(DONE, lease.reason, free=frozenset(ids),
-                           states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
+            return results.Outcome(results.DONE, lease.reason, free=frozenset(ids),
+                                   states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
         outcome = self._each(claim, now, 'end', left)
         ended = [key for key, state in outcome.states.items()
                  if state == lifecycle.RESERVATION_DELETED]
@@ -145,16 +127,20 @@ class Actions:
         if lease.state == lifecycle.PENDING and lease.end > now:
             raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
         if lease.state != lifecycle.ACTIVE:
-            return Outcome(MOOT)
+            return results.Outcome(results.MOOT)
         return self._each(claim, now, 'before_end', lease.open_reservations)
 
     def _tell(self, claim, now):
-        return Outcome(DONE)
+        return results.Outcome(results.DONE)
 
     def _drop_trust(self, claim, now):
         if claim.lease.trust_id is not None:
             self._core.cloud.as_service().keystone.delete_trust(claim.lease.trust_id)
-        return Outcome(DONE)
+        return results.Outcome(results.DONE)
+
+    def _give_back(self, claim, now):
+        self._lending.give_back([each.id for each in claim.lease.reservations])
+        return results.Outcome(results.DONE)
 
     def _bound(self, claim, now):
         """The claim with the reservations of its lease bound, and ids of those in vain."""
@@ -214,10 +200,11 @@ class Actions:
             states[reservation.id] = good
             if made is not None and method in _MAKING:
                 bindings[reservation.id] = made
-        result = FAILED if reasons else BUSY if busy else DONE
-        outcome = Outcome(result, ' '.join(reasons or busy) or None,
-                          {key: state for key, state in states.items() if state is not None},
-                          bindings, patient=patient, in_vain=in_vain)
+        result = results.FAILED if reasons else results.BUSY if busy else results.DONE
+        outcome = results.Outcome(
+            result, ' '.join(reasons or busy) or None,
+            {key: state for key, state in states.items() if state is not None}, bindings,
+            patient=patient, in_vain=in_vain)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

@@ -3,6 +3,7 @@
 from climate.db import leases
 from climate.db import resources
 from climate.domain import audit
+from climate.domain import lifecycle
 from climate.manager import picture as pictures
 
 
@@ -39,6 +40,8 @@ class Auditor:
             *self._of_running(picture, accounts),
             *self._of_pools(picture, accounts),
             *_held_for_nobody(accounts, ids),
+            *_lent_to_nobody(accounts, ids),
+            *audit.fences(picture.computes, _seeking(before[0], after[0])),
             *(audit.Drift('trust', f'trust {each.id}', 'no lease has it', audit.DROP_TRUST,
                           each.id) for each in picture.trusts if each.id not in trusted)])
 
@@ -85,7 +88,26 @@ def _accounts(before, after, now):
 def _mentioned(traces, pools):
     """The ids of all reservations and leases that the cloud or a resource names."""
     return ({trace.made_for for trace in traces}
-            | {each.held_by for found in pools.values() for each in found} - {None})
+            | {key for found in pools.values() for each in found
+               for key in (each.held_by, each.lent_to)} - {None})
+
+
+def _seeking(*readings):
+    """The ids of the leases that were being acquired."""
+    return {lease.id for found in readings for lease in found
+            if lease.state == lifecycle.ACQUIRING}
+
+
+def _lent_to_nobody(accounts, known):
+    """The resources that are enrolled for a reservation which is over, or which nobody knows."""
+    over = accounts.over()
+    for found in accounts.resources.values():
+        for each in found:
+            if each.held_by is None and (
+                    each.lent_to in over or each.lent_to not in {None, *known}):
+                yield audit.Drift('lent', f'{each.pool} {each.name}',
+                                  f'lent to reservation {each.lent_to}, which is over',
+                                  audit.GIVE_BACK, each.lent_to)
 
 
 def _held_for_nobody(accounts, known):

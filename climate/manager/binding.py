@@ -61,7 +61,9 @@ class Binding:
         """
         lease = self._claim_arrivals(lease)
         waiting = [each for each in lease.open_reservations if self._awaits(each)]
-        in_vain = {each.id for each in waiting if now >= lease.created_at + datetime.timedelta(
+        # What was looked for first was of no use to anybody until it was found.
+        since = lease.created_at if lease.acquisition is None else lease.start
+        in_vain = {each.id for each in waiting if now >= since + datetime.timedelta(
             seconds=self._core.registry.plugin(each.resource_type).patience_seconds)}
         if len(in_vain) < len(waiting):
             raise errors.StillBusy(service='Nova', reason=(

@@ -73,6 +73,10 @@ class Terms:
         """True where what is chosen must be free in the cloud already."""
         return self.span.start <= self.now + self.grace
 
+    def may_have(self, resource):
+        """Whether the resource may be chosen at all: not one that is lent to somebody else."""
+        return resource.lent_to in {None, *self.own}
+
     def booked(self, connection, ids, span):
         """What others have of resources, each with the time for cleaning before and after it.
 
@@ -103,6 +107,12 @@ class Booking:
         self._grace = datetime.timedelta(seconds=conf.release_grace_seconds)
         self._longest_pause = longest_pause(conf)
         self._attempts = conf.booking_attempts
+
+    def wishes_of(self, reservation, **kept):
+        """The Wishes of a reservation, one for each pool that its plugin draws from."""
+        plugin = self._core.registry.plugin(reservation.resource_type)
+        return [Wish(reservation_id=reservation.id, need=need, **kept)
+                for need in plugin.needs(reservation.request)]
 
     def book(self, wishes, span, now, write, planned=None, avoid=()):
         """Choose for `wishes` during `span`, then call `write(connection, chosen)`.
@@ -203,7 +213,8 @@ class Booking:
                 connection, need.pool, terms.span.widened(self._cleaning),
                 terms.own if terms.soon else None, ignoring=terms.replaced, page=page)
             matching = criteria.matching(self._core, connection, need, {
-                key: each for key, each in free.items() if key not in left_out})
+                key: each for key, each in free.items()
+                if key not in left_out and terms.may_have(each)})
             found += [fit.Candidate(key, free[key].capacity) for key in matching]
             if page is None or len(free) < page[1] or len(found) >= wanted:
                 return found
@@ -212,7 +223,8 @@ class Booking:
     def _shared(self, connection, need, terms):
         """The resources in order, with what others have of them, as Candidates."""
         free = allocations.reservable_resources(connection, need.pool)
-        free = {key: each for key, each in free.items() if key not in terms.avoid
+        free = {key: each for key, each in free.items()
+                if key not in terms.avoid and terms.may_have(each)
                 and (not terms.soon or each.held_by in {None, *terms.own})}
         booked = terms.booked(connection, free, terms.span)
         return [fit.Candidate(key, free[key].capacity, tuple(booked.get(key, ())))
@@ -238,7 +250,8 @@ class Booking:
                 raise errors.LostRace()
             amount = fit.WHOLE if given.whole else given.amount
             taken += [(terms.span, amount)] * given.copies
-            if terms.soon and resource.held_by not in {None, *terms.own}:
+            if not terms.may_have(resource) or (
+                    terms.soon and resource.held_by not in {None, *terms.own}):
                 raise errors.LostRace()
 
     def _prove_matching(self, connection, wishes, chosen, locked):

@@ -16,9 +16,11 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import booking
 from climate.manager import core
+from climate.manager import criteria
 from climate.manager import leases as use_cases
 from climate.manager import moments
 from climate.manager import notify
+from climate.manager.acquire import line
 from climate.plugins import base
 
 LOG = log.getLogger(__name__)
@@ -90,6 +92,10 @@ class Changes:
 
     @staticmethod
     def _refuse_by_state(lease, changes, now):
+        if lease.state == lifecycle.ACQUIRING or agenda.given_up(lease):
+            raise errors.BadTransition(
+                f'Lease {lease.id} has not got its resources: only its name can be changed now, '
+                'or delete it and ask anew.', lease_id=lease.id)
         if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
             raise errors.LeaseEnded(lease_id=lease.id)
         if lease.task is not None:
@@ -147,15 +153,15 @@ class Changes:
             if inside and reservation.id not in target.changed:
                 continue
             running = lease.state != lifecycle.PENDING
-            for wish in self._leases.wishes_of(reservation, keep=reservation.resource_ids,
-                                               must_keep=running):
+            for wish in self._booking.wishes_of(reservation, keep=reservation.resource_ids,
+                                                must_keep=running):
                 if running and wish.need.optional and not wish.keep:
                     # It does without, and what runs elsewhere does not come to new room.
                     continue
                 if reservation.id not in target.changed:
                     wish = _as_many_as_now(wish, running)
                 wishes.append(wish)
-        self._leases.check_names(wishes)
+        criteria.check_wishes(self._core, wishes)
         return wishes, span
 
     def _apply(self, context, lease, target, wishes, span, changes, now):
@@ -173,6 +179,9 @@ class Changes:
                          f'{wanted.start.isoformat()} to {wanted.end.isoformat()}')
             after = leases.get(connection, lease.id)
             notify.publish(connection, after, now, 'update')
+            if lease.state == lifecycle.PENDING:
+                # What others have in use yet is given back by an event, which wakes them.
+                line.wake(connection, now)
             return after
         if wishes:
             return self._booking.book(wishes, span, now, write)

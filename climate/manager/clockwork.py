@@ -9,6 +9,7 @@ from climate.db import events
 from climate.manager import actions
 from climate.manager import claims
 from climate.manager import outcomes
+from climate.manager import results
 
 LOG = log.getLogger(__name__)
 
@@ -76,7 +77,9 @@ class Clockwork:
     def _carry_out(self, claim):
         lease, event = claim.lease, claim.event
         try:
-            self._outcomes.record(claim, self._outcome(claim))
+            outcome = self._outcome(claim)
+            if outcome.result != results.RECORDED:
+                self._outcomes.record(claim, outcome)
         except (claims.ClaimLost, errors.LostRace):
             self._let_go(claim)
         except Exception:  # A door: the claim ends, and the event is carried out anew.
@@ -97,7 +100,7 @@ class Clockwork:
             raise
         except Exception as error:  # A door: one event must not stop the others.
             LOG.exception('Lease %s: %s failed unexpectedly', claim.lease.id, claim.event.kind)
-            return actions.Outcome(actions.FAILED, f'Unexpected: {error}')
+            return results.Outcome(results.FAILED, f'Unexpected: {error}')
 
     def _let_go(self, claim):
         lease, event = claim.lease, claim.event

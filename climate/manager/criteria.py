@@ -26,6 +26,16 @@ def check_names(core, connection, need):
                 f'this Climate serves the region {core.conf.region_name} only.'))
 
 
+def check_wishes(core, wishes):
+    """The same of all Wishes.
+
+    :raises UnknownProperty: with the names that are near.
+    """
+    with core.database.reader() as connection:
+        for wish in wishes:
+            check_names(core, connection, wish.need)
+
+
 def matching(core, connection, need, candidates):
     """The ids of those resources, {id: Resource}, that meet all criteria, in order."""
     wanted = requirement.names(need.requirement)
@@ -34,6 +44,13 @@ def matching(core, connection, need, candidates):
     values = values_of(core, connection, need.pool, candidates, wanted)
     return [key for key in sorted(candidates)
             if requirement.matches(need.requirement, values[key])]
+
+
+def met_by(core, need, found):
+    """Whether something that is not enrolled, a Found of its pool, would meet all criteria."""
+    pool = core.registry.pool(need.pool)
+    return requirement.matches(need.requirement, _values(
+        pool, core.conf.region_name, found, found.facts))
 
 
 def values_of(core, connection, pool_name, candidates, wanted):

@@ -4,9 +4,11 @@ from climate.db import events
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
+from climate.db import resources
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import notify
+from climate.manager.acquire import closing
 
 
 def bury(connection, lease, now):
@@ -20,12 +22,24 @@ def bury(connection, lease, now):
                   task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
     if lease.trust_id is not None and lease.event(agenda.DROP_TRUST) is None:
         events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
+    give_back(connection, lease, now)
     notify.publish(connection, lease, now, 'delete')
+
+
+def give_back(connection, lease, now):
+    """Have the hosts that are lent to a lease, which is over, given back to whoever lends them."""
+    if (lease.event(agenda.GIVE_BACK) is None
+            and resources.lent(connection, [each.id for each in lease.reservations])):
+        events.add(connection, [events.new(lease.id, agenda.GIVE_BACK, now, now)])
 
 
 def end_early(connection, lease_id, now):
     """Let a lease end at this moment, because none of its reservations is left."""
     lease = leases.get(connection, lease_id)
+    if lease.state == lifecycle.ACQUIRING:
+        events.close(connection, lease_id, now, (agenda.ACQUIRE,))
+        closing.give_up(connection, lease, lifecycle.USED_UP, 'What it leased is gone.', now)
+        return
     event = lease.event(agenda.END)
     if event.status != lifecycle.EVENT_UNDONE or event.at <= now:
         return

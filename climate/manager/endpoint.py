@@ -63,6 +63,10 @@ class Endpoint:
         return wire.pack(self._leases.get(lease_id))
 
     @_answers
+    def lease_history(self, context, lease_id):
+        return wire.pack(self._leases.history(lease_id))
+
+    @_answers
     def list_leases(self, context, query):
         return wire.pack(self._leases.find(wire.unpack(records.LeaseQuery, query)))
 

@@ -6,12 +6,11 @@ is the trust of a new lease: it needs the token that came with the request.
 """
 import dataclasses
 import datetime
-import json
 
 from oslo_log import log
-from oslo_utils import uuidutils
 
 from climate import errors
+from climate.db import acquisitions
 from climate.db import allocations
 from climate.db import engine
 from climate.db import events
@@ -23,17 +22,17 @@ from climate.domain import records
 from climate.manager import binding
 from climate.manager import booking
 from climate.manager import core
-from climate.manager import criteria
+from climate.manager import drafts
 from climate.manager import endings
-from climate.manager import moments
 from climate.manager import notify
 from climate.manager import trusts
-from climate.plugins import base
+from climate.manager.acquire import first
+from climate.manager.acquire import line
 
 LOG = log.getLogger(__name__)
 
-_ERRANDS = (agenda.PREPARE, agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE,
-            agenda.CHECK, agenda.NOTIFY)
+_ERRANDS = (agenda.ACQUIRE, agenda.PREPARE, agenda.START, agenda.HEAL, agenda.BEFORE_END,
+            agenda.END, agenda.UPDATE, agenda.CHECK, agenda.NOTIFY)
 
 
 class Leases:
@@ -43,6 +42,8 @@ class Leases:
         self._core = parts
         self._booking = booking.Booking(parts)
         self._trusts = trusts.Trusts(parts)
+        self._drafts = drafts.Drafts(parts)
+        self._first = first.FirstTry(parts)
 
     def get(self, lease_id):
         """The lease, a deleted one too.
@@ -51,6 +52,12 @@ class Leases:
         """
         with self._core.database.reader() as connection:
             return leases.get(connection, lease_id)
+
+    def history(self, lease_id):
+        """What happened to a lease: its HistoryLines in order."""
+        with self._core.database.reader() as connection:
+            return [records.HistoryLine(**row._mapping)
+                    for row in journal.history(connection, lease_id)]
 
     def find(self, query):
         """The leases that a LeaseQuery asks for."""
@@ -73,25 +80,25 @@ class Leases:
         made = self._made_before(context, lease_id, request, now)
         if made is not None:
             return made
-        lease, wishes = self._draft(context, lease_id, request, now)
+        lease, wishes = self._drafts.draft(context, lease_id, request, now)
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
-        planned = self._booking.plan(wishes, span, now)
+        lease, planned = self._first.plan(lease, wishes, span, now)
         if request.dry_run:
-            return _with_resources(lease, planned)
+            return _with_resources(lease, planned or ())
         lease, trust_id = self._trusts.entrust(context, lease)
         try:
-            made = self._booking.book(
-                wishes, span, now, planned=planned,
-                write=lambda connection, chosen: self._write(connection, lease, chosen, request,
-                                                             now))
+            made = self._first.book(
+                lease, wishes, span, now, planned,
+                lambda connection, drawn, chosen: self._write(connection, drawn, chosen, request,
+                                                              now))
         except engine.Duplicate:
             self._trusts.drop(trust_id)
             return self._made_meanwhile(context, lease, request, now)
         except errors.ClimateError:
             self._trusts.drop(trust_id)
             raise
-        LOG.info('Lease %s of project %s: created, %s to %s, resources %s', made.id,
-                 made.project_id, made.start.isoformat(), made.end.isoformat(),
+        LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', made.id,
+                 made.project_id, made.state, made.start.isoformat(), made.end.isoformat(),
                  [reservation.resource_ids for reservation in made.reservations])
         self._core.wake()
         return made
@@ -110,11 +117,14 @@ class Leases:
             ids = [reservation.id for reservation in lease.reservations]
             at_once = _holds_nothing(lease)
             if at_once or lease.event(agenda.DELETE) is None:
+                if lease.acquisition is not None or lease.event(agenda.HEAL) is not None:
+                    acquisitions.leave(connection, lease_id, now)
                 events.close(connection, lease_id, now, _ERRANDS)
                 allocations.cut(connection, ids, now)
                 journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
             if at_once:
                 endings.bury(connection, lease, now)
+                line.wake(connection, now)
             else:
                 self._order_teardown(connection, lease, now)
         self._core.wake()
@@ -156,74 +166,9 @@ class Leases:
         """
         made = self._made_before(context, lease.id, request, now)
         if made is None:
-            binding.refuse_leased(self._core, _leased_ids(lease))
+            binding.refuse_leased(self._core, lease.leased_ids)
             raise errors.LostRace()
         return made
-
-    def _draft(self, context, lease_id, request, now):
-        """The lease as it would be, and the Wishes of its reservations."""
-        conf = self._core.conf.manager
-        span = moments.of_request(request, now)
-        if len(request.reservations) > conf.max_reservations:
-            raise errors.BadField(field='reservations', reason=(
-                f'a lease has at most {conf.max_reservations}.'))
-        before_end = moments.before_end_of_request(request, span,
-                                                   conf.minutes_before_end_lease)
-        moments.refuse_notices_outside(request.notify_at, span, now)
-        occasion = base.Occasion(context.project_id, starts_now=span.start <= now)
-        drafts = list(self._drafts(lease_id, request, occasion, now))
-        lease = records.Lease(
-            id=lease_id, name=request.name, project_id=context.project_id,
-            user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
-            created_at=now, reservations=tuple(drafts))
-        happening = [events.new(lease_id, kind, at, now)
-                     for kind, at in agenda.moments_of(lease)]
-        happening += [events.new(lease_id, agenda.NOTIFY, at, now) for at in request.notify_at]
-        if any(self._plugin(each).prepares(each.request) for each in drafts):
-            happening.append(events.new(lease_id, agenda.PREPARE, now, now))
-        lease = dataclasses.replace(lease, events=tuple(
-            sorted(happening, key=lambda event: (event.at, event.id))))
-        wishes = [wish for draft in drafts for wish in self.wishes_of(draft)]
-        self.check_names(wishes)
-        leased = _leased_ids(lease)
-        if len(set(leased)) < len(leased):
-            raise errors.BadField(field='reservations', reason=(
-                'two of them lease the same server: name each server once.'))
-        binding.refuse_leased(self._core, leased)
-        return lease, wishes
-
-    def _drafts(self, lease_id, request, occasion, now):
-        """Yield the Reservations, with their requests as they are to be stored."""
-        known = {}
-        for asked in request.reservations:
-            plugin = self._core.registry.plugin(asked.resource_type)
-            # Of a hundred servers that are asked for alike, the cloud is asked about one.
-            key = asked.resource_type, json.dumps(asked.request, sort_keys=True)
-            if key not in known:
-                known[key] = plugin.resolve(self._core.cloud, self._core.registry.checked(
-                    asked.resource_type, asked.request, request.lenient), occasion)
-            draft = records.Reservation(
-                id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
-                request=known[key], created_at=now)
-            yield dataclasses.replace(draft, leased_id=plugin.leased_id(draft))
-
-    def _plugin(self, reservation):
-        return self._core.registry.plugin(reservation.resource_type)
-
-    def wishes_of(self, reservation, **kept):
-        """The Wishes of a reservation, one for each pool that its plugin draws from."""
-        plugin = self._plugin(reservation)
-        return [booking.Wish(reservation_id=reservation.id, need=need, **kept)
-                for need in plugin.needs(reservation.request)]
-
-    def check_names(self, wishes):
-        """Refuse criteria that name what no resource has.
-
-        :raises UnknownProperty: with the names that are near.
-        """
-        with self._core.database.reader() as connection:
-            for wish in wishes:
-                criteria.check_names(self._core, connection, wish.need)
 
     def _write(self, connection, lease, chosen, request, now):
         leases.add(connection, lease)
@@ -232,21 +177,23 @@ class Leases:
             hours = datetime.timedelta(hours=self._core.conf.manager.idempotency_hours)
             leases.keep_key(connection, lease.project_id, request.idempotency_key,
                             request.request_hash, lease.id, now, now + hours)
-        journal.note(connection, lease.id, now, lease.user_id, 'create', lease.reason)
+        sought = lease.state == lifecycle.ACQUIRING
+        journal.note(connection, lease.id, now, lease.user_id, 'create',
+                     None if sought else lease.reason)
+        if sought:
+            journal.note(connection, lease.id, now, 'climate', 'attempt', lease.reason)
+        elif lease.acquisition is not None:
+            journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED)
         lease = _with_resources(lease, chosen)
         notify.publish(connection, lease, now, 'create')
         return lease
-
-
-def _leased_ids(lease):
-    return [each.leased_id for each in lease.reservations if each.leased_id is not None]
 
 
 def _holds_nothing(lease):
     """True where nothing was ever done in the cloud for the lease, or all of it was undone."""
     if lease.task is not None:
         return False
-    if lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT) or not lease.reservations:
+    if lease.state in lifecycle.OVER or not lease.reservations or agenda.given_up(lease):
         return True
     return agenda.untouched(lease)
 

@@ -5,6 +5,7 @@ import datetime
 
 from oslo_log import log
 
+from climate.db import acquisitions
 from climate.db import allocations
 from climate.db import events
 from climate.db import journal
@@ -12,14 +13,17 @@ from climate.db import lease_claims
 from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
+from climate.domain import acquire
 from climate.domain import agenda
 from climate.domain import lifecycle
-from climate.manager import actions
 from climate.manager import binding
 from climate.manager import claims
 from climate.manager import core
 from climate.manager import endings
 from climate.manager import notify
+from climate.manager import results
+from climate.manager.acquire import closing
+from climate.manager.acquire import line
 
 LOG = log.getLogger(__name__)
 
@@ -37,6 +41,8 @@ class Outcomes:
         self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
         self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
                                    conf.event_max_retries)
+        self._healing = (datetime.timedelta(seconds=conf.heal_seconds)
+                         if conf.heal_seconds else None)
 
     @core.again_after_a_race
     def record(self, claim, outcome):
@@ -52,7 +58,7 @@ class Outcomes:
             late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
-            pause = self._pause_after(claim.event, outcome)
+            pause = self._pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
                 self._record_again(connection, claim, outcome, now, pause)
@@ -61,18 +67,26 @@ class Outcomes:
                 self._record_end(connection, claim, outcome, now)
             if outcome.over and claim.event.kind not in _ENDINGS:
                 endings.end_early(connection, claim.lease.id, now)
+            if outcome.free or (outcome.bindings and claim.event.kind == agenda.UPDATE):
+                line.wake(connection, now)
 
-    def _pause_after(self, event, outcome):
+    def _pause_after(self, claim, outcome):
         """How long until the event is tried again; None when it is over with it."""
+        event = claim.event
         if self._has_failed(event, outcome):
-            return self._pause.after(event.attempts + 1)
-        return self._busy_pause if outcome.result == actions.BUSY else None
+            if event.kind == agenda.ACQUIRE and claim.lease.acquire_type == acquire.BEST_EFFORT:
+                # Its time is limited by itself, and what it cleared must be put right in the end.
+                return self._pause.after(min(event.attempts + 1, self._pause.attempts)) or (
+                    self._busy_pause)
+            # What heals has its own pauses, without an end but that of the lease.
+            return None if event.kind == agenda.HEAL else self._pause.after(event.attempts + 1)
+        return self._busy_pause if outcome.result == results.BUSY else None
 
     def _has_failed(self, event, outcome):
         """True also where something in the cloud takes longer than it may."""
-        if outcome.result == actions.BUSY:
+        if outcome.result == results.BUSY:
             return not outcome.patient and event.waits >= self._waits_limit
-        return outcome.result == actions.FAILED
+        return outcome.result == results.FAILED
 
     @staticmethod
     def _release(connection, claim, outcome):
@@ -113,20 +127,27 @@ class Outcomes:
 
     def _record_end(self, connection, claim, outcome, now):
         event, lease = claim.event, claim.lease
-        good = outcome.result in (actions.DONE, actions.MOOT)
+        good = outcome.result in (results.DONE, results.MOOT)
         events.finish(connection, event, now,
                       lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
         if claim.has_task:
             lease = self._end_task(connection, claim, outcome, good, now)
+        if event.kind in (agenda.START, agenda.HEAL):
+            self._record_healing(connection, claim, outcome, good, now)
+        if event.kind == agenda.HEAL:
+            return
         journal.note(connection, lease.id, now, 'climate',
                      event.kind if good else f'{event.kind} given up', outcome.reason)
-        if good and outcome.result != actions.MOOT and event.kind in agenda.SHOWN:
+        if good and outcome.result != results.MOOT and event.kind in agenda.SHOWN:
             notify.publish(connection, lease, now, f'event.{event.kind}')
         elif not good and event.kind == agenda.DROP_TRUST:
             # No lease has it from here on, so that the reaper drops it when Keystone is back.
             leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)
             LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id,
                         outcome.reason)
+        elif not good and event.kind == agenda.ACQUIRE:
+            closing.give_up(connection, leases.get(connection, lease.id), lifecycle.USED_UP,
+                            outcome.reason, now)
         elif not good:
             if not claim.has_task:
                 leases.change(connection, leases.get(connection, lease.id), now,
@@ -135,15 +156,37 @@ class Outcomes:
                       outcome.reason)
             notify.publish(connection, lease, now, 'error')
 
+    def _record_healing(self, connection, claim, outcome, good, now):
+        """Let a start that was given up be tried again, or say that it went well at last."""
+        lease, event = claim.lease, claim.event
+        if event.kind == agenda.START:
+            if not good and self._healing is not None and lease.end > now:
+                again = events.new(lease.id, agenda.HEAL, now + self._healing, now)
+                events.add(connection, [again])
+                acquisitions.heal(connection, lease, now)
+            return
+        if not good:
+            events.move(connection, event, now, now + (self._healing or self._busy_pause))
+            journal.note(connection, lease.id, now, 'climate', f'{event.kind} failed',
+                         outcome.reason)
+            return
+        acquisitions.leave(connection, lease.id, now)
+        if outcome.result == results.DONE:
+            events.close(connection, lease.id, now, (agenda.START,))
+            journal.note(connection, lease.id, now, 'climate', 'healed',
+                         f'It failed to start before: {lease.reason}')
+            notify.publish(connection, leases.get(connection, lease.id), now,
+                           f'event.{agenda.START}')
+
     @staticmethod
     def _end_task(connection, claim, outcome, good, now):
         lease, event = claim.lease, claim.event
         state = lifecycle.after(lease.state, lease.task, good)
-        if outcome.result == actions.MOOT:
+        if outcome.result == results.MOOT:
             state = lease.state
         # What went wrong before stays readable when the end went well, and so does what was said
         # of the lease when it was made.
-        retried = event.kind == agenda.START and event.attempts
+        retried = event.kind == agenda.HEAL or (event.kind == agenda.START and event.attempts)
         reason = outcome.reason or (None if retried else lease.reason)
         values = {}
         over = good and event.kind in (agenda.END, agenda.DELETE)
@@ -154,25 +197,31 @@ class Outcomes:
                  outcome.result, state)
         if over:
             events.close(connection, lease.id, now,
-                         (agenda.PREPARE, agenda.START, agenda.UPDATE, agenda.CHECK,
+                         (agenda.PREPARE, agenda.START, agenda.HEAL, agenda.UPDATE, agenda.CHECK,
                           agenda.BEFORE_END))
+            if lease.event(agenda.HEAL) is not None:
+                acquisitions.leave(connection, lease.id, now)
         after = leases.get(connection, lease.id)
         if over and event.kind == agenda.DELETE:
             endings.bury(connection, after, now)
-        elif over and lease.trust_id is not None:
-            events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
+        elif over:
+            endings.give_back(connection, after, now)
+            if lease.trust_id is not None:
+                events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
         return after
 
 
 def _explained(connection, claim, outcome):
     """The Outcome; of an end that was given up, the reason names what nobody else may have now."""
-    if claim.event.kind not in _ENDINGS or outcome.result in (actions.DONE, actions.MOOT):
+    if claim.event.kind not in _ENDINGS or outcome.result in (results.DONE, results.MOOT):
         return outcome
-    promised = allocations.of_reservations(
-        connection, {each.id for each in claim.lease.open_reservations} - outcome.free)
-    kept = resources.with_ids(connection, {each.resource_id for each in promised})
+    left = {each.id for each in claim.lease.open_reservations} - outcome.free
+    promised = {given.resource_id for given in allocations.of_reservations(connection, left)}
+    kept = {each.name for each in resources.with_ids(connection, promised)}
+    for reservation_id in left:
+        kept |= {each.name for each in resources.held(connection, reservation_id)}
     if not kept:
         return outcome
     return dataclasses.replace(outcome, reason=(
         f'{outcome.reason} Until this is mended and the lease deleted, nobody else gets what it '
-        f'has of {", ".join(each.name for each in kept)}.'))
+        f'has of {", ".join(sorted(kept))}.'))

@@ -7,7 +7,6 @@ import dataclasses
 class Picture:
     """What was in the cloud, one kind after the other; records as ``climate.cloud.models``.
 
-    :ivar groups: the server groups, as pairs (id, name).
     :ivar classes: the names of the resource classes of Placement.
     :ivar children: {name of a child provider of Climate's: its inventory}.
     """
@@ -20,6 +19,7 @@ class Picture:
     children: dict
     servers: list
     trusts: list
+    computes: list
 
     def aggregate(self, name):
         """The Aggregate of that name, or None."""
@@ -37,4 +37,4 @@ def take(conf, services):
         hypervisors=services.nova.hypervisors(), flavors=services.flavors.every(),
         groups=services.flavors.groups(), classes=services.placement.classes(),
         children=services.placement.children(conf.placement.provider_prefix),
-        servers=services.servers.every())
+        servers=services.servers.every(), computes=services.computes.every())

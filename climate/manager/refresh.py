@@ -13,6 +13,7 @@ from climate.domain import requirement
 from climate.domain import usage
 from climate.manager import core as cores
 from climate.manager import criteria
+from climate.manager.acquire import line
 
 LOG = log.getLogger(__name__)
 
@@ -60,6 +61,8 @@ class Refresher:
                 continue
             if self._write(resource, said, now):
                 changed.append(resource.name)
+        if changed:
+            self._core.wake()
         return changed
 
     def _tell_missing(self, pool, names):
@@ -87,6 +90,7 @@ class Refresher:
             resources.set_values(connection, resource.pool, resource.id, facts, now, fact=True)
             after = resources.get(connection, resource.pool, resource.id)
             affected = self._affected(connection, after, now)
+            line.wake(connection, now)
         LOG.info('%s %s: changed in the cloud: %s', resource.pool, resource.name,
                  _difference(resource, said))
         if affected:

@@ -13,9 +13,13 @@ from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
 from climate.domain import audit
+from climate.domain import hunt
+from climate.domain import lifecycle
 from climate.manager import core as cores
 from climate.manager import lease_cloud
 from climate.manager import resources as pools
+from climate.manager.acquire import lending
+from climate.manager.acquire import line
 
 LOG = log.getLogger(__name__)
 
@@ -26,10 +30,12 @@ class Repairs:
     def __init__(self, core):
         self._core = core
         self._pools = pools.Resources(core)
+        self._lending = lending.Lending(core)
         self._by_name = {
             audit.CLEAR: self._clear, audit.RELEASE: self._release, audit.MEND: self._mend,
             audit.COMPLETE: self._complete, audit.ENROL: self._enrol,
-            audit.DROP_TRUST: self._drop_trust,
+            audit.DROP_TRUST: self._drop_trust, audit.UNFENCE: self._unfence,
+            audit.GIVE_BACK: self._give_back,
         }
 
     def make(self, drifts):
@@ -80,6 +86,7 @@ class Repairs:
             self._clear((reservation.resource_type, reservation_id))
         with self._core.database.writer() as connection:
             resources.release(connection, reservation_id)
+            line.wake(connection, self._core.clock())
 
     def _complete(self, reservation_id):
         lease, reservation = self._find(reservation_id)
@@ -126,6 +133,19 @@ class Repairs:
             if leases.with_trusts(connection, {trust_id}):
                 return
         self._core.cloud.as_service().keystone.delete_trust(trust_id)
+
+    def _unfence(self, target):
+        service_host, lease_id = target
+        with self._core.database.reader() as connection:
+            found = leases.mentioned(connection, {lease_id})
+        if any(lease.state == lifecycle.ACQUIRING for lease in found):
+            return
+        self._core.cloud.as_service().computes.unfence(service_host, hunt.fence_of(lease_id))
+
+    def _give_back(self, reservation_id):
+        lease, reservation = self._find(reservation_id)
+        if lease is None or audit.is_over(lease, reservation):
+            self._lending.give_back([reservation_id])
 
     def _find(self, reservation_id):
         """The lease and the reservation as they are now; None for both where there is none."""

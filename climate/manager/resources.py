@@ -10,6 +10,7 @@ from climate.db import allocations
 from climate.db import engine
 from climate.db import resources
 from climate.domain import requirement
+from climate.manager.acquire import line
 
 LOG = log.getLogger(__name__)
 
@@ -49,10 +50,12 @@ class Resources:
                 resources.set_values(connection, pool, resource_id, found.facts, now, fact=True)
                 resources.set_values(connection, pool, resource_id, properties, now)
                 made = resources.get(connection, pool, resource_id)
+                line.wake(connection, now)
         except engine.Duplicate:
             with self._core.database.reader() as connection:
                 self._refuse_known(connection, pool, found.name)
             raise
+        self._core.wake()
         LOG.info('Resource %s (%s %s): enrolled', made.id, pool, made.name)
         return made
 
@@ -97,7 +100,10 @@ class Resources:
                 resources.change(connection, resource_id, now, reservable=reservable)
                 LOG.info('Resource %s (%s %s): %s', resource_id, pool, resource.name,
                          'in use again' if reservable else 'out of use')
-            return resources.get(connection, pool, resource_id)
+            line.wake(connection, now)
+            after = resources.get(connection, pool, resource_id)
+        self._core.wake()
+        return after
 
     def withdraw(self, pool, resource_id):
         """Give a resource back to ordinary use.
@@ -140,6 +146,7 @@ class Resources:
             return
         with self._core.database.writer() as connection:
             resources.change(connection, resource.id, now, reservable=resource.reservable)
+            line.wake(connection, now)
 
     def _put_back(self, source, resource_id):
         """Complete a resource that is out of use: its withdrawal may have been cut short."""

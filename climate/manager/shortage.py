@@ -25,7 +25,7 @@ def explained(core, connection, wishes, terms, error):
     which there is room for all wishes.
     """
     need = wishes[error.kwargs['place']].need
-    everything = allocations.reservable_resources(connection, need.pool)
+    everything = _open_to(terms, allocations.reservable_resources(connection, need.pool))
     parts = requirement.criteria(need.requirement)
     wanted = requirement.names(need.requirement)
     values = criteria.values_of(core, connection, need.pool, everything, wanted)
@@ -62,6 +62,11 @@ def _sentence(need, details, nearest):
     return f'{text}. Other criteria might fit.' if details['criteria'] else f'{text}.'
 
 
+def _open_to(terms, found):
+    """Those of the resources, {id: Resource}, that may be chosen at all."""
+    return {key: each for key, each in found.items() if terms.may_have(each)}
+
+
 def _nearest(core, connection, wishes, terms):
     """The first moment at which all `wishes` have room, or None.
 
@@ -84,7 +89,7 @@ def _nearest(core, connection, wishes, terms):
 
 def _ask(core, connection, wish, window, terms):
     """What the wish asks, of all resources in order and with all that is booked in `window`."""
-    everything = allocations.reservable_resources(connection, wish.need.pool)
+    everything = _open_to(terms, allocations.reservable_resources(connection, wish.need.pool))
     matching = [key for key in criteria.matching(core, connection, wish.need, everything)
                 if key not in terms.avoid]
     booked = terms.booked(connection, matching, window)

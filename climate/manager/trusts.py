@@ -36,6 +36,7 @@ class Trusts:
             LOG.warning('Lease %s has no trust, the service acts itself: %s', lease.id,
                         error.message)
             reason = 'Climate acts for this lease as itself: the caller could not delegate.'
+            reason = ' '.join(filter(None, (lease.reason, reason)))
             return dataclasses.replace(lease, reason=reason), None
         return dataclasses.replace(lease, trust_id=trust.id), trust.id
 

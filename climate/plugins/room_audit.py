@@ -21,7 +21,7 @@ def lacks(conf, picture, lease, reservation, resources):
                 *_of_slots(conf, picture, reservation,
                            {resource.name: slots[resource.id] for resource in resources})]
     group_id = reservation.binding.get('server_group_id')
-    if group_id is not None and group_id not in {each for each, _ in picture.groups}:
+    if group_id is not None and group_id not in {each.id for each in picture.groups}:
         problems.append('its server group is missing')
     return [audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
                         reservation.id) for problem in problems]
@@ -43,7 +43,7 @@ def _flavors(picture):
 
 
 def _groups(picture):
-    for _, name in picture.groups:
+    for name in (each.name for each in picture.groups):
         reservation_id = name.removeprefix(room.NAME_PREFIX)
         if name != reservation_id and audit.is_id(reservation_id):
             yield audit.Trace(reservation_id, 'server group', name)

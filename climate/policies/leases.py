@@ -10,25 +10,55 @@ PUT = 'climate:leases:put'
 DELETE = 'climate:leases:delete'
 ALL_PROJECTS = 'climate:leases:get_all_projects'
 
+BEST_EFFORT = 'climate:leases:best_effort'
+CHOOSE_STRATEGY = 'climate:leases:choose_strategy'
+GET_MOVES = 'climate:leases:get_moves'
+PRIORITIZE = 'climate:leases:prioritize'
+WAIT_WITHOUT_LIMIT = 'climate:leases:wait_without_limit'
+
+_MANY = '/v1/leases'
 _ONE = '/v1/leases/{lease_id}'
 _RULES = [
     policy.DocumentedRuleDefault(
-        GET, base.READER_OR_ADMIN, 'List leases and show one.',
-        [{'path': '/v1/leases', 'method': 'GET'}, {'path': _ONE, 'method': 'GET'}],
+        GET, base.READER_OR_ADMIN, 'List leases, show one, and its history.',
+        [{'path': _MANY, 'method': 'GET'}, {'path': _ONE, 'method': 'GET'},
+         {'path': f'{_ONE}/history', 'method': 'GET'}],
         scope_types=['project']),
     policy.DocumentedRuleDefault(
         ALL_PROJECTS, base.ADMIN,
         'See the leases of all projects in the list, and those that were deleted.',
-        [{'path': '/v1/leases', 'method': 'GET'}], scope_types=['project']),
+        [{'path': _MANY, 'method': 'GET'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         POST, base.MEMBER_OR_ADMIN, 'Create a lease.',
-        [{'path': '/v1/leases', 'method': 'POST'}], scope_types=['project']),
+        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         PUT, base.MEMBER_OR_ADMIN, 'Change a lease.',
         [{'path': _ONE, 'method': 'PUT'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         DELETE, base.MEMBER_OR_ADMIN, 'Delete a lease.',
         [{'path': _ONE, 'method': 'DELETE'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        BEST_EFFORT, base.MEMBER_OR_ADMIN,
+        'Create a lease for which instances of others are moved away (best-effort).',
+        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        CHOOSE_STRATEGY, base.MEMBER_OR_ADMIN,
+        'Choose by which strategy they are moved.',
+        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        GET_MOVES, base.ADMIN,
+        'See which servers of others are moved for a lease (best-effort), from where and to where; '
+        'whoever may not sees how many.',
+        [{'path': _ONE, 'method': 'GET'}, {'path': f'{_ONE}/history', 'method': 'GET'}],
+        scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        PRIORITIZE, base.ADMIN,
+        'Let a lease wait with another priority than 0, before or behind the others.',
+        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        WAIT_WITHOUT_LIMIT, base.ADMIN,
+        'Let a lease wait without a moment after which it is given up (not_after).',
+        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
 ]
 
 

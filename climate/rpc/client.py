@@ -88,6 +88,11 @@ class ManagerClient:
         """The Lease, a deleted one too."""
         return wire.unpack(records.Lease, self._call(context, 'get_lease', lease_id=lease_id))
 
+    def lease_history(self, context, lease_id):
+        """What happened to a lease: its HistoryLines in order."""
+        return wire.unpack_all(records.HistoryLine, self._call(
+            context, 'lease_history', lease_id=lease_id))
+
     def list_leases(self, context, query):
         """The Leases that a LeaseQuery asks for."""
         return wire.unpack_all(records.Lease, self._call(

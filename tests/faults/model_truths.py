@@ -156,8 +156,16 @@ def holders_have_what_they_hold(accounts):
         assert mine, f'{resource} is held by {reservation}, which was never promised it.'
         assert lease.state not in lifecycle.OVER and lease.deleted_at is None, (
             f'{resource} is held by {reservation} of {lease}, which is over.')
-        assert (any(each.released_at is None for each in mine)
-                or accounts.open_events(lease.id)), f'{resource} is held by {reservation} for ever.'
+        assert (any(each.released_at is None for each in mine) or accounts.open_events(lease.id)
+                or _end_was_given_up(accounts, lease)), (
+            f'{resource} is held by {reservation} for ever.')
+
+
+def _end_was_given_up(accounts, lease):
+    """True where an operator must look at a lease: it is in error and says why."""
+    return lease.state == lifecycle.ERROR and any(
+        event.kind in _ENDINGS and event.status == lifecycle.EVENT_ERROR
+        for event in accounts.events.get(lease.id, ()))
 
 
 def those_that_run_hold_what_they_have(accounts):

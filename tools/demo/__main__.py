@@ -19,6 +19,7 @@ backend.prefer_threads()
 
 from climate import conf as configuration  # noqa: E402
 from climate.cloud import simulated  # noqa: E402
+from tools.demo import clearing  # noqa: E402
 from tools.demo import hosts  # noqa: E402
 from tools.demo import nova_api  # noqa: E402
 from tools.demo import servers  # noqa: E402
@@ -40,6 +41,7 @@ def main():
             try:
                 hosts.play(stage)
                 servers.play(stage, nova_url)
+                clearing.play(stage)
             except stages.Failed as error:
                 print(f'\n   ✗ {error}', *_warnings(folder), sep='\n')
                 return 1
@@ -57,7 +59,8 @@ def _climate(folder):
     environ |= {'CLIMATE_STATE': folder, 'CLIMATE_STANDALONE_FILE': f'{folder}/standalone.json'}
     config = pathlib.Path(folder, 'demo.conf')
     config.write_text(f'[api]\nport = {port}\n[simulated]\n' + ''.join(
-        f'{name} = {value}\n' for name, value in _CLOUD.items()))
+        f'{name} = {value}\n' for name, value in _CLOUD.items())
+        + f'[acquire]\nlent_aggregate = {clearing.LENT}\n')
     print('Climate starts, with a simulated cloud of 8 hosts …')
     process = subprocess.Popen(
         [stages.BIN / 'climate-standalone', '--config-file', config], env=environ, cwd=folder,

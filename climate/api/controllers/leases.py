@@ -6,11 +6,14 @@ from oslo_utils import uuidutils
 import pecan
 
 from climate import errors
+from climate.api import acquiring
 from climate.api import body
 from climate.api import hooks
 from climate.api import schemas
 from climate.api import times
+from climate.api import views
 from climate.api.controllers import base
+from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.policies import leases as rules
@@ -28,6 +31,7 @@ class LeasesController(base.Controller):
     def __init__(self, parts):
         self._parts = parts
         self._limit = parts.conf.api.max_body_bytes
+        self.history = HistoryController(parts, self._visible)
 
     @pecan.expose('json')
     def get_all(self, req, resp):
@@ -45,6 +49,7 @@ class LeasesController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.POST)
         asked = body.lease_request(req, self._limit, schemas.LEASE_CREATE)
+        acquiring.authorize(self._parts.policy, caller, asked.acquire)
         lease_id = uuidutils.generate_uuid()
         address = f'{req.application_url}/v1/leases/{lease_id}'
         try:
@@ -53,7 +58,7 @@ class LeasesController(base.Controller):
             raise errors.ManagerSilent(seconds=error.kwargs['seconds'], where=address,
                                        location=address) from error
         if not asked.dry_run:
-            resp.status = 201
+            resp.status = 202 if lease.acquire_type in acquire.LASTING else 201
             resp.headers['Location'] = f'{req.application_url}/v1/leases/{lease.id}'
         return self._answer(req, resp, lease)
 
@@ -141,7 +146,10 @@ class LeasesController(base.Controller):
         self._parts.policy.authorize(hooks.caller(req), rule, _target(lease))
 
     def _view(self, req, lease):
-        return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock())
+        # Asked only where there is something to hide.
+        names = lease.acquisition is not None and self._parts.policy.allows(
+            hooks.caller(req), rules.GET_MOVES)
+        return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(), names)
 
     def _answer(self, req, resp, lease):
         if not hooks.is_lenient(req):
@@ -155,6 +163,25 @@ class LeasesController(base.Controller):
             if lease.deleted_at is not None or (lease.state == lifecycle.ERROR and not lease.task):
                 return
             time.sleep(_LOOK_SECONDS)
+
+
+class HistoryController(base.Controller):
+    """What happened to one lease, from REST 1.1 on.
+
+    :param visible: returns the lease of an id, for whoever may know that it exists.
+    """
+
+    def __init__(self, parts, visible):
+        self._parts = parts
+        self._visible = visible
+
+    @pecan.expose('json')
+    def get_all(self, req, resp, lease_id):
+        lease = self._visible(req, lease_id)
+        base.refuse_lenient(req, 'The history of a lease is shown')
+        found = self._parts.manager.lease_history(hooks.caller(req), lease.id)
+        names = self._parts.policy.allows(hooks.caller(req), rules.GET_MOVES)
+        return {'history': views.history(found, names)}
 
 
 def _target(lease):

@@ -12,6 +12,7 @@ TABLE = {
     'lease create': 'climate.client.commands.lease:CreateLease',
     'lease delete': 'climate.client.commands.lease:DeleteLeases',
     'lease end': 'climate.client.commands.lease:EndLease',
+    'lease explain': 'climate.client.commands.lease:ExplainLease',
     'lease extend': 'climate.client.commands.lease:ExtendLease',
     'lease list': 'climate.client.commands.lease:ListLeases',
     'lease set': 'climate.client.commands.lease:SetLease',

@@ -12,6 +12,7 @@ from climate.client.commands import server_create
 # Of a reservation these are shown first, or are not what was asked for.
 _COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources',
            'resources_changed', 'resources', 'created_at', 'updated_at')
+_MOMENTS = ('not_after', 'next_at')
 
 
 class Time(columns.FormattableColumn[str | None]):
@@ -19,6 +20,25 @@ class Time(columns.FormattableColumn[str | None]):
 
     def human_readable(self) -> str:
         return times.for_people(self._value)
+
+
+class Told(Time):
+    """When something happened; what has no time is how it is now."""
+
+    def human_readable(self) -> str:
+        return super().human_readable() if self._value else 'now'
+
+
+class Acquire(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
+    """How a lease gets its resources: the type, then what is said of it and how far it is."""
+
+    def human_readable(self) -> str:
+        found = dict(self._value or {})
+        plan = found.pop('plan', None)
+        words = [str(found.pop('type', '')), *(
+            f'{name}={times.for_people(value) if name in _MOMENTS else value}'
+            for name, value in found.items() if value is not None)]
+        return '\n'.join([' '.join(words), *_moves(plan or {})])
 
 
 class Lines(columns.FormattableColumn[Sequence[typing.Any]]):
@@ -73,3 +93,17 @@ class Allocated(Lines):
         end = element.get('end') or element.get('end_date')
         return (f'{times.for_people(start)} to {times.for_people(end)} '
                 f'lease {element.get("lease_id")} reservation {element["id"]}')
+
+
+def _moves(plan: Mapping[str, typing.Any]) -> list[str]:
+    """How far each host of a plan is: server by server where that is shown, else how many."""
+    lines = []
+    for host in plan.get('hosts', ()):
+        if isinstance(host['moves'], int):
+            lines.append(f'a host, {host["state"]}: {host["moved"]} of {host["moves"]} servers '
+                         'moved')
+            continue
+        lines.append(f'{host["host"]}: {host["state"]}')
+        lines += [f'  server {move["server_id"]} to {move["to"]}, {move["state"]}'
+                  for move in host['moves']]
+    return lines

@@ -7,6 +7,7 @@ import typing
 from climate.client import errors
 from climate.client import statuses
 from climate.client import times
+from climate.client.commands import acquiring
 from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import lease_view
@@ -25,13 +26,15 @@ class CreateLease(new_lease.NewLeaseCommand):
         parser.add_argument('name', metavar='NAME', help='Name of the new lease.')
         _add_what(parser)
         self.add_when(parser)
+        acquiring.add(parser)
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         # Read before the client is asked for, which logs in.
         asked_for, when = _asked_for(parsed_args), new_lease.when(parsed_args)
+        acquire = acquiring.asked(parsed_args)
         return self.made(parsed_args, self.client.leases.create(
-            parsed_args.name, reservations=asked_for, **when))
+            parsed_args.name, reservations=asked_for, acquire=acquire, **when))
 
 
 class ListLeases(base.Lister):
@@ -72,6 +75,19 @@ class ShowLease(waits.ShowLeaseCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         return lease_view.shown(self.client.leases.find(parsed_args.lease))
+
+
+class ExplainLease(base.Lister, waits.LeaseCommand):
+    """Tell what happened to a lease, by whom and why, and how it stands now."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_lease(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        lease = self.client.leases.find(parsed_args.lease)
+        return lease_view.story(self.client.leases.history(lease['id']), lease)
 
 
 class SetLease(waits.ShowLeaseCommand):

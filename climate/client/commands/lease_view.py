@@ -13,7 +13,7 @@ Table = tuple[list[str], list[typing.Any]]
 _LIST = ['id', 'name', 'status', 'start', 'end']
 _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reservations']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
-         'before_end', 'ended_at', 'deleted_at', 'project_id', 'user_id', 'created_at',
+         'before_end', 'acquire', 'ended_at', 'deleted_at', 'project_id', 'user_id', 'created_at',
          'updated_at', 'reservations', 'server_create', 'events')
 _TIMES = ('start', 'end', 'before_end', 'ended_at', 'deleted_at', 'created_at', 'updated_at')
 
@@ -38,6 +38,14 @@ def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
     return names, [_cell(name, full[name], columns.Reservations) for name in names]
 
 
+def story(history: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typing.Any]) -> Table:
+    """Names of columns, and a row for each thing that happened; the last is how it stands."""
+    told = [(line['at'], line['who'], line['what'], line['why']) for line in history]
+    told.append((None, '', lease['status'], lease.get('status_reason')))
+    return ['at', 'who', 'what', 'why'], [
+        (columns.Told(at), who, what, why or '') for at, who, what, why in told]
+
+
 def _cell(name: str, value: typing.Any, reservations: type[columns.Lines]) -> typing.Any:
     if name in _TIMES:
         return columns.Time(value)
@@ -45,6 +53,8 @@ def _cell(name: str, value: typing.Any, reservations: type[columns.Lines]) -> ty
         return reservations(value or [])
     if name == 'server_create':
         return columns.ServerCreate(value)
+    if name == 'acquire':
+        return columns.Acquire(value)
     if name == 'events':
         return columns.Events(sorted(value or [], key=lambda event: event['time']))
     return '' if value is None else value

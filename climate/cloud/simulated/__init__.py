@@ -12,6 +12,7 @@ from climate.cloud import models
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import calls
 from climate.cloud.simulated import changes
+from climate.cloud.simulated import computes
 from climate.cloud.simulated import faults
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import hosts
@@ -189,10 +190,21 @@ class SimulatedCloud(base.Cloud):
             hosts.add(connection, name, service_host, vcpus, memory_mb, disk_gb, traits,
                       hypervisor_type)
 
-    def mark_host(self, name, up=None, enabled=None):
-        """Set whether a hypervisor is up and enabled; None leaves it as it is."""
+    def mark_host(self, name, up=None, enabled=None, reason=None):
+        """Set whether a hypervisor is up and enabled; None leaves it as it is.
+
+        :param reason: why an administrator disables it.
+        """
         with self._transaction() as connection:
-            hosts.mark(connection, name, up, enabled)
+            hosts.mark(connection, name, up, enabled, reason)
+
+    def spoil_moves(self, *service_hosts):
+        """Let every move to these hosts fail, after it was begun, from now on."""
+        self._lifecycle.unreachable |= set(service_hosts)
+
+    def lose_traits(self, times):
+        """Let the next `times` changes of compute services not reach Placement."""
+        self._lifecycle.traits_to_lose = times
 
     def change_host(self, name, **values):
         """Change vcpus, memory_mb, disk_gb or traits of a hypervisor."""
@@ -225,7 +237,8 @@ class SimulatedCloud(base.Cloud):
             nova=nova.Nova(identity, self._pool, self._lifecycle),
             flavors=flavors.Flavors(identity), placement=placement.Placement(identity),
             keystone=keystone.Keystone(identity),
-            servers=changes.Servers(identity, self._lifecycle), images=images.Images(identity))
+            servers=changes.Servers(identity, self._lifecycle), images=images.Images(identity),
+            computes=computes.Computes(identity, self._lifecycle))
 
     @contextlib.contextmanager
     def _transaction(self):

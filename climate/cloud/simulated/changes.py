@@ -4,6 +4,7 @@ from climate import errors
 from climate.cloud import base
 from climate.cloud.simulated import hosts
 from climate.cloud.simulated import lifecycle
+from climate.cloud.simulated import moves
 from climate.cloud.simulated import servers
 
 
@@ -76,14 +77,17 @@ class Servers(base.Servers):
     def stop(self, server_id):
         self._begin('stop', server_id, admin=False)
 
-    def migrate(self, server_id):
+    def migrate(self, server_id, service_host=None):
         def work(connection, project_id):
-            row = servers.find(connection, server_id)
-            status = None if row is None else row['status']
-            change = {'SHUTOFF': 'migrate stopped', 'VERIFY_RESIZE': 'confirm'}.get(
-                status, 'migrate')
-            self._lifecycle.begin(connection, change, server_id, project_id)
+            if service_host is not None and not hosts.is_known(connection, service_host):
+                raise errors.CloudError(
+                    service='Nova', reason=f'Compute host {service_host} could not be found.')
+            self._lifecycle.migrate(connection, server_id, service_host)
         self._calls.make('nova.migrate', work)
+
+    def last_move(self, server_id):
+        return self._calls.make('nova.migrations', lambda connection, project_id: moves.last(
+            connection, server_id))
 
     def failures(self, server_id, change, since):
         return self._calls.make(

@@ -74,8 +74,8 @@ class Flavors(base.Flavors):
 
     def groups(self):
         return self._call('server_groups', lambda connection: [
-            (row['id'], row['name']) for row in
-            connection.execute('SELECT id, name FROM server_groups ORDER BY name')])
+            _group(connection, row) for row in
+            connection.execute('SELECT * FROM server_groups ORDER BY name')])
 
     def _call(self, name, work):
         return self._calls.make(f'nova.{name}', lambda connection, project_id: work(connection))
@@ -103,6 +103,14 @@ def usable(connection, flavor_id, project_id):
         '(SELECT flavor_id FROM flavor_access WHERE project_id = ?))',
         (flavor_id, project_id)).fetchone()
     return None if row is None else _record(row)
+
+
+def _group(connection, row):
+    # Whoever boots a server says by a hint which group it is in.
+    members = connection.execute(
+        "SELECT id FROM servers WHERE json_extract(hints, '$.group') = ?", (row['id'],))
+    return models.ServerGroup(id=row['id'], name=row['name'], policy=row['policy'],
+                              members=frozenset(each['id'] for each in members))
 
 
 def _record(row):

@@ -3,6 +3,7 @@
 import json
 
 from climate import errors
+from climate.cloud import base
 from climate.cloud import models
 
 DEFAULT_ZONE = 'nova'
@@ -10,6 +11,7 @@ _SIZES = ((16, 64, 500), (32, 128, 1000), (64, 256, 2000))
 _TRAITS = ('COMPUTE_NODE', 'HW_CPU_X86_SSE42')
 _LARGE_TRAITS = (*_TRAITS, 'HW_CPU_X86_AVX2')
 _VERSION = 8002000
+BARRED = base.Computes.BARRED
 
 
 def found(connection, count):
@@ -33,13 +35,16 @@ def add(connection, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=
          json.dumps(cpu_info, sort_keys=True), json.dumps(sorted(traits))))
 
 
-def mark(connection, name, up, enabled):
+def mark(connection, name, up, enabled, reason=None):
     """Set whether a hypervisor is up and enabled; None leaves it."""
-    changed = connection.execute(
-        'UPDATE hosts SET up = coalesce(?, up), enabled = coalesce(?, enabled) WHERE name = ?',
-        (up, enabled, name))
+    changed = connection.execute('UPDATE hosts SET up = coalesce(?, up) WHERE name = ?',
+                                 (up, name))
     if changed.rowcount == 0:
         raise errors.HostNotFound(host=name)
+    if enabled is not None:
+        connection.execute(
+            'UPDATE hosts SET enabled = ?, barred = NOT ?, reason = ? WHERE name = ?',
+            (enabled, enabled, reason, name))
 
 
 def change(connection, name, vcpus=None, memory_mb=None, disk_gb=None, traits=None):
@@ -73,6 +78,11 @@ def one(connection, name):
 def every(connection):
     """All rows, in the order in which they were made."""
     return connection.execute('SELECT * FROM hosts ORDER BY id').fetchall()
+
+
+def traits(row):
+    """The traits of a hypervisor, as a frozenset."""
+    return frozenset(json.loads(row['traits'])) | ({BARRED} if row['barred'] else set())
 
 
 def is_known(connection, service_host):

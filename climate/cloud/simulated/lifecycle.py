@@ -5,6 +5,7 @@ import json
 
 from climate import errors
 from climate.cloud.simulated import images
+from climate.cloud.simulated import moves
 from climate.cloud.simulated import scheduler
 from climate.cloud.simulated import servers
 
@@ -48,10 +49,14 @@ class Lifecycle:
     :param choose: callable(connection, scheduler.Wanted), as ``Scheduler.choose``.
     :param clock: returns this moment, in seconds since the epoch.
     :ivar broken: the ids of servers that Nova cannot stop, for this process.
+    :ivar unreachable: the service hosts at which every move fails, for this process.
+    :ivar traits_to_lose: so many changes of a service will not reach Placement.
     """
 
     def __init__(self, options, choose, clock):
         self.broken = set()
+        self.unreachable = set()
+        self.traits_to_lose = 0
         self._options = options
         self._choose = choose
         self._clock = clock
@@ -69,8 +74,7 @@ class Lifecycle:
     def begin(self, connection, change, server_id, project_id, **about):
         """Begin a change, which ends at once or after [simulated] server_seconds.
 
-        :param change: build, shelve, offload, unshelve, suspend, unrescue, stop, migrate,
-            migrate stopped, confirm.
+        :param change: build, shelve, offload, unshelve, suspend, unrescue, stop, confirm.
         :param project_id: of the user who wants it; None for an administrator.
         :param about: what the end of the change must know.
         :raises ServerNotFound: there is none, or it is another project's.
@@ -80,6 +84,30 @@ class Lifecycle:
                           self._options.server_seconds, **about)
         if change == 'shelve':
             images.make(connection, row, images.SHELVED, project_id, f'{row["name"]}-shelved')
+        self.settle(connection)
+
+    def migrate(self, connection, server_id, service_host=None):
+        """Begin to move a server, or confirm the place of one that was moved while stopped.
+
+        It is there after [simulated] migrate_seconds. Its room is taken at both hosts meanwhile.
+
+        :param service_host: where to; None: wherever there is room.
+        :raises ServerNotFound, StillBusy: as `begin`.
+        """
+        row = servers.find(connection, server_id)
+        status = None if row is None else row['status']
+        if status == 'VERIFY_RESIZE':
+            self.begin(connection, 'confirm', server_id, None)
+            return
+        stopped = status == 'SHUTOFF'
+        change = 'migrate stopped' if stopped else 'migrate'
+        seconds = self._options.migrate_seconds
+        row = self._begin(connection, change, server_id, None,
+                          self._options.server_seconds if seconds is None else seconds)
+        target = self._place(connection, row, beside=service_host)
+        moves.begin(connection, server_id, 'migration' if stopped else 'live-migration',
+                    row['host'], target)
+        servers.put(connection, server_id, moves_to=target)
         self.settle(connection)
 
     def snapshot(self, connection, server_id, project_id, name, key=None):
@@ -154,18 +182,25 @@ class Lifecycle:
         servers.put(connection, row['id'], status='SHUTOFF')
 
     def _migrate(self, connection, row, about):
-        host = self._place(connection, row)
-        if host is None:
+        host = row['moves_to']
+        servers.put(connection, row['id'], moves_to=None)
+        if host is None or host in self.unreachable:
+            moves.end(connection, row['id'], moves.FAILED)
             _fail(connection, row, 'migrate')
             return
+        moves.end(connection, row['id'], moves.DONE)
         # Nova asks whether a server that was moved while it was stopped is to stay there.
         servers.put(connection, row['id'], host=host, status=(
             'VERIFY_RESIZE' if row['status'] == 'SHUTOFF' else row['status']))
 
-    def _place(self, connection, row, service_host=None):
-        """The service host for a server that exists; another one than it is on, or None."""
-        if service_host is not None:
-            chosen = {service_host}
+    def _place(self, connection, row, service_host=None, beside=None):
+        """The service host for a server that exists; another one than it is on, or None.
+
+        :param service_host: it is woken there.
+        :param beside: it is moved there.
+        """
+        if service_host is not None or beside is not None:
+            chosen = {service_host or beside} - {row['host']}
         else:
             chosen = {each['service_host'] for each in connection.execute(
                 'SELECT service_host FROM hosts')} - {row['host']}

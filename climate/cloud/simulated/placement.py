@@ -6,6 +6,7 @@ import uuid
 from climate import errors
 from climate.cloud import base
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import room
 
 
 class Placement(base.Placement):
@@ -59,17 +60,25 @@ class Placement(base.Placement):
             if row['name'].startswith(prefix)})
 
     def traits(self, hypervisor_name):
-        return self._call('traits', lambda connection: frozenset(
-            json.loads(hosts.one(connection, hypervisor_name)['traits'])))
+        return self._call('traits', lambda connection: hosts.traits(
+            hosts.one(connection, hypervisor_name)))
 
     def inventory(self, hypervisor_name):
         return self._call('inventory', lambda connection: hosts.inventory(
             hosts.one(connection, hypervisor_name)))
 
+    def held(self, hypervisor_name):
+        return self._call('allocations', lambda connection: room.held(
+            connection, hosts.one(connection, hypervisor_name)))
+
+    def room(self, shapes):
+        return {shape: self._call('allocation_candidates', lambda connection, shape=shape:
+                                  room.candidates(connection, shape)) for shape in shapes}
+
     def survey(self, hypervisor_names):
         names = set(hypervisor_names)
         return self._call('survey', lambda connection: {
-            row['name']: (frozenset(json.loads(row['traits'])), hosts.inventory(row))
+            row['name']: (hosts.traits(row), hosts.inventory(row))
             for row in hosts.every(connection) if row['name'] in names})
 
     def _call(self, name, work):

@@ -2,11 +2,11 @@
 """Where the simulated Nova places a server: the filter's rules, then room, then the emptiest."""
 import collections
 import dataclasses
-import json
 
 from climate.cloud import models
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import room
 from climate.cloud.simulated import servers
 from climate.nova import rules
 
@@ -55,9 +55,9 @@ class Scheduler:
         """The service host for a server; None where no valid host was found."""
         inside = _aggregates_of_hosts(connection)
         able = [row for row in hosts.every(connection)
-                if row['up'] and row['enabled']
+                if row['up'] and row['enabled'] and not row['barred']
                 and (wanted.hosts is None or row['service_host'] in wanted.hosts)]
-        able = _with_room(connection, able, wanted)
+        able = room.suitable(connection, able, wanted.flavor, wanted.server_id)
         may = self._admitted([(row['service_host'], inside.get(row['service_host'], ()))
                               for row in able], wanted, aggregates.every(connection))
         taken = collections.Counter(server.host for server in servers.every(connection))
@@ -79,53 +79,10 @@ class Scheduler:
                       for host, inside in places]
         wish = rules.Wish([] if by_flavor else reservations, wanted.project_id, by_flavor,
                           server_id=wanted.server_id,
-                          size=wanted.flavor and dict(_units(wanted.flavor)))
+                          size=wanted.flavor and dict(room.units(wanted.flavor)))
         refusals = rules.Judge(wish, self._options, answers).refusals(places)
         return [host for (host, _), refusal in zip(places, refusals, strict=True)
                 if refusal is None]
-
-
-def _with_room(connection, rows, wanted):
-    """Those of the hypervisors that have room and the traits for the server."""
-    flavor = wanted.flavor
-    if flavor is None:
-        return rows
-    taken = {}
-    for row in connection.execute(
-            'SELECT * FROM servers WHERE host IS NOT NULL AND id IS NOT ?', (wanted.server_id,)):
-        held = servers.flavor(row)
-        if held is not None:
-            taken.setdefault(row['host'], collections.Counter()).update(_units(held))
-    units = _units(flavor)
-    traits = {key.removeprefix('trait:') for key, text in flavor.extra_specs.items()
-              if key.startswith('trait:') and text == 'required'}
-    return [row for row in rows
-            if traits <= set(json.loads(row['traits']))
-            and _fits(_capacity(connection, row), units,
-                      taken.get(row['service_host'], collections.Counter()))]
-
-
-def _fits(capacity, wanted, taken):
-    return all(taken[each] + count <= capacity.get(each, 0) for each, count in wanted.items())
-
-
-def _units(flavor):
-    """{resource class: what a server of the flavor takes}."""
-    units = collections.Counter(
-        VCPU=flavor.vcpus, MEMORY_MB=flavor.ram, DISK_GB=flavor.disk + flavor.ephemeral)
-    for key, text in flavor.extra_specs.items():
-        if key.startswith('resources:') and text.isdecimal():
-            units[key.removeprefix('resources:')] = int(text)
-    return units
-
-
-def _capacity(connection, row):
-    """{resource class: units} of a hypervisor, with what its child providers have."""
-    inventories = [hosts.inventory(row)] + [
-        json.loads(child['inventory']) for child in connection.execute(
-            'SELECT inventory FROM providers WHERE parent = ?', (row['name'],))]
-    return {each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
-            for inventory in inventories for each, has in inventory.items()}
 
 
 def _aggregates_of_hosts(connection):

@@ -15,7 +15,7 @@ def every(connection):
 
 def on(connection, service_hosts):
     """The Servers on these hosts."""
-    return [record(row) for row in connection.execute(
+    return [record(row, shown_flavor(row)) for row in connection.execute(
         'SELECT * FROM servers WHERE host IN (SELECT value FROM json_each(?)) ORDER BY rowid',
         (json.dumps(list(service_hosts)),))]
 

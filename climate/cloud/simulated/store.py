@@ -61,7 +61,18 @@ _SECOND = (
         server_id TEXT NOT NULL, change TEXT NOT NULL, at REAL NOT NULL)""",
 )
 _THIRD = ('ALTER TABLE servers ADD COLUMN locked INTEGER NOT NULL DEFAULT 0',)
-_NEWER = {2: _SECOND, 3: _THIRD}
+_FOURTH = (
+    'ALTER TABLE hosts ADD COLUMN reason TEXT',
+    # Whether Placement bars the host, which is not always whether its service is disabled.
+    'ALTER TABLE hosts ADD COLUMN barred INTEGER NOT NULL DEFAULT 0',
+    'UPDATE hosts SET barred = 1 WHERE NOT enabled',
+    'ALTER TABLE servers ADD COLUMN moves_to TEXT',
+    """CREATE TABLE moves (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, server_id TEXT NOT NULL, kind TEXT NOT NULL,
+        status TEXT NOT NULL, source TEXT NOT NULL, target TEXT)""",
+    'CREATE INDEX moves_server ON moves (server_id)',
+)
+_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH}
 
 
 class Store:

@@ -82,6 +82,10 @@ def test_a_duration_that_is_none_is_refused_and_named(refused):
         assert refused(duration=value).startswith('duration: ')
 
 
+def test_a_duration_that_is_too_long_is_refused_as_such(refused):
+    assert 'longer than a century' in refused(duration=10 ** 12)
+
+
 def test_dates_in_the_past_and_ends_before_starts_are_refused(api):
     for span, told in (({'start': '2030-05-01T11:00:00Z', 'duration': '5h'}, 'in the past'),
                        ({'start': '2030-05-03', 'end': '2030-05-02'}, 'later than start date'),

@@ -12,7 +12,7 @@ from climate.api import app
 
 LEASE = {'id', 'name', 'project_id', 'user_id', 'start', 'end', 'before_end', 'status',
          'status_reason', 'degraded', 'created_at', 'updated_at', 'ended_at', 'deleted_at',
-         'reservations', 'events'}
+         'reservations', 'events', 'acquire'}
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 
 

@@ -21,6 +21,7 @@ NAME = {'name': 'another'}
 DUMMY = {'reservations': [{'resource_type': 'virtual:dummy'}]}
 HOSTS = '/reservations/{id}/hosts'
 BIND = '/reservations/{id}'
+HISTORY = '/leases/{id}/history'
 SERVER_HOSTS = '/servers/{id}/hosts'
 # Route, body, and the status for: nobody, a reader of the project, a member of another project,
 # a member of the project, an admin of a third project, another service of the cloud.
@@ -29,6 +30,8 @@ TABLE = (
     ('POST', '/leases', LEASE, (401, 403, 201, 201, 201, 403)),
     ('GET', '/leases/{id}', None, (401, 200, 404, 200, 200, 404)),
     ('PUT', '/leases/{id}', NAME, (401, 403, 404, 200, 200, 404)),
+    ('GET', HISTORY, None, {'1.0': (401, 404, 404, 404, 404, 404),
+                            '1.1': (401, 200, 404, 200, 200, 404)}),
     ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204, 404)),
     ('GET', HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
                           '1.1': (401, 403, 403, 403, 200, 200)}),
@@ -62,7 +65,8 @@ def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, me
     answers = []
     for caller in CALLERS:
         lease = api.post('/v1/leases', LEASE['1.0'] | DUMMY).json['lease']
-        known = {'/leases/{id}': lease['id'], '/os-hosts/properties/{id}': 'gpu',
+        known = {'/leases/{id}': lease['id'], HISTORY: lease['id'],
+                 '/os-hosts/properties/{id}': 'gpu',
                  HOSTS: lease['reservations'][0]['id'],
                  BIND: lease['reservations'][0]['id']}
         place = path.replace('{id}', known.get(path, str(host.id)))
@@ -102,7 +106,7 @@ def routes(controller, path=''):
             if not hasattr(below, 'get_all'):
                 yield from routes(below, f'{path}/{name}')
                 continue
-            of_parent = {'host_id', 'reservation_id', 'server_id'} & set(
+            of_parent = {'host_id', 'lease_id', 'reservation_id', 'server_id'} & set(
                 inspect.signature(below.get_all).parameters)
             yield from routes(below, f'{path}/{{id}}/{name}' if of_parent else f'{path}/{name}')
 

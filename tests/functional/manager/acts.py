@@ -161,3 +161,21 @@ class Second(builders.Manager):
         waiting, self.submitted = self.submitted, []
         for work, claim in waiting:
             work(claim)
+
+
+def sought(manager, kind, *reservations, caller=None, hours=4, **fields):
+    """A lease asked for with that type of acquisition, for so many hours from when it is got."""
+    return manager.create(builders.a_lease(
+        *reservations, duration_seconds=hours * 3600, acquire=records.Acquire(kind, **fields)),
+        caller)
+
+
+def end(manager, lease):
+    """Let a lease end now, and whatever follows from it at this moment."""
+    change(manager, lease, end_now=True)
+    manager.run()
+
+
+def told(manager, lease):
+    """The history of a lease as its owner reads it."""
+    return manager.client.lease_history(builders.a_member(), lease.id)

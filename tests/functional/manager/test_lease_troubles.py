@@ -37,6 +37,17 @@ def test_a_lease_that_is_slow_to_end_does_not_delay_another(conf, database, cloc
     assert acts.is_clean(manager, 2)
 
 
+def test_a_deletion_that_is_given_up_names_the_hosts_that_nobody_gets(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.cloud.fail('nova.servers_on', 99, acts.NO)
+    acts.delete(manager, lease)
+    manager.run_until(NOON + minutes(50))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ERROR
+    assert 'nobody else gets what it has of compute-1' in lease.reason
+
+
 def test_a_host_whose_servers_do_not_die_is_given_up_after_the_limit(conf, database, clock):
     conf.set_override('delete_seconds', 100000, group='simulated')
     conf.set_override('busy_seconds', 10, group='manager')

@@ -43,10 +43,15 @@ def test_a_duration_can_be_written_in_many_ways(text, seconds):
     assert times.span(text) == datetime.timedelta(seconds=seconds)
 
 
-@pytest.mark.parametrize('text', ['', '0', '-5', '2 hours', 'P', 'PT', 'h', 0, '9' * 30])
+@pytest.mark.parametrize('text', ['', '0', '-5', '2 hours', 'P', 'PT', 'h', 0])
 def test_what_is_no_duration_is_refused_with_examples(text):
     with pytest.raises(errors.BadValue, match=r'is not a duration\. Write 90m, 2h'):
         times.span(text)
+
+
+def test_a_duration_beyond_all_time_is_refused_as_such():
+    with pytest.raises(errors.BadValue, match='longer than any duration can be'):
+        times.span('9' * 30)
 
 
 @pytest.mark.parametrize('now, ended_at, expected', [

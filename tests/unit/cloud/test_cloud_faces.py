@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 from climate.cloud import base
+from climate.cloud import computes
 from climate.cloud import flavors
 from climate.cloud import images
 from climate.cloud import keystone
@@ -14,6 +15,7 @@ from climate.cloud import placement
 from climate.cloud import servers
 from climate.cloud import simulated
 from climate.cloud.simulated import changes
+from climate.cloud.simulated import computes as simulated_computes
 from climate.cloud.simulated import flavors as simulated_flavors
 from climate.cloud.simulated import images as simulated_images
 from climate.cloud.simulated import keystone as simulated_keystone
@@ -28,6 +30,7 @@ FACES = [
     (base.Keystone, keystone.Keystone, simulated_keystone.Keystone),
     (base.Servers, servers.Servers, changes.Servers),
     (base.Images, images.Images, simulated_images.Images),
+    (base.Computes, computes.Computes, simulated_computes.Computes),
 ]
 
 
@@ -40,7 +43,7 @@ def test_a_method_is_called_the_same_way_everywhere(face, kind):
 
 @pytest.mark.parametrize('kind', [
     nova.Nova, flavors.Flavors, placement.Placement, keystone.Keystone, servers.Servers,
-    images.Images])
+    images.Images, computes.Computes])
 def test_no_method_of_a_real_adapter_lets_a_foreign_error_out(kind):
     [face] = kind.__bases__
     for name in face.__abstractmethods__:

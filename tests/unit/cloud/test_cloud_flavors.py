@@ -3,6 +3,7 @@
 import pytest
 
 from climate import errors
+from climate.cloud import models
 
 SIZES = {'vcpus': 2, 'ram': 512, 'disk': 1, 'ephemeral': 0, 'swap': 0}
 
@@ -123,10 +124,14 @@ def test_all_flavors_are_read_page_by_page_private_ones_too(flavors, canned):
 
 def test_the_server_groups_of_all_projects(flavors, canned):
     canned.http.get(f'{canned.NOVA}/os-server-groups', [
-        {'json': {'server_groups': [{'id': 'g1', 'name': 'one'}]}},
-        {'json': {'server_groups': [{'id': 'g2', 'name': 'two'}]}},
+        {'json': {'server_groups': [
+            {'id': 'g1', 'name': 'one', 'policy': 'affinity', 'members': ['s1', 's2']}]}},
+        {'json': {'server_groups': [
+            {'id': 'g2', 'name': 'two', 'policy': 'anti-affinity', 'members': []}]}},
         {'json': {'server_groups': []}}])
-    assert flavors.groups() == [('g1', 'one'), ('g2', 'two')]
+    assert flavors.groups() == [
+        models.ServerGroup('g1', 'one', 'affinity', frozenset({'s1', 's2'})),
+        models.ServerGroup('g2', 'two', 'anti-affinity')]
     asked = [each.qs for each in canned.asked('GET', '/os-server-groups')]
     assert [each.get('offset') for each in asked] == [None, ['1'], ['2']]
     assert {each['all_projects'][0] for each in asked} == {'true'}

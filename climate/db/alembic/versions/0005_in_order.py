@@ -2,8 +2,8 @@
 """The first free resources of a pool are found without a look at all of them."""
 from alembic import op
 
-revision = '0004'
-down_revision = '0002'
+revision = '0005'
+down_revision = '0004'
 
 
 def upgrade():

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova's compute services."""
+from climate import errors
+from climate.cloud import base
+from climate.cloud import faults
+from climate.cloud import models
+from climate.cloud import nova
+
+_BINARY = 'nova-compute'
+
+
+class Computes(base.Computes):
+    """The compute services under one identity."""
+
+    def __init__(self, conf, session, trust_id=None):
+        self.trust_id = trust_id
+        self._client = nova.connected(conf, session, nova.VERSION)
+
+    @faults.read
+    def every(self):
+        return [_compute(each) for each in self._client.services.list(binary=_BINARY)]
+
+    @faults.translated
+    def fence(self, service_host, reason):
+        found = self._find(service_host)
+        if found is None:
+            raise errors.HostNotFound(host=service_host)
+        if _compute(found).enabled:
+            self._client.services.disable_log_reason(found.id, reason)
+            return True
+        return _compute(found).reason == reason
+
+    @faults.translated
+    def unfence(self, service_host, reason):
+        found = self._find(service_host)
+        if found is None:
+            return False
+        if _compute(found).enabled:
+            return True
+        if _compute(found).reason != reason:
+            return False
+        self._client.services.enable(found.id)
+        return True
+
+    def _find(self, service_host):
+        return next(iter(self._client.services.list(host=service_host, binary=_BINARY)), None)
+
+
+def _compute(found):
+    return models.Compute(host=found.host, enabled=found.status == 'enabled',
+                          up=found.state == 'up', reason=found.disabled_reason or None)

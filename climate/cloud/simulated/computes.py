@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compute services of the simulated cloud."""
+from climate import errors
+from climate.cloud import base
+from climate.cloud import models
+from climate.cloud.simulated import hosts
+
+
+class Computes(base.Computes):
+    """Compute services under one identity.
+
+    :param calls: the Calls of that identity.
+    :param lifecycle: the Lifecycle, which knows how often Placement is to be left behind.
+    """
+
+    def __init__(self, calls, lifecycle):
+        self.trust_id = calls.trust_id
+        self._calls = calls
+        self._lifecycle = lifecycle
+
+    def every(self):
+        return self._calls.make('nova.services', lambda connection, project_id: [
+            models.Compute(host=row['service_host'], enabled=bool(row['enabled']),
+                           up=bool(row['up']), reason=row['reason'])
+            for row in hosts.every(connection)])
+
+    def fence(self, service_host, reason):
+        def work(connection, project_id):
+            row = _find(connection, service_host)
+            if row is None:
+                raise errors.HostNotFound(host=service_host)
+            if row['enabled']:
+                self._set(connection, service_host, False, reason)
+                return True
+            return row['reason'] == reason
+        return self._calls.make('nova.disable_service', work)
+
+    def unfence(self, service_host, reason):
+        def work(connection, project_id):
+            row = _find(connection, service_host)
+            if row is None or (not row['enabled'] and row['reason'] != reason):
+                return False
+            if not row['enabled']:
+                self._set(connection, service_host, True, None)
+            return True
+        return self._calls.make('nova.enable_service', work)
+
+    def _set(self, connection, service_host, enabled, reason):
+        connection.execute('UPDATE hosts SET enabled = ?, reason = ? WHERE service_host = ?',
+                           (enabled, reason, service_host))
+        if self._lifecycle.traits_to_lose:
+            self._lifecycle.traits_to_lose -= 1
+        else:
+            connection.execute('UPDATE hosts SET barred = NOT enabled WHERE service_host = ?',
+                               (service_host,))
+
+
+def _find(connection, service_host):
+    return connection.execute('SELECT * FROM hosts WHERE service_host = ?',
+                              (service_host,)).fetchone()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much room the hypervisors of the simulated cloud have, as Placement counts it."""
+import collections
+import json
+
+from climate.cloud.simulated import hosts
+from climate.cloud.simulated import servers
+
+
+def suitable(connection, rows, flavor, server_id=None):
+    """Those of the hypervisors that have room and the traits for a server of a Flavor.
+
+    :param server_id: where it exists: what it has already does not count.
+    """
+    if flavor is None:
+        return rows
+    return _with_room(connection, rows, units(flavor), _traits(flavor), server_id)
+
+
+def candidates(connection, shape):
+    """{hypervisor name: {resource class: units free}} of those with room for a Shape."""
+    rows = [row for row in hosts.every(connection) if not row['barred']]
+    taken = _taken(connection)
+    return {row['name']: {
+        each: count - taken[row['service_host']][each]
+        for each, count in _capacity(connection, row).items()}
+        for row in _with_room(connection, rows, dict(shape.resources), shape.traits)}
+
+
+def held(connection, row):
+    """{server id: {resource class: units}} of the servers on a hypervisor that stay there."""
+    own = hosts.inventory(row)
+    found = {}
+    for each in connection.execute('SELECT * FROM servers WHERE host = ? AND moves_to IS NULL',
+                                   (row['service_host'],)):
+        flavor = servers.flavor(each)
+        if flavor is not None:
+            found[each['id']] = {name: count for name, count in units(flavor).items()
+                                 if name in own and count}
+    return found
+
+
+def units(flavor):
+    """{resource class: what a server of the flavor takes}."""
+    found = collections.Counter(
+        VCPU=flavor.vcpus, MEMORY_MB=flavor.ram, DISK_GB=flavor.disk + flavor.ephemeral)
+    for key, text in flavor.extra_specs.items():
+        if key.startswith('resources:') and text.isdecimal():
+            found[key.removeprefix('resources:')] = int(text)
+    return found
+
+
+def _traits(flavor):
+    return {key.removeprefix('trait:') for key, text in flavor.extra_specs.items()
+            if key.startswith('trait:') and text == 'required'}
+
+
+def _with_room(connection, rows, wanted, traits, server_id=None):
+    taken = _taken(connection, server_id)
+    return [row for row in rows
+            if traits <= hosts.traits(row)
+            and _fits(_capacity(connection, row), wanted, taken[row['service_host']])]
+
+
+def _taken(connection, but=None):
+    """{service host: {resource class: units}}; a server that moves takes its room twice.
+
+    :param but: the id of a server that does not count.
+    """
+    taken = collections.defaultdict(collections.Counter)
+    for row in connection.execute(
+            'SELECT * FROM servers WHERE host IS NOT NULL AND id IS NOT ?', (but,)):
+        flavor = servers.flavor(row)
+        if flavor is not None:
+            for host in {row['host'], row['moves_to']} - {None}:
+                taken[host].update(units(flavor))
+    return taken
+
+
+def _fits(capacity, wanted, taken):
+    return all(taken[each] + count <= capacity.get(each, 0) for each, count in wanted.items())
+
+
+def _capacity(connection, row):
+    """{resource class: units} of a hypervisor, with what its child providers have."""
+    inventories = [hosts.inventory(row)] + [
+        json.loads(child['inventory']) for child in connection.execute(
+            'SELECT inventory FROM providers WHERE parent = ?', (row['name'],))]
+    return {each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
+            for inventory in inventories for each, has in inventory.items()}

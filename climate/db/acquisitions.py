@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Acquisitions in the database: how leases are looked after that wait for resources."""
+import dataclasses
+import datetime
+
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.domain import acquire
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.domain import records
+
+ACQUISITIONS = tables.ACQUISITIONS
+ALLOCATIONS = tables.ALLOCATIONS
+EVENTS = tables.EVENTS
+RESERVATIONS = tables.RESERVATIONS
+_COLUMNS = tuple(ACQUISITIONS.c[field.name] for field in dataclasses.fields(records.Acquisition))
+
+#: What a lease may wait for: its turn in the line, or the start that it was promised.
+LINE = 'line'
+HEALING = 'healing'
+# Whoever was claimed just before another manager woke those that heal sees them all the same.
+_SAME_MOMENT = datetime.timedelta(seconds=1)
+_IN_LINE = ACQUISITIONS.c.waits_for == LINE
+
+
+def add(connection, lease):
+    """Write the Acquisition of a new lease; one that is being acquired stands in line, or not."""
+    acquisition = lease.acquisition
+    stands = lease.state == lifecycle.ACQUIRING and acquisition.type in acquire.QUEUED
+    values = {column.name: getattr(acquisition, column.name) for column in _COLUMNS}
+    values['notify_at'] = [each.isoformat() for each in acquisition.notify_at]
+    connection.execute(sa.insert(ACQUISITIONS).values(
+        waits_for=LINE if stands else None, **values))
+
+
+def of_leases(connection, lease_ids):
+    """{lease id: its Acquisition}."""
+    if not lease_ids:
+        return {}
+    rows = connection.execute(sa.select(*_COLUMNS)
+                              .where(ACQUISITIONS.c.lease_id.in_(list(lease_ids))))
+    return {row.lease_id: _record(row) for row in rows}
+
+
+def lock(connection, lease_id):
+    """The Acquisition of a lease, its row locked until the transaction ends."""
+    return _record(connection.execute(
+        sa.select(*_COLUMNS).where(ACQUISITIONS.c.lease_id == lease_id).with_for_update()).one())
+
+
+def change(connection, lease_id, now, **values):
+    """Write `values` to an acquisition. The caller holds the lease: its claim guards this."""
+    connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease_id)
+                       .values(updated_at=now, **values))
+
+
+def heal(connection, lease, now):
+    """Let a lease wait for the start that it was promised."""
+    if lease.acquisition is None:
+        connection.execute(sa.insert(ACQUISITIONS).values(
+            lease_id=lease.id, type=lease.acquire_type, waits_for=HEALING, notify_at=[],
+            created_at=now))
+    else:
+        change(connection, lease.id, now, waits_for=HEALING)
+
+
+def leave(connection, lease_id, now):
+    """A lease waits for nothing any more."""
+    change(connection, lease_id, now, waits_for=None)
+
+
+def somebody_waits(connection):
+    """True where a lease waits for what others could give back."""
+    return connection.execute(sa.select(ACQUISITIONS.c.lease_id).where(
+        ACQUISITIONS.c.waits_for.in_([LINE, HEALING])).limit(1)).first() is not None
+
+
+def first(connection):
+    """The id of the lease that is first in line, or None."""
+    return connection.execute(_line().limit(1)).scalar()
+
+
+def next_after(connection, acquisition):
+    """The id of the lease next in line behind an Acquisition, or None."""
+    return connection.execute(_line().where(_behind(acquisition)).limit(1)).scalar()
+
+
+def is_due_before(connection, acquisition, now):
+    """True where a lease in line before an Acquisition is to be tried, or is being tried."""
+    is_due = sa.or_(ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard, _is_due(agenda.ACQUIRE, now))
+    return connection.execute(
+        _line().where(_before(acquisition), is_due).limit(1)).first() is not None
+
+
+def is_healing_due(connection, now):
+    """True where a lease is to be started, or is being started, whose start was given up."""
+    return connection.execute(
+        sa.select(ACQUISITIONS.c.lease_id)
+        .where(ACQUISITIONS.c.waits_for == HEALING, _is_due(agenda.HEAL, now + _SAME_MOMENT))
+        .limit(1)).first() is not None
+
+
+def wake(connection, lease_id, now):
+    """Let a lease in line be tried at once; one that is being tried, after that."""
+    connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease_id, _IN_LINE)
+                       .values(wakes=ACQUISITIONS.c.wakes + 1, updated_at=now))
+    _hurry(connection, EVENTS.c.lease_id == lease_id, agenda.ACQUIRE, now)
+
+
+def wake_healing(connection, now):
+    """Let the start of those that wait for it be tried at once."""
+    _hurry(connection, EVENTS.c.lease_id.in_(sa.select(ACQUISITIONS.c.lease_id).where(
+        ACQUISITIONS.c.waits_for == HEALING)), agenda.HEAL, now)
+
+
+def holders(connection, lease_id):
+    """The ids of all other leases in line that hold something back."""
+    return list(connection.execute(
+        sa.select(ACQUISITIONS.c.lease_id).distinct()
+        .join_from(ACQUISITIONS, RESERVATIONS,
+                   RESERVATIONS.c.lease_id == ACQUISITIONS.c.lease_id)
+        .join(ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
+        .where(_IN_LINE, ACQUISITIONS.c.lease_id != lease_id,
+               ALLOCATIONS.c.released_at.is_(None))).scalars())
+
+
+def take_back(connection, lease_ids):
+    """Forget what leases hold back, those of them that are in line yet."""
+    # Locked first: what one of them was just given for good must stay.
+    waiting = list(connection.execute(
+        sa.select(ACQUISITIONS.c.lease_id)
+        .where(ACQUISITIONS.c.lease_id.in_(lease_ids), _IN_LINE)
+        .order_by(ACQUISITIONS.c.lease_id).with_for_update()).scalars())
+    connection.execute(sa.delete(ALLOCATIONS).where(
+        ALLOCATIONS.c.reservation_id.in_(sa.select(RESERVATIONS.c.id).where(
+            RESERVATIONS.c.lease_id.in_(waiting)))))
+
+
+def _line():
+    """The ids of the leases in line, in their order."""
+    return sa.select(ACQUISITIONS.c.lease_id).where(_IN_LINE).order_by(
+        ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id)
+
+
+def _is_due(kind, now):
+    events = EVENTS.c
+    return sa.exists().where(
+        events.lease_id == ACQUISITIONS.c.lease_id, events.kind == kind,
+        sa.or_(events.status == lifecycle.EVENT_IN_PROGRESS,
+               sa.and_(events.status == lifecycle.EVENT_UNDONE, events.due_at <= now)))
+
+
+def _behind(acquisition):
+    own = ACQUISITIONS.c
+    return sa.or_(
+        own.priority < acquisition.priority,
+        sa.and_(own.priority == acquisition.priority, sa.or_(
+            own.created_at > acquisition.created_at,
+            sa.and_(own.created_at == acquisition.created_at,
+                    own.lease_id > acquisition.lease_id))))
+
+
+def _before(acquisition):
+    return sa.and_(~_behind(acquisition), ACQUISITIONS.c.lease_id != acquisition.lease_id)
+
+
+def _hurry(connection, whose, kind, now):
+    connection.execute(
+        sa.update(EVENTS)
+        .where(whose, EVENTS.c.kind == kind, EVENTS.c.status == lifecycle.EVENT_UNDONE,
+               EVENTS.c.due_at > now)
+        .values(due_at=now))
+
+
+def _record(row):
+    values = {**row._mapping}
+    values['notify_at'] = tuple(map(datetime.datetime.fromisoformat, row.notify_at))
+    return records.Acquisition(**values)

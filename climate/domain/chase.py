@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be done next in the hunt for the hosts of a lease.
+
+Nothing is done that was not written down before, and whatever may have been done already can be
+done again: so a hunt that is cut short anywhere is carried on from what is written and seen.
+"""
+from collections.abc import Mapping
+import dataclasses
+from typing import Any
+
+from climate.domain import hunt
+
+# Kinds of orders.
+FENCE = 'fence'
+UNFENCE = 'unfence'
+TOGGLE = 'toggle'
+MOVE = 'move'
+CONFIRM = 'confirm'
+ADMIT = 'admit'
+DISMISS = 'dismiss'
+
+#: The statuses of servers that Nova can move.
+MOVABLE = ('ACTIVE', 'PAUSED', 'SHUTOFF')
+STOPPED = 'SHUTOFF'
+_MOVED_WHILE_STOPPED = 'VERIFY_RESIZE'
+
+
+@dataclasses.dataclass(frozen=True)
+class Sight:
+    """What was seen of the cloud.
+
+    :ivar computes: {service host: Compute}.
+    :ivar servers: {id: Server} of those that are on hosts of the plan, or are to leave them.
+    :ivar last_moves: {server id: its last Move as Nova keeps it, or None}, where that was asked.
+    :ivar barred: the service hosts to which Placement gives no servers, where that was asked.
+    """
+
+    computes: Mapping[str, Any]
+    servers: Mapping[str, Any]
+    last_moves: Mapping[str, Any]
+    barred: frozenset[str] = frozenset()
+
+    def on(self, service_host: str) -> list[Any]:
+        """The servers on a host."""
+        return [each for each in self.servers.values() if each.host == service_host]
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """Something to be done in the cloud.
+
+    :ivar host: the Host that it is done to, or for.
+    :ivar fence: the reason of the fences of the lease.
+    :ivar server_id: of MOVE and CONFIRM.
+    :ivar target: of MOVE, a service host.
+    """
+
+    kind: str
+    host: hunt.Host
+    fence: str
+    server_id: str | None = None
+    target: str | None = None
+
+
+def decide(plan: hunt.Plan, sight: Sight, fence: str, most: int) -> tuple[hunt.Plan, list[Order]]:
+    """The Plan as it is now, and what is to be done when it is written down.
+
+    :param fence: the reason of the fences of this lease.
+    :param most: so many servers are moved at the same time.
+    """
+    step = _Step(sight, fence, most - sum(
+        move.state == hunt.MOVING for host in plan.hosts for move in host.moves))
+    hosts = tuple(step.advance(host) for host in plan.hosts)
+    return dataclasses.replace(plan, hosts=hosts), step.orders
+
+
+def troubled(plan: hunt.Plan, sight: Sight) -> frozenset[str]:
+    """The names of hosts with a server for which there is no plan (any more)."""
+    return frozenset(
+        host.name for host in plan.hosts if host.state == hunt.FENCED and (
+            any(move.state == hunt.STUCK for move in host.moves)
+            or {each.id for each in sight.on(host.service_host)}
+            - {move.server_id for move in host.moves if move.state not in hunt.OVER}))
+
+
+class _Step:
+    """Decides about one host after the other.
+
+    :param room: so many more servers may be moved now.
+    :ivar orders: what is to be done.
+    """
+
+    def __init__(self, sight: Sight, fence: str, room: int):
+        self.orders: list[Order] = []
+        self._sight = sight
+        self._fence = fence
+        self._room = room
+        self._rules = {
+            hunt.PLANNED: self._planned, hunt.FENCING: self._fencing, hunt.FENCED: self._fenced,
+            hunt.ENROLLING: self._enrolling, hunt.DROPPED: self._dropped}
+
+    def advance(self, host: hunt.Host) -> hunt.Host:
+        """The Host as it is now."""
+        rule = self._rules.get(host.state)
+        return host if rule is None else rule(host)
+
+    def _planned(self, host: hunt.Host) -> hunt.Host:
+        compute = self._sight.computes.get(host.service_host)
+        if compute is not None and compute.enabled and compute.up:
+            self._order(FENCE, host)
+            return dataclasses.replace(host, state=hunt.FENCING)
+        return host.dropped(self._lost(host) or 'it is disabled')
+
+    def _fencing(self, host: hunt.Host) -> hunt.Host:
+        lost = self._lost(host)
+        if lost is not None:
+            return self._dropped(host.dropped(lost))
+        if self._sight.computes[host.service_host].enabled:
+            self._order(FENCE, host)
+            return host
+        return self._fenced(dataclasses.replace(host, state=hunt.FENCED))
+
+    def _fenced(self, host: hunt.Host) -> hunt.Host:
+        lost = self._lost(host)
+        if lost is None and self._sight.computes[host.service_host].enabled:
+            lost = 'somebody has enabled it'
+        if lost is not None:
+            return self._dropped(host.dropped(lost))
+        host = dataclasses.replace(host, moves=tuple(self._moved(host, move)
+                                                     for move in host.moves))
+        if self._sight.on(host.service_host) or any(
+                move.state not in hunt.OVER for move in host.moves):
+            return host
+        self._order(ADMIT, host)
+        self._open(host)
+        return dataclasses.replace(host, state=hunt.ENROLLING)
+
+    def _enrolling(self, host: hunt.Host) -> hunt.Host:
+        lost = self._lost(host)
+        if lost is not None:
+            return self._dropped(host.dropped(lost))
+        if self._sight.on(host.service_host):
+            # Somebody has put one there by force.
+            return self._fenced(dataclasses.replace(host, state=hunt.FENCED))
+        if self._is_open(host):
+            return dataclasses.replace(host, state=hunt.READY)
+        self._order(ADMIT, host)
+        self._open(host)
+        return host
+
+    def _dropped(self, host: hunt.Host) -> hunt.Host:
+        # A server that is on its way goes on by itself, but for one whose place must be confirmed.
+        host = dataclasses.replace(host, moves=tuple(
+            self._moved(host, move) if move.state == hunt.MOVING else move for move in host.moves))
+        if host.resource_id is not None:
+            self._order(DISMISS, host)
+        self._open(host)
+        done = host.resource_id is None and self._is_open(host) and not any(
+            move.state == hunt.MOVING and move.stopped for move in host.moves)
+        return dataclasses.replace(host, state=hunt.RELEASED, moves=tuple(
+            dataclasses.replace(move, state=hunt.LEFT) if move.state == hunt.MOVING else move
+            for move in host.moves)) if done else host
+
+    def _moved(self, host: hunt.Host, move: hunt.Move) -> hunt.Move:
+        """The Move as it is now."""
+        server = self._sight.servers.get(move.server_id)
+        if move.state in (*hunt.OVER, hunt.STUCK, hunt.LEFT):
+            return move
+        if server is None:
+            return dataclasses.replace(move, state=hunt.GONE)
+        if server.host != move.source:
+            return self._arrived(host, move, server)
+        if server.task is not None:
+            return move
+        if move.state == hunt.PLANNED:
+            return self._begun(host, move, server)
+        last = self._sight.last_moves.get(move.server_id)
+        if last is not None and last.id > move.after:
+            return dataclasses.replace(move, state=hunt.STUCK) if last.failed else move
+        if server.status not in MOVABLE:
+            return dataclasses.replace(move, state=hunt.STUCK)
+        if host.state == hunt.DROPPED:
+            return dataclasses.replace(move, state=hunt.PLANNED)
+        # It was decided, and never begun.
+        self._order(MOVE, host, move.server_id, move.target)
+        return move
+
+    def _arrived(self, host: hunt.Host, move: hunt.Move, server: Any) -> hunt.Move:
+        if server.status == _MOVED_WHILE_STOPPED and move.stopped and server.task is None:
+            self._order(CONFIRM, host, move.server_id)
+            return move
+        if server.task is not None:
+            return move
+        return dataclasses.replace(move, state=hunt.MOVED)
+
+    def _begun(self, host: hunt.Host, move: hunt.Move, server: Any) -> hunt.Move:
+        if server.status not in MOVABLE:
+            return dataclasses.replace(move, state=hunt.STUCK)
+        if self._room <= 0 or move.server_id not in self._sight.last_moves:
+            return move
+        self._room -= 1
+        last = self._sight.last_moves[move.server_id]
+        self._order(MOVE, host, move.server_id, move.target)
+        return dataclasses.replace(
+            move, state=hunt.MOVING, after=last.id if last is not None else 0,
+            tried=(*move.tried, move.target), stopped=server.status == STOPPED)
+
+    def _lost(self, host: hunt.Host) -> str | None:
+        """Why a host cannot be cleared any more, in words."""
+        compute = self._sight.computes.get(host.service_host)
+        if compute is None:
+            return 'Nova does not know its service any more'
+        if not compute.enabled and compute.reason != self._fence:
+            return f'somebody has disabled it ({compute.reason or "no reason given"})'
+        if not compute.up:
+            return 'its service is down'
+        return None
+
+    def _is_open(self, host: hunt.Host) -> bool:
+        """True where nothing that is ours keeps servers off."""
+        compute = self._sight.computes.get(host.service_host)
+        if compute is None or not compute.enabled:
+            return compute is None or compute.reason != self._fence
+        # Of one that is down Placement hears when it is up again.
+        return not compute.up or host.service_host not in self._sight.barred
+
+    def _open(self, host: hunt.Host) -> None:
+        """Order what takes a fence of ours down."""
+        if not self._is_open(host):
+            compute = self._sight.computes[host.service_host]
+            self._order(TOGGLE if compute.enabled else UNFENCE, host)
+
+    def _order(self, kind: str, host: hunt.Host, server_id: str | None = None,
+               target: str | None = None) -> None:
+        self.orders.append(Order(kind, host, self._fence, server_id, target))

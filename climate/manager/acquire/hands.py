@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hunt sees of the cloud, and does in it."""
+import dataclasses
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import resources
+from climate.domain import chase
+from climate.domain import hunt
+from climate.plugins import pools
+
+LOG = log.getLogger(__name__)
+
+# To such a host nothing is done any more when something it was to follow has failed.
+_IN_ORDER = (chase.ADMIT, chase.UNFENCE, chase.TOGGLE)
+
+
+class Hands:
+    """Looks, and carries out orders, each of which may have been carried out before."""
+
+    def __init__(self, core):
+        self._core = core
+        self._by_kind = {
+            chase.FENCE: self._fence, chase.UNFENCE: self._unfence, chase.TOGGLE: self._toggle,
+            chase.MOVE: self._move, chase.CONFIRM: self._confirm, chase.ADMIT: self._admit,
+            chase.DISMISS: self._dismiss,
+        }
+
+    def look(self, plan):
+        """A chase.Sight of the hosts of a plan that are not settled."""
+        services = self._core.cloud.as_service()
+        hosts = [host for host in plan.hosts if host.state not in hunt.SETTLED]
+        if not hosts:
+            return chase.Sight({}, {}, {})
+        computes = {each.host: each for each in services.computes.every()}
+        servers = {each.id: each for each in services.nova.servers_on(
+            [host.service_host for host in hosts])}
+        moves = [move for host in hosts for move in host.moves
+                 if move.state in (hunt.PLANNED, hunt.MOVING)]
+        for move in moves:
+            if move.server_id not in servers:
+                server = services.servers.server(move.server_id)
+                if server is not None:
+                    servers[server.id] = server
+        asked = [move for move in moves if move.state == hunt.MOVING]
+        asked += [move for move in moves if move.state == hunt.PLANNED][
+            :self._core.conf.acquire.parallel_moves]
+        last_moves = {move.server_id: services.servers.last_move(move.server_id)
+                      for move in asked if _stands(servers.get(move.server_id), move)}
+        barred = frozenset(host.service_host for host in hosts
+                           if self._is_barred(services, host, computes))
+        return chase.Sight(computes, servers, last_moves, barred)
+
+    def carry_out(self, plan, orders):
+        """The Plan after the orders were carried out, as far as what they came to is known."""
+        by_name = {host.name: host for host in plan.hosts}
+        failed = set()
+        for order in orders:
+            host = by_name[order.host.name]
+            if host.name in failed and order.kind in _IN_ORDER:
+                continue
+            if host.state in (hunt.DROPPED, hunt.RELEASED) and order.kind in (
+                    chase.FENCE, chase.ADMIT):
+                continue
+            try:
+                by_name[host.name] = self._by_kind[order.kind](host, order)
+            except (errors.StillBusy, errors.ServerNotFound, errors.HostNotFound,
+                    errors.HostInUse) as error:
+                # What it means the next look tells.
+                LOG.info('Host %s: %s is put off: %s', host.name, order.kind, error.message)
+                failed.add(host.name)
+        return dataclasses.replace(plan, hosts=tuple(
+            by_name[host.name] for host in plan.hosts))
+
+    @staticmethod
+    def refuse_unsettled(plan):
+        """Nothing, where nothing is left to be undone.
+
+        :raises StillBusy: with the hosts.
+        """
+        left = [host.name for host in plan.hosts if host.state not in hunt.SETTLED]
+        if left:
+            raise errors.StillBusy(service='Nova', reason=(
+                f'hosts {", ".join(left)} are being given back.'))
+
+    @staticmethod
+    def _is_barred(services, host, computes):
+        compute = computes.get(host.service_host)
+        if (compute is None or not compute.enabled
+                or host.state not in (hunt.ENROLLING, hunt.DROPPED)):
+            return False
+        try:
+            return services.computes.BARRED in services.placement.traits(host.name)
+        except errors.HostNotFound:
+            return False
+
+    def _fence(self, host, order):
+        self._computes.fence(host.service_host, order.fence)
+        return host
+
+    def _unfence(self, host, order):
+        self._computes.unfence(host.service_host, order.fence)
+        return host
+
+    def _toggle(self, host, order):
+        if self._computes.fence(host.service_host, order.fence):
+            self._computes.unfence(host.service_host, order.fence)
+        return host
+
+    def _move(self, host, order):
+        try:
+            self._core.cloud.as_service().servers.migrate(order.server_id, order.target)
+        except (errors.CloudUnreachable, errors.StillBusy):
+            raise
+        except errors.CloudError as error:
+            LOG.warning('Host %s: server %s cannot be moved to %s: %s', host.name,
+                        order.server_id, order.target, error.message)
+            return dataclasses.replace(host, moves=tuple(
+                dataclasses.replace(move, state=hunt.STUCK)
+                if move.server_id == order.server_id else move for move in host.moves))
+        return host
+
+    def _confirm(self, host, order):
+        self._core.cloud.as_service().servers.migrate(order.server_id)
+        return host
+
+    def _admit(self, host, order):
+        pool = self._core.registry.pool(pools.HostPool.name)
+        pool.admit(self._core.cloud, pool.discover(self._core.cloud, host.name))
+        return host
+
+    def _dismiss(self, host, order):
+        with self._core.database.reader() as connection:
+            found = resources.find(connection, pools.HostPool.name, ids=[host.resource_id])
+        for resource in found:
+            self._core.registry.pool(pools.HostPool.name).dismiss(self._core.cloud, resource)
+        return dataclasses.replace(host, resource_id=None)
+
+    @property
+    def _computes(self):
+        return self._core.cloud.as_service().computes
+
+
+def _stands(server, move):
+    """True for a server that is where it was, and to which nothing is done."""
+    return server is not None and server.host == move.source and server.task is None

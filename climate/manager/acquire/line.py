@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The line of those that wait: whoever gives something back wakes the first, and so on.
+
+A try that was woken and fails wakes the next in line, and so does one that succeeds: each release
+runs along the line, in its order. Who comes later may take nothing while one before it is still to
+be tried; so the order holds with several managers too.
+"""
+from climate.db import acquisitions
+
+
+class OutOfTurn(Exception):
+    """Somebody before it in line is to be tried first; nothing was written."""
+
+
+def wake(connection, now):
+    """Let those that wait be tried: something was given back in this transaction."""
+    if acquisitions.somebody_waits(connection):
+        _wake(connection, acquisitions.first(connection), now)
+        acquisitions.wake_healing(connection, now)
+
+
+def pass_on(connection, acquisition, now):
+    """Let the next in line be tried, after one that was woken did not fit."""
+    _wake(connection, acquisitions.next_after(connection, acquisition), now)
+
+
+def begin_anew(connection, now):
+    """Let the line be tried from its beginning: one in it found room without being woken."""
+    _wake(connection, acquisitions.first(connection), now)
+
+
+def refuse_out_of_turn(connection, acquisition, now, alone=False):
+    """Nothing, where nobody who waits comes before an Acquisition.
+
+    To be called after resources are locked and proved free: what was given back until then has
+    woken the first already.
+
+    :param alone: refuse also where those before it are not to be tried now.
+    :raises OutOfTurn: somebody does.
+    """
+    if acquisitions.is_healing_due(connection, now):
+        # What it needs was promised to it.
+        raise OutOfTurn()
+    if acquisitions.is_due_before(connection, acquisition, now):
+        raise OutOfTurn()
+    if alone and acquisitions.first(connection) != acquisition.lease_id:
+        raise OutOfTurn()
+
+
+def _wake(connection, lease_id, now):
+    if lease_id is not None:
+        acquisitions.wake(connection, lease_id, now)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which hosts are cleared for a lease: a plan made anew, as much of the old one kept as can be."""
+import collections
+import dataclasses
+
+from climate import errors
+from climate.domain import clearing
+from climate.domain import hunt
+from climate.manager.acquire import survey
+from climate.strategies import registry
+
+# So many hosts are named in an error, each with why it cannot be cleared.
+_MOST_NAMED = 10
+_NOT_WANTED = 'it is not wanted any more'
+_NOT_CLEARED = 'its servers cannot all be moved'
+# The later a state is, the dearer it is to give a host up.
+_DEAREST_LAST = (hunt.PLANNED, hunt.FENCING, hunt.FENCED, hunt.ENROLLING)
+
+
+class Planner:
+    """Plans with what the cloud says now."""
+
+    def __init__(self, core):
+        self._core = core
+        self._surveyor = survey.Surveyor(core)
+
+    def planned(self, plan, wishes, missing, fence, troubled=frozenset()):
+        """The hunt.Plan by which every reservation gets the hosts that it lacks.
+
+        Hosts that are being cleared go on being cleared, their servers perhaps to other targets.
+        Where that is impossible, those that are in trouble are given up first.
+
+        :param missing: {reservation id: how many hosts it lacks}.
+        :param fence: the reason of the fences of this lease.
+        :param troubled: names of hosts with servers for which there is no plan.
+        :raises NotEnough: it is impossible, with the reasons.
+        """
+        found = self._surveyor.look(fence, plan)
+        cost = registry.load(self._core.conf, plan.strategy).cost
+        used = {host.name for host in plan.hosts
+                if host.state in (hunt.ENROLLING, hunt.READY, hunt.DROPPED)}
+        for wish in wishes:
+            wanted = missing.get(wish.reservation_id, 0)
+            if not wanted:
+                continue
+            names = self._surveyor.meeting(set(found.hosts) - used, wish.need)
+            hosts = [found.hosts[name] for name in sorted(names)]
+            mine = [host for host in plan.coming if host.reservation_id == wish.reservation_id]
+            enrolling = sum(host.state == hunt.ENROLLING for host in mine)
+            keep = {host.name for host in mine
+                    if host.state in (hunt.FENCING, hunt.FENCED) and host.name in names}
+            try:
+                cleared = _cleared(hosts, found.free, wanted - enrolling, cost, keep, troubled)
+            except clearing.Impossible as error:
+                raise _not_enough(wish, wanted, enrolling, found, names, error) from error
+            plan = _merged(plan, wish.reservation_id, cleared, found)
+            found = _after(found, cleared)
+            used |= set(cleared.hosts) | {move.target for move in cleared.moves}
+        return plan
+
+
+def lacks(plan, missing):
+    """Whether fewer hosts are being made ready than are missing."""
+    coming = collections.Counter(host.reservation_id for host in plan.coming)
+    return any(coming[key] < count for key, count in missing.items())
+
+
+def without_excess(plan, missing):
+    """The Plan without hosts that are being made ready and are not missing any more."""
+    surplus = []
+    for reservation_id, count in missing.items():
+        mine = [host for host in plan.coming if host.reservation_id == reservation_id]
+        mine.sort(key=lambda host: _DEAREST_LAST.index(host.state))
+        surplus += [host.name for host in mine[:max(len(mine) - count, 0)]]
+    return plan.without(surplus, _NOT_WANTED) if surplus else plan
+
+
+def _cleared(hosts, free, wanted, cost, keep, troubled):
+    """The clearing.Plan that keeps the most of what was begun.
+
+    :raises Impossible: there is none.
+    """
+    others = [host for host in hosts if host.name not in troubled]
+    for some, kept in ((hosts, keep), (others, keep - troubled), (others, frozenset())):
+        try:
+            return clearing.plan(some, free, max(wanted, len(kept)), cost, kept)
+        except clearing.Impossible:
+            continue
+    return clearing.plan(hosts, free, wanted, cost)
+
+
+def _merged(plan, reservation_id, cleared, found):
+    """The hunt.Plan with the hosts and moves of a clearing.Plan for one reservation."""
+    sent = collections.defaultdict(list)
+    for move in cleared.moves:
+        sent[move.source].append(hunt.Move(
+            server_id=move.server_id, source=found.service_hosts[move.source],
+            target=found.service_hosts[move.target]))
+    known = {host.name: host for host in plan.hosts}
+    hosts = []
+    for host in plan.hosts:
+        if host.name in cleared.hosts and host.state == hunt.RELEASED:
+            # It comes in again at the end, as a new one.
+            continue
+        if host.reservation_id == reservation_id and host.state in (
+                hunt.PLANNED, hunt.FENCING, hunt.FENCED):
+            host = (_with_moves(host, sent[host.name]) if host.name in cleared.hosts
+                    else host.dropped(_NOT_CLEARED))
+        hosts.append(host)
+    there = {host.name for host in hosts}
+    for name in cleared.hosts:
+        if name not in there:
+            new = hunt.Host(name, found.service_hosts[name], reservation_id)
+            if name in known:
+                new = dataclasses.replace(new, moves=known[name].moves)
+            hosts.append(_with_moves(new, sent[name]))
+    return dataclasses.replace(plan, hosts=tuple(hosts))
+
+
+def _with_moves(host, new):
+    """The Host with these Moves for the servers that are on it."""
+    before = {move.server_id: move for move in host.moves}
+    left = {move.server_id: dataclasses.replace(
+        move, tried=before[move.server_id].tried if move.server_id in before else ())
+        for move in new}
+    kept = tuple(move for key, move in before.items()
+                 if key not in left and move.state not in (hunt.PLANNED, hunt.STUCK, hunt.LEFT))
+    return dataclasses.replace(host, moves=(*kept, *left.values()))
+
+
+def _after(found, cleared):
+    """The Survey without what a clearing.Plan uses."""
+    taken = {server.id: server.takes for name in cleared.hosts
+             for server in found.hosts[name].servers}
+    free = {name: dict(units) for name, units in found.free.items() if name not in cleared.hosts}
+    for move in cleared.moves:
+        for each, units in taken[move.server_id].items():
+            if each in free[move.target]:
+                free[move.target][each] -= units
+    return dataclasses.replace(found, free=free)
+
+
+def _not_enough(wish, wanted, enrolling, found, names, error):
+    """The NotEnough that says what is missing, and of each lent host why it cannot be cleared."""
+    reasons = {**found.out, **dict.fromkeys(set(found.hosts) - names,
+                                            'it does not meet the criteria'), **error.reasons}
+    told = [f'{name} ({reason})' for name, reason in sorted(reasons.items())[:_MOST_NAMED]]
+    needed = wish.need.demand.at_least
+    possible = needed - wanted + enrolling + error.possible
+    if len(names) - len(error.reasons) > error.possible:
+        told.append('more together: there is no room for all of their servers')
+    return errors.NotEnough(
+        f'Of {needed} hosts {needed - wanted} are free and {enrolling + error.possible} can be '
+        f'cleared. Not: {"; ".join(told) or "no other host is lent to best effort"}.',
+        what='hosts', wanted=needed, free=possible, reasons=reasons)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of the lent hosts could be cleared for a lease, and where their servers could go."""
+import collections
+import dataclasses
+
+from climate.db import reservations
+from climate.domain import chase
+from climate.domain import clearing
+from climate.domain import hunt
+from climate.domain import records
+from climate.manager import criteria
+from climate.manager.acquire import movable
+from climate.plugins import pools
+
+
+@dataclasses.dataclass(frozen=True)
+class Survey:
+    """What was found.
+
+    :ivar hosts: {hypervisor name: clearing.Host} of the hosts that could be cleared.
+    :ivar out: {hypervisor name, or service host: why it cannot be cleared}, of the other lent ones.
+    :ivar free: {hypervisor name: {resource class: units}} of all that could take servers.
+    :ivar service_hosts: {hypervisor name: service host}.
+    """
+
+    hosts: dict
+    out: dict
+    free: dict
+    service_hosts: dict
+
+
+class Surveyor:
+    """Reads the cloud; it changes nothing."""
+
+    def __init__(self, core):
+        self._core = core
+        self._conf = core.conf.acquire
+        self._pool = pools.HostPool.name
+
+    def look(self, fence, plan=None):
+        """A Survey of the cloud as it is now.
+
+        :param fence: the reason of the fences of this lease, which keep no host out.
+        :param plan: the hunt.Plan that is being followed: what is on its way counts no more, and
+            no server goes again where it was sent in vain.
+        """
+        reading = _Reading(self._core, fence)
+        moves = {move.server_id: move for host in (plan.hosts if plan else ())
+                 for move in host.moves}
+        out, able = {}, {}
+        for service_host in reading.lent:
+            node = reading.nodes.get(service_host)
+            reason = reading.unusable(service_host)
+            if reason is not None:
+                out[node.name if node else service_host] = reason
+            else:
+                able[node.name] = service_host
+        servers = self._servers(reading, able, out, moves)
+        shapes = self._shapes(reading, servers, out)
+        room = reading.services.placement.room(set(shapes.values()))
+        hosts = {}
+        for name in able:
+            if name not in out:
+                hosts[name] = clearing.Host(name, tuple(
+                    self._load(reading, server, shapes[server.id], room, moves.get(server.id))
+                    for server in servers[name]))
+        free = collections.ChainMap(*room.values()) if room else {}
+        return Survey(hosts, out, {name: units for name, units in free.items()
+                                   if name in reading.targets},
+                      {node.name: key for key, node in reading.nodes.items()})
+
+    def meeting(self, names, need):
+        """Those of the hosts, by hypervisor name, that meet the criteria of a Need."""
+        pool = self._core.registry.pool(self._pool)
+        found = pool.survey(self._core.cloud, [
+            records.Resource(id=0, pool=self._pool, name=name, capacity={}) for name in names])
+        return {name for name, each in found.items() if criteria.met_by(self._core, need, each)}
+
+    def _servers(self, reading, able, out, moves):
+        """{hypervisor name: the Servers that must leave it}, of those that may all be moved."""
+        everything = reading.services.nova.servers_on(list(able.values()))
+        with self._core.database.reader() as connection:
+            leased = set(reservations.leasing(connection, [each.id for each in everything]))
+        rules = movable.Rules(self._conf.move_stopped, leased, reading.services.flavors.groups())
+        found = {}
+        for name, service_host in able.items():
+            mine = [each for each in everything if each.host == service_host
+                    and not _is_on_its_way(moves.get(each.id), each)]
+            reason = next(filter(None, map(rules.refusal, mine)), None)
+            if reason is not None:
+                out[name] = reason
+            else:
+                found[name] = mine
+        return found
+
+    @staticmethod
+    def _shapes(reading, servers, out):
+        """{server id: Shape}; hosts with servers of which none is known go into `out`."""
+        shapes = {}
+        for name, mine in servers.items():
+            known = reading.services.placement.held(name) if mine else {}
+            for server in mine:
+                if server.id not in known:
+                    out[name] = f'Placement does not say what server {server.id} takes'
+                    break
+                shapes[server.id] = movable.shape_of(server, known[server.id])
+        return shapes
+
+    @staticmethod
+    def _load(reading, server, shape, room, move):
+        zone = reading.nodes[server.host].availability_zone
+        targets = {name for name in room[shape]
+                   if name in reading.targets and reading.targets[name] == zone}
+        tried = set(move.tried) if move is not None else set()
+        return clearing.Server(
+            id=server.id, takes=dict(shape.resources),
+            targets=frozenset(name for name in targets
+                              if reading.service_host(name) not in tried | {server.host}),
+            memory_mb=server.flavor.ram, running=server.status != chase.STOPPED)
+
+
+class _Reading:
+    """What is read of the cloud once, before the servers are looked at.
+
+    :ivar lent: the service hosts that are lent, in order.
+    :ivar nodes: {service host: its one Hypervisor}.
+    :ivar targets: {hypervisor name: zone} of those that anybody's servers may go to.
+    """
+
+    def __init__(self, core, fence):
+        self.services = core.cloud.as_service()
+        self._fence = fence
+        nova = self.services.nova
+        self._aggregates = nova.aggregates()
+        self.lent = [host for each in self._aggregates for host in each.hosts
+                     if each.name == core.conf.acquire.lent_aggregate]
+        self._enrolled = pools.enrolled_hosts(core.conf, core.cloud)
+        nodes = nova.hypervisors()
+        counts = collections.Counter(each.service_host for each in nodes)
+        self.nodes = {each.service_host: each for each in nodes
+                      if counts[each.service_host] == 1}
+        self._computes = {each.host: each for each in self.services.computes.every()}
+        self.targets = {node.name: node.availability_zone for host, node in self.nodes.items()
+                        if host not in self._enrolled and self._is_open(host)}
+
+    def service_host(self, name):
+        """The service host of a hypervisor."""
+        return next(key for key, node in self.nodes.items() if node.name == name)
+
+    def unusable(self, service_host):
+        """Why a lent host cannot be cleared, whatever is on it; None where it can."""
+        compute = self._computes.get(service_host)
+        if service_host not in self.nodes or compute is None:
+            return 'Nova does not know one hypervisor of it'
+        if service_host in self._enrolled:
+            return 'it is enrolled, or lent already'
+        zoned = [each for each in self._aggregates if each.zone and service_host in each.hosts]
+        if zoned:
+            return f'it is in the zone {zoned[0].zone} by the aggregate {zoned[0].name}'
+        if not compute.up:
+            return 'its service is down'
+        if not compute.enabled and compute.reason != self._fence:
+            return f'its service is disabled ({compute.reason or "no reason given"})'
+        return None
+
+    def _is_open(self, service_host):
+        compute = self._computes.get(service_host)
+        return compute is not None and compute.enabled and compute.up
+
+
+def _is_on_its_way(move, server):
+    """True for a server that is being moved away, and needs no plan any more."""
+    return move is not None and move.state == hunt.MOVING and move.source == server.host

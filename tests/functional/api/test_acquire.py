@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How leases are acquired, as clients of REST see it: requests, answers, status words, history."""
+import builders
+import pytest
+
+HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
+DISABLED = {'reservable': False}
+
+
+@pytest.fixture
+def full(manager):
+    """A lease that has the only host until midnight."""
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=builders.NOON + builders.hours(12)))
+    manager.run()
+    return lease
+
+
+@pytest.fixture
+def ask(api):
+    """callable(acquire, **more): the answer to a request for a host for an hour, at REST 1.1."""
+    def make(acquire, token=builders.DEMO, path='/v1/leases', **more):
+        body = {'name': 'x', 'reservations': [HOSTS], **more}
+        if 'end' not in body:
+            body.setdefault('duration', '1h')
+        if acquire is not None:
+            body['acquire'] = acquire
+        return api.post(path, body, version='1.1', token=token)
+    return make
+
+
+def seen(api, lease):
+    """The status words of a lease: (at REST 1.0, at 1.1)."""
+    return tuple(api.get(f'/v1/leases/{lease["id"]}', version=version).json['lease']['status']
+                 for version in ('1.0', '1.1'))
+
+
+def test_what_is_got_in_the_request_is_201_and_says_how(api, ask, manager):
+    manager.enrol(2)
+    answer = ask(None)
+    assert answer.status_int == 201
+    assert answer.json['lease']['acquire'] == {'type': 'immediate'}
+    answer = ask({'type': 'scheduled'}, start='2030-05-01 14:00')
+    assert answer.status_int == 201
+    assert answer.json['lease']['acquire'] == {'type': 'scheduled'}
+    shown = api.get(f'/v1/leases/{answer.json["lease"]["id"]}', version='1.1').json['lease']
+    assert shown['acquire'] == {'type': 'scheduled'}
+
+
+@pytest.mark.parametrize(('acquire', 'shown'), [
+    ({'type': 'retries', 'retries': 3, 'retry_pause_seconds': 20},
+     {'type': 'retries', 'retries': 3, 'retry_pause_seconds': 20, 'attempts': 1}),
+    ({'type': 'retries'},
+     {'type': 'retries', 'retries': 5, 'retry_pause_seconds': 30, 'attempts': 1}),
+    ({'type': 'wait', 'not_after': '2030-05-02 08:00'},
+     {'type': 'wait', 'not_after': '2030-05-02T08:00:00Z', 'priority': 0, 'attempts': 1}),
+], ids=lambda value: value['type'])
+def test_what_is_looked_for_is_202_and_shows_where_it_stands(api, ask, full, acquire, shown):
+    answer = ask(acquire)
+    assert answer.status_int == 202
+    lease = answer.json['lease']
+    assert answer.headers['Location'].endswith(lease['id'])
+    assert lease['status'] == 'in_progress'
+    assert lease['events'] == []
+    assert lease['acquire'].pop('next_at') > '2030-05-01T12:00'
+    assert lease['acquire'] == shown
+    assert 'Only 0 of 1 hosts are free' in lease['status_reason']
+
+
+def test_what_is_got_at_the_first_try_of_many_is_202_too(api, ask, manager):
+    manager.enrol(1)
+    answer = ask({'type': 'retries'})
+    assert answer.status_int == 202
+    assert answer.json['lease']['status'] == 'to_be_started'
+    assert answer.json['lease']['acquire']['next_at'] is None
+
+
+def test_a_dry_run_is_200(api, ask, full):
+    answer = ask({'type': 'retries'}, path='/v1/leases?dry_run=true')
+    assert answer.status_int == 200
+    assert answer.json['lease']['status'] == 'in_progress'
+    assert len(api.get('/v1/leases').json['leases']) == 1
+
+
+def test_what_fails_at_once_is_409_for_all_types(ask, full):
+    assert ask(None).status_int == 409
+    assert ask({'type': 'immediate'}).status_int == 409
+    assert ask({'type': 'scheduled'}, start='2030-05-01 14:00').status_int == 409
+    two = [{**HOSTS, 'min': 2, 'max': 2}]
+    for acquire in ({'type': 'retries'}, {'type': 'wait', 'not_after': '2030-05-02 08:00'}):
+        answer = ask(acquire, reservations=two)
+        assert answer.status_int == 409
+        assert 'nothing to wait for' in answer.json['error_message']
+
+
+def test_every_status_word_of_both_versions_is_seen(api, ask, manager, full):
+    """The words of the table in the mission, each where it belongs."""
+    retried = ask({'type': 'retries', 'retries': 1, 'retry_pause_seconds': 10}).json['lease']
+    waiting = ask({'type': 'wait', 'not_after': '2030-05-01 12:10'}).json['lease']
+    lucky = ask({'type': 'wait', 'not_after': '2030-05-02 12:00'}).json['lease']
+    assert seen(api, retried) == ('CREATING', 'in_progress')
+    assert seen(api, waiting) == ('CREATING', 'in_progress')
+    manager.run_until(builders.NOON + builders.minutes(10))
+    assert seen(api, retried) == ('ERROR', 'error')
+    assert seen(api, waiting) == ('ERROR', 'timedout')
+    assert seen(api, lucky) == ('CREATING', 'in_progress')
+    api.put(f'/v1/leases/{full.id}', {'end': 'now'}, version='1.1')
+    manager.run()
+    assert seen(api, lucky) == ('ACTIVE', 'active')
+
+    manager.cloud.add_host('spare')
+    spare = manager.client.create_resource(builders.an_admin(), 'host', 'spare', {})
+    at_once = ask(None).json['lease']
+    assert seen(api, at_once) == ('PENDING', 'to_be_started')
+    manager.run()
+    assert seen(api, at_once) == ('ACTIVE', 'active')
+    later = ask(None, start='2030-05-01 14:00').json['lease']
+    assert seen(api, later) == ('PENDING', 'inactive')
+    api.put(f'/v1/os-hosts/{spare.id}', DISABLED, version='1.1', token=builders.ADMIN)
+    [other] = full.reservations[0].resource_ids
+    api.put(f'/v1/os-hosts/{other}', DISABLED, version='1.1', token=builders.ADMIN)
+    manager.run_until(builders.NOON + builders.hours(2) + builders.minutes(30))
+    assert seen(api, later) == ('ERROR', 'error')
+    reason = api.get(f'/v1/leases/{later["id"]}', version='1.1').json['lease']['status_reason']
+    assert 'Out of use: ' in reason
+
+
+def test_lists_are_filtered_by_the_words_of_acquisitions(api, ask, full):
+    lease = ask({'type': 'wait', 'not_after': '2030-05-01 12:10'}).json['lease']
+    found = api.get('/v1/leases?status=in_progress', version='1.1').json['leases']
+    assert [each['id'] for each in found] == [lease['id']]
+    assert api.get('/v1/leases?status=timedout', version='1.1').json['leases'] == []
+
+
+def test_at_1_0_the_key_is_ignored_as_every_unknown_one(api, full):
+    body = builders.a_body(acquire={'type': 'nonsense'})
+    answer = api.post('/v1/leases', body)
+    assert answer.status_int == 409
+    assert 'hosts are free' in answer.json['error_message']
+
+
+def test_the_history_tells_every_attempt_and_change_with_who_and_why(api, ask, manager, full):
+    lease = ask({'type': 'retries', 'retry_pause_seconds': 60}, duration='4h').json['lease']
+    manager.run_until(builders.NOON + builders.minutes(2))
+    api.put(f'/v1/leases/{full.id}', {'end': 'now'}, version='1.1')
+    manager.run()
+    api.put(f'/v1/leases/{lease["id"]}', {'name': 'y'}, version='1.1')
+    lines = api.get(f'/v1/leases/{lease["id"]}/history', version='1.1').json['history']
+    assert [(each['who'], each['what']) for each in lines] == [
+        ('demo', 'create'), ('climate', 'attempt'), ('climate', 'attempt'), ('climate', 'attempt'),
+        ('climate', 'acquired'), ('climate', 'start_lease'), ('demo', 'rename')]
+    assert lines[1]['why'].startswith('Attempt 1 of 6, next at 2030-05-01 12:01:')
+    assert lines[3]['why'].startswith('Attempt 2 of 6, next at ')
+    assert lines[3]['at'].startswith('2030-05-01T12:01:')
+    assert lines[-1]['why'] == 'x → y'
+
+
+def test_the_history_of_a_lease_of_others_or_none_is_not_there(api, ask, full):
+    path = f'/v1/leases/{full.id}/history'
+    assert api.get(path, version='1.1', token=builders.STRANGER).status_int == 404
+    assert api.get(path, version='1.0').status_int == 404
+    assert api.get('/v1/leases/none/history', version='1.1').status_int == 404
+    assert api.get(path, version='1.1', token=builders.ADMIN).status_int == 200
+
+
+WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
+
+
+@pytest.mark.parametrize(('acquire', 'more', 'told'), [
+    ('retries', {}, ('acquire', "'retries' is not of type 'object'")),
+    ({}, {}, ('Missing parameter type', 'acquire')),
+    ({'type': 'magic'}, {}, ('acquire.type', 'best-effort')),
+    ({'type': 'retries', 'retries': -1}, {}, ('acquire.retries', '-1')),
+    ({'type': 'retries', 'retries': 0}, {}, ('acquire.retries', '0')),
+    ({'type': 'retries', 'retries': 101}, {}, ('acquire.retries', '100', 'retries_ceiling')),
+    ({'type': 'retries', 'retries': '3'}, {}, ('acquire.retries', 'integer')),
+    ({'type': 'retries', 'retry_pause_seconds': 0}, {}, ('acquire.retry_pause_seconds', '0')),
+    ({'type': 'retries', 'retry_pause_seconds': 601}, {},
+     ('acquire.retry_pause_seconds', '600', 'retry_pause_longest_seconds')),
+    ({'type': 'retries', 'timeout_seconds': 5}, {},
+     ('acquire.timeout_seconds', '"retries"', 'retry_pause_seconds')),
+    ({'type': 'retries', 'priority': 0}, {}, ('acquire.priority', '"retries"')),
+    ({'type': 'immediate', 'retries': 5}, {}, ('acquire.retries', '"immediate"', 'no fields')),
+    ({'type': 'best-effort', 'timeout_seconds': 86401}, {},
+     ('acquire.timeout_seconds', '86400', 'best_effort_ceiling_seconds')),
+    ({'type': 'best-effort', 'timeout_seconds': -5}, {}, ('acquire.timeout_seconds', '-5')),
+    ({'type': 'best-effort', 'strategy': 'luck'}, {}, ('acquire.strategy', '"luck"', 'known are')),
+    ({'type': 'wait', 'not_after': '2030-05-01 08:00'}, {}, ('acquire.not_after', 'in the past')),
+    ({'type': 'wait', 'not_after': 'now'}, {}, ('acquire.not_after', 'to come')),
+    ({'type': 'wait', 'not_after': 'soon'}, {}, ('acquire.not_after', 'no moment')),
+    ({'type': 'wait', 'not_after': '2031-05-01 08:00'}, {},
+     ('acquire.not_after', 'wait_longest_seconds')),
+    ({'type': 'wait'}, {}, ('acquire.not_after', 'until when')),
+    (WAIT | {'speed': 3}, {}, ('acquire', 'speed')),
+    (WAIT, {'start': '2030-05-01 14:00'}, ('start', 'leave start out')),
+    (WAIT, {'end': '2030-05-01 14:00', 'duration': '1h'}, ('duration', 'fixed')),
+    ({'type': 'immediate'}, {'start': '2030-05-01 14:00'}, ('acquire.type', '"scheduled"')),
+    ({'type': 'scheduled'}, {}, ('acquire.type', '"immediate"')),
+])
+def test_what_cannot_be_meant_is_refused_with_the_field_and_the_way_out(api, ask, full, acquire,
+                                                                        more, told):
+    answer = ask(acquire, **more)
+    assert answer.status_int == 400, answer.body
+    for part in told:
+        assert part in answer.json['error_message']
+    assert len(api.get('/v1/leases').json['leases']) == 1
+
+
+def test_only_admins_wait_without_a_limit_or_before_others(ask, full):
+    assert ask({'type': 'wait'}, token=builders.ADMIN).status_int == 202
+    assert ask(WAIT | {'priority': 5}).status_int == 403
+    assert ask(WAIT | {'priority': 0}).status_int == 202
+    assert ask(WAIT | {'priority': 5}, token=builders.ADMIN).status_int == 202
+
+
+def test_it_cannot_be_changed_how_a_lease_is_acquired(api, ask, full):
+    lease = ask(WAIT).json['lease']
+    answer = api.put(f'/v1/leases/{lease["id"]}', {'acquire': WAIT}, version='1.1')
+    assert answer.status_int == 400
+    answer = api.put(f'/v1/leases/{lease["id"]}', {'end': '2030-05-03 08:00'}, version='1.1')
+    assert answer.status_int == 409
+    assert 'only its name' in answer.json['error_message']
+    for version in ('1.0', '1.1'):
+        answer = api.put(f'/v1/leases/{lease["id"]}', {'name': 'y'}, version=version)
+        assert answer.json['lease']['name'] == 'y'
+
+
+def test_it_can_be_deleted_at_both_versions(api, ask, manager, full):
+    for version in ('1.0', '1.1'):
+        lease = ask(WAIT).json['lease']
+        assert api.delete(f'/v1/leases/{lease["id"]}', version=version).status_int == 204
+        manager.run()
+        assert api.get(f'/v1/leases/{lease["id"]}', version=version).status_int == 404

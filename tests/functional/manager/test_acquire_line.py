@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leases that wait in line: who is served when, what is held back, and when they give up."""
+import random
+
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.db import allocations
+from climate.domain import lifecycle
+from climate.domain import records
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+def waiting(manager, count=1, caller=None, **fields):
+    """A lease that waits for hosts, a second after the one before it."""
+    manager.clock.advance(builders.seconds(1))
+    return acts.sought(manager, 'wait', builders.hosts(count), caller=caller, **fields)
+
+
+def states(manager, leases):
+    return [manager.lease(each).state for each in leases]
+
+
+def held(manager, lease):
+    """How many hosts are promised to a lease."""
+    return len(manager.lease(lease).reservations[0].resource_ids)
+
+
+@pytest.fixture
+def full(manager):
+    """Four leases of a host each, that have all there are."""
+    manager.enrol(4)
+    return [acts.active(manager, end=NOON + hours(9)) for _ in range(4)]
+
+
+def test_the_first_in_line_gets_what_is_freed_and_is_told(manager, full):
+    lines = [waiting(manager) for _ in range(3)]
+    manager.run()
+    acts.end(manager, full[0])
+    assert states(manager, lines) == [lifecycle.ACTIVE, lifecycle.ACQUIRING, lifecycle.ACQUIRING]
+    acts.end(manager, full[1])
+    assert states(manager, lines) == [lifecycle.ACTIVE, lifecycle.ACTIVE, lifecycle.ACQUIRING]
+    assert acts.news(manager).count('lease.acquired') == 2
+
+
+def test_one_that_does_not_fit_lets_the_next_one_have_what_is_not_held_back(manager, full):
+    large, small = waiting(manager, 4), waiting(manager, 1)
+    manager.run()
+    acts.end(manager, full[0])
+    assert (held(manager, large), held(manager, small)) == (1, 0)
+    acts.change(manager, full[1], end_now=True)
+    acts.end(manager, full[2])
+    assert states(manager, [large, small]) == [lifecycle.ACQUIRING, lifecycle.ACTIVE]
+    assert held(manager, large) == 2
+    assert 'Held back for it meanwhile: 2.' in manager.lease(large).reason
+
+
+def test_what_is_held_back_nobody_else_can_have(manager, full):
+    large = waiting(manager, 4)
+    acts.end(manager, full[0])
+    assert held(manager, large) == 1
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(end=manager.clock() + hours(1)))
+
+
+@pytest.mark.parametrize(('share', 'most'), [(0.5, 6), (0, None)])
+def test_a_stream_of_small_requests_starves_a_large_one_only_where_nothing_is_held_back(
+        conf, database, clock, share, most):
+    conf.set_override('hold_back_share', share, group='acquire')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(4)
+    full = [acts.active(manager, end=NOON + hours(9)) for _ in range(4)]
+    manager.clock.advance(minutes(1))
+    large = waiting(manager, 4)
+    manager.run()
+    running, ended = list(full), 0
+    while manager.lease(large).state == lifecycle.ACQUIRING and ended < 20:
+        acts.end(manager, running.pop(0))
+        ended += 1
+        try:
+            running.append(manager.create(builders.a_lease(end=manager.clock() + hours(9))))
+            manager.run()
+        except errors.NotEnough:
+            pass
+        manager.clock.advance(minutes(1))
+    assert ended <= most if most else ended == 20
+
+
+def test_a_higher_priority_goes_before_and_takes_what_was_held_back(manager, full):
+    first = waiting(manager, 4)
+    acts.end(manager, full[0])
+    assert held(manager, first) == 1
+    urgent = waiting(manager, 2, caller=builders.an_admin(), priority=10)
+    manager.run()
+    assert (held(manager, first), held(manager, urgent)) == (0, 1)
+    acts.end(manager, full[1])
+    assert states(manager, [first, urgent]) == [lifecycle.ACQUIRING, lifecycle.ACTIVE]
+
+
+def test_what_is_given_up_is_given_to_the_next(manager, full):
+    large = waiting(manager, 4, not_after=NOON + minutes(10))
+    small = waiting(manager, 1)
+    acts.end(manager, full[0])
+    assert states(manager, [large, small]) == [lifecycle.ACQUIRING, lifecycle.ACQUIRING]
+    manager.run_until(NOON + minutes(10))
+    assert states(manager, [large, small]) == [lifecycle.TIMEDOUT, lifecycle.ACTIVE]
+    assert manager.lease(large).reason.startswith(
+        'It did not get its resources until 2030-05-01 12:10:00 UTC. Waits in line: Only 1 of 4')
+    assert acts.delete(manager, large)
+
+
+def test_what_is_deleted_is_given_to_the_next(manager, full):
+    large, small = waiting(manager, 4), waiting(manager, 1)
+    acts.end(manager, full[0])
+    acts.delete(manager, large)
+    manager.run()
+    assert states(manager, [small]) == [lifecycle.ACTIVE]
+
+
+def test_a_new_request_does_not_overtake_one_that_is_to_be_tried(manager, full):
+    first = waiting(manager)
+    manager.run()
+    manager.clock.advance(minutes(1))
+    acts.change(manager, full[0], end_now=True)
+    # The host is free when its lease has been ended; nobody has tried since.
+    other = acts.Second(manager)
+    while other.claim() and not any(claim.event.kind == 'end_lease'
+                                    for _, claim in other.submitted):
+        other.finish()
+    other.finish()
+    late = waiting(manager)
+    assert late.state == lifecycle.ACQUIRING
+    manager.run()
+    assert states(manager, [first, late]) == [lifecycle.ACTIVE, lifecycle.ACQUIRING]
+
+
+def test_of_two_managers_none_serves_the_later_one_first(manager, full):
+    lines = [waiting(manager) for _ in range(2)]
+    manager.run()
+    manager.clock.advance(minutes(5))
+    second = acts.Second(manager)
+    # Both are tried by the clock, the later one first.
+    second.claim()
+    [(work, claim)] = [(work, claim) for work, claim in second.submitted
+                       if claim.lease.id == lines[1].id]
+    with manager.database.writer() as connection:
+        allocations.cut(connection, [full[0].reservations[0].id], manager.clock())
+    work(claim)
+    assert states(manager, lines) == [lifecycle.ACQUIRING, lifecycle.ACQUIRING]
+
+
+def test_copies_of_instances_are_held_back_too_together_on_one_host(manager):
+    def instances(amount, affinity=None):
+        return records.ReservationRequest('virtual:instance', {
+            'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': affinity})
+
+    for number in range(2):
+        manager.cloud.add_host(f'small-{number}', vcpus=2)
+        manager.client.create_resource(builders.an_admin(), 'host', f'small-{number}', {})
+    running = [acts.active(manager, instances(2), end=NOON + hours(9)) for _ in range(8)]
+    manager.clock.advance(minutes(1))
+    large = acts.sought(manager, 'wait', instances(8, affinity=True))
+    manager.run()
+    for lease in running[3:5]:
+        acts.end(manager, lease)
+    ids = manager.lease(large).reservations[0].resource_ids
+    assert len(set(ids)) == 1
+    for lease in running[:3] + running[5:]:
+        if manager.lease(large).state == lifecycle.ACQUIRING:
+            acts.end(manager, lease)
+    got = manager.lease(large)
+    assert got.state == lifecycle.ACTIVE
+    assert len(set(got.reservations[0].resource_ids)) == 1
+
+
+def test_fifty_of_mixed_sizes_are_served_in_order_and_none_starves(manager):
+    luck = random.Random(5)
+    manager.enrol(8)
+    running = [acts.active(manager, end=NOON + hours(900)) for _ in range(8)]
+    sizes = {}
+    for _ in range(50):
+        lease = waiting(manager, luck.choice((1, 1, 1, 2, 3, 5, 8)), hours=900)
+        sizes[lease.id] = len_of(lease)
+    line = list(sizes)
+    manager.run()
+    while line:
+        assert running, 'Nobody is left who could give something back.'
+        manager.clock.advance(builders.seconds(1))
+        for lease in luck.sample(running, min(len(running), luck.choice((1, 2, 4)))):
+            acts.change(manager, lease, end_now=True)
+            running.remove(lease)
+        manager.run()
+        now = {each.id: each for each in manager.client.list_leases(
+            builders.an_admin(), records.LeaseQuery())}
+        got = [key for key in line if now[key].state == lifecycle.ACTIVE]
+        free = 8 - sum(len(each.reservations[0].resource_ids) for each in now.values()
+                       if each.state in (lifecycle.ACTIVE, lifecycle.ACQUIRING))
+        line = [key for key in line if key not in got]
+        for key in line:
+            behind = sum(sizes[each] for each in got if place(sizes, each) > place(sizes, key))
+            own = len(now[key].reservations[0].resource_ids)
+            assert free + own + behind < sizes[key], 'Somebody behind it got what it could have.'
+        running += [now[key] for key in got]
+
+
+def len_of(lease):
+    return lease.reservations[0].request['min']
+
+
+def place(sizes, key):
+    return list(sizes).index(key)

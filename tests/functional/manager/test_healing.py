@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leases whose start was given up, and that start after all when it becomes possible."""
+import acts
+import builders
+import pytest
+
+from climate.domain import agenda
+from climate.domain import lifecycle
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+LATER = {'start': NOON + hours(1), 'end': NOON + hours(9)}
+
+
+@pytest.fixture
+def broken(manager):
+    """A lease that could not start: its host is out of use, and there is no other."""
+    host, = manager.enrol(1)
+    lease = manager.create(builders.a_lease(**LATER))
+    acts.disable(manager, host)
+    manager.run_until(NOON + hours(1) + minutes(10))
+    return manager.lease(lease)
+
+
+def test_without_a_substitute_it_is_in_error_and_says_what_failed(manager, broken):
+    assert broken.state == lifecycle.ERROR
+    assert 'Out of use: compute-1; and there is no substitute.' in broken.reason
+    assert broken.event(agenda.START).status == lifecycle.EVENT_ERROR
+    assert acts.history(manager, broken).count('start_lease given up') == 1
+    assert acts.news(manager).count('lease.error') == 1
+
+
+def test_with_a_substitute_it_starts_there(manager):
+    first, second = manager.enrol(2)
+    lease = manager.create(builders.a_lease(**LATER))
+    acts.disable(manager, first)
+    manager.run_until(NOON + hours(1))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    assert lease.reservations[0].resource_ids == (second.id,)
+    assert 'substitute' in acts.history(manager, lease)
+
+
+def test_it_is_healed_at_once_when_its_host_is_in_use_again(manager, broken):
+    [host] = manager.client.list_resources(builders.an_admin(), 'host')
+    acts.enable(manager, host)
+    manager.run()
+    healed = manager.lease(broken)
+    assert (healed.state, healed.reason) == (lifecycle.ACTIVE, None)
+    assert healed.event(agenda.START).status == lifecycle.EVENT_DONE
+    assert (healed.start, healed.end) == (broken.start, broken.end)
+    [line] = [each for each in acts.told(manager, broken) if each.what == 'healed']
+    assert 'Out of use: compute-1' in line.why
+    assert acts.news(manager).count('lease.event.start_lease') == 1
+    manager.run_until(NOON + hours(9))
+    assert manager.lease(broken).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 1)
+
+
+def test_it_is_healed_with_another_host_that_is_enrolled_or_given_back(manager, broken):
+    manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
+    manager.run()
+    assert manager.lease(broken).state == lifecycle.ACTIVE
+
+
+def test_it_is_healed_by_the_clock_when_the_cloud_works_again(manager):
+    manager.enrol(1)
+    manager.cloud.fail('nova.create_aggregate', 99, acts.NO)
+    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
+    manager.run_until(NOON + minutes(30))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.cloud.fail('nova.create_aggregate', 0, None)
+    manager.run_until(NOON + minutes(31))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_at_its_end_it_ends_and_is_not_healed_any_more(manager, broken):
+    manager.run_until(NOON + hours(10))
+    over = manager.lease(broken)
+    assert over.state == lifecycle.TERMINATED
+    assert {each.status for each in over.events} == {lifecycle.EVENT_DONE}
+    [host] = manager.client.list_resources(builders.an_admin(), 'host')
+    acts.enable(manager, host)
+    manager.run()
+    assert manager.lease(broken).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 1)
+
+
+def test_it_can_be_deleted_while_it_is_broken(manager, broken):
+    acts.delete(manager, broken)
+    manager.run_until(NOON + hours(2))
+    gone = manager.lease(broken)
+    assert gone.deleted_at is not None
+    assert {each.status for each in gone.events} == {lifecycle.EVENT_DONE}
+
+
+def test_where_it_is_switched_off_a_broken_lease_stays_so(conf, database, clock):
+    conf.set_override('heal_seconds', 0, group='manager')
+    manager = builders.Manager(conf, database, clock)
+    host, = manager.enrol(1)
+    lease = manager.create(builders.a_lease(**LATER))
+    acts.disable(manager, host)
+    manager.run_until(NOON + hours(2))
+    acts.enable(manager, host)
+    manager.run_until(NOON + hours(3))
+    assert manager.lease(lease).state == lifecycle.ERROR
+
+
+def test_what_was_promised_comes_before_those_who_wait(manager, broken):
+    waiting = acts.sought(manager, 'wait')
+    manager.run()
+    manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
+    manager.run()
+    assert manager.lease(broken).state == lifecycle.ACTIVE
+    assert manager.lease(waiting).state == lifecycle.ACQUIRING

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What clearing a host asks of the real Nova and Placement, against canned answers."""
+import pytest
+
+from climate import errors
+from climate.cloud import models
+
+MINE = 'climate: cleared for lease 1'
+
+
+def _service(status='enabled', reason=None, state='up'):
+    return {'id': 'u1', 'host': 'c1', 'binary': 'nova-compute', 'status': status, 'state': state,
+            'disabled_reason': reason, 'zone': 'nova'}
+
+
+@pytest.fixture
+def services(canned):
+    return canned.cloud().as_service()
+
+
+@pytest.fixture
+def known(canned):
+    """callable(*services): what Nova knows; returns a callable: what was written of u1."""
+    def answer(*found):
+        canned.http.get(f'{canned.NOVA}/os-services', json={'services': list(found)})
+        canned.http.put(f'{canned.NOVA}/os-services/u1', json={'service': _service()})
+        return lambda: [each.json() for each in canned.asked('PUT', '/os-services/u1')]
+    return answer
+
+
+def test_a_service_that_is_enabled_is_fenced_with_the_reason(services, known, canned):
+    written = known(_service())
+    assert services.computes.fence('c1', MINE) is True
+    assert written() == [{'status': 'disabled', 'disabled_reason': MINE}]
+    assert canned.asked('GET', '/os-services')[0].qs == {
+        'host': ['c1'], 'binary': ['nova-compute']}
+
+
+@pytest.mark.parametrize('reason, fenced', [(MINE, True), ('a disk is broken', False),
+                                            (None, False), (f'{MINE}!', False)])
+def test_a_service_that_is_disabled_stays_as_it_is(services, known, reason, fenced):
+    written = known(_service('disabled', reason))
+    assert services.computes.fence('c1', MINE) is fenced
+    assert written() == []
+
+
+def test_a_service_that_is_not_there_cannot_be_fenced_and_needs_no_unfencing(services, known):
+    known()
+    with pytest.raises(errors.HostNotFound):
+        services.computes.fence('c1', MINE)
+    assert services.computes.unfence('c1', MINE) is False
+
+
+@pytest.mark.parametrize('service, writes, enabled', [
+    (_service('disabled', MINE), [{'status': 'enabled'}], True), (_service(), [], True),
+    (_service('disabled', 'a disk is broken'), [], False), (_service('disabled'), [], False)])
+def test_only_a_fence_of_that_very_reason_is_taken_down(services, known, service, writes, enabled):
+    written = known(service)
+    assert services.computes.unfence('c1', MINE) is enabled
+    assert written() == writes
+
+
+def test_all_services_with_why_they_are_disabled(services, known):
+    known(_service(), {**_service('disabled', 'x', 'down'), 'host': 'c2'})
+    assert services.computes.every() == [
+        models.Compute('c1', True, True), models.Compute('c2', False, False, 'x')]
+
+
+@pytest.mark.parametrize('status, host, action', [
+    ('ACTIVE', 'c2', {'os-migrateLive': {'host': 'c2', 'block_migration': 'auto'}}),
+    ('PAUSED', 'c2', {'os-migrateLive': {'host': 'c2', 'block_migration': 'auto'}}),
+    ('ACTIVE', None, {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}),
+    ('SHUTOFF', 'c2', {'migrate': {'host': 'c2'}}), ('SHUTOFF', None, {'migrate': {}}),
+    ('VERIFY_RESIZE', 'c2', {'confirmResize': None})])
+def test_a_server_is_moved_to_a_host_as_its_status_asks(services, canned, status, host, action):
+    canned.http.get(f'{canned.NOVA}/servers/s1', json={'server': {
+        'id': 's1', 'tenant_id': 'p', 'status': status}})
+    canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202)
+    services.servers.migrate('s1', host)
+    [asked] = canned.asked('POST', '/servers/s1/action')
+    assert asked.json() == action
+    if status != 'VERIFY_RESIZE':
+        # Below 2.30 Nova would not ask the scheduler about a host that is named.
+        assert asked.headers['OpenStack-API-Version'] == 'compute 2.90'
+
+
+def _migration(number, **more):
+    return {'id': number, 'migration_type': 'live-migration', 'status': 'error',
+            'source_compute': 'c1', 'dest_compute': 'c2', **more}
+
+
+@pytest.mark.parametrize('status, failed', [
+    ('error', True), ('failed', True), ('cancelled', True), ('running', False),
+    ('completed', False), ('confirmed', False)])
+def test_the_move_that_was_begun_last_says_how_it_went(services, canned, status, failed):
+    canned.http.get(f'{canned.NOVA}/os-migrations', json={'migrations': [
+        _migration(3), _migration(7, status=status, dest_compute=None), _migration(5)]})
+    found = services.servers.last_move('s1')
+    assert found == models.Move(7, 'live-migration', status, 'c1', None)
+    assert found.failed is failed
+
+
+def test_a_server_that_was_never_moved_has_no_last_move(services, canned):
+    canned.http.get(f'{canned.NOVA}/os-migrations', json={'migrations': []})
+    assert services.servers.last_move('s1') is None
+
+
+def test_what_servers_hold_of_a_host(services, canned):
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers', json={
+        'resource_providers': [{'uuid': 'r1', 'name': 'node-1'}]})
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers/r1/allocations', json={
+        'allocations': {'s1': {'resources': {'VCPU': 1}, 'consumer_generation': 1}},
+        'resource_provider_generation': 4})
+    assert services.placement.held('node-1') == {'s1': {'VCPU': 1}}
+
+
+def _provider(root, **free):
+    return {'root_provider_uuid': root, 'parent_provider_uuid': None, 'traits': [],
+            'resources': {name: {'capacity': count + 3, 'used': 3}
+                          for name, count in free.items()}}
+
+
+def test_where_servers_of_a_shape_have_room(services, canned):
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers', json={'resource_providers': [
+        {'uuid': 'r1', 'name': 'node-1', 'root_provider_uuid': 'r1'},
+        {'uuid': 'k1', 'name': 'climate_node-1', 'root_provider_uuid': 'r1'},
+        {'uuid': 'r2', 'name': 'node-2', 'root_provider_uuid': 'r2'}]})
+    canned.http.get(f'{canned.PLACEMENT}/allocation_candidates', json={
+        'allocation_requests': [{'allocations': {'r1': {'resources': {'VCPU': 1}}}}],
+        'provider_summaries': {'r1': _provider('r1', VCPU=5, MEMORY_MB=100),
+                               'k1': _provider('r1', CUSTOM_X=1),
+                               'r2': _provider('r2', VCPU=9)}})
+    shape = models.Shape((('MEMORY_MB', 10), ('VCPU', 1)), frozenset({'HW_B', 'HW_A'}))
+    assert services.placement.room([shape]) == {
+        shape: {'node-1': {'VCPU': 5, 'MEMORY_MB': 100, 'CUSTOM_X': 1}}}
+    [asked] = canned.asked('GET', '/allocation_candidates')
+    assert asked.qs == {'resources': ['memory_mb:10,vcpu:1'],
+                        'required': ['!compute_status_disabled,hw_a,hw_b']}
+
+
+def test_no_shapes_need_no_room(services):
+    assert services.placement.room([]) == {}

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated cloud fences hosts and moves servers as Nova does, and fails as Nova does."""
+import pytest
+
+from climate import errors
+from climate.cloud import models
+
+MINE = 'climate: cleared for lease 1'
+TINY = models.Shape((('DISK_GB', 1), ('MEMORY_MB', 512), ('VCPU', 1)))
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def cloud(simulate, clock):
+    return simulate('hosts = 3\nmigrate_seconds = 10', clock=clock)
+
+
+@pytest.fixture
+def services(cloud):
+    return cloud.as_service()
+
+
+@pytest.fixture
+def server(cloud):
+    """A server on compute-1."""
+    return cloud.boot('p', 'vm', host='compute-1', flavor='1')
+
+
+def test_a_fence_keeps_new_servers_off_until_it_is_taken_down(cloud, services):
+    assert services.computes.fence('compute-1', MINE)
+    assert services.computes.fence('compute-1', MINE)
+    assert services.computes.BARRED in services.placement.traits('compute-1')
+    with pytest.raises(errors.Conflict):
+        cloud.boot('p', 'vm', host='compute-1')
+    assert services.computes.unfence('compute-1', MINE)
+    assert services.computes.BARRED not in services.placement.traits('compute-1')
+    cloud.boot('p', 'vm', host='compute-1')
+
+
+def test_what_an_administrator_disabled_is_neither_fenced_nor_unfenced(cloud, services):
+    cloud.mark_host('compute-1', enabled=False, reason='a disk is broken')
+    assert not services.computes.fence('compute-1', MINE)
+    assert not services.computes.unfence('compute-1', MINE)
+    [found] = [each for each in services.computes.every() if each.host == 'compute-1']
+    assert (found.enabled, found.reason) == (False, 'a disk is broken')
+
+
+def test_a_trait_that_was_lost_bars_a_host_until_its_service_is_changed_again(cloud, services):
+    services.computes.fence('compute-1', MINE)
+    cloud.lose_traits(1)
+    assert services.computes.unfence('compute-1', MINE)
+    assert services.computes.unfence('compute-1', MINE)
+    assert services.computes.BARRED in services.placement.traits('compute-1')
+    with pytest.raises(errors.Conflict):
+        cloud.boot('p', 'vm', host='compute-1')
+    services.computes.fence('compute-1', MINE)
+    services.computes.unfence('compute-1', MINE)
+    cloud.boot('p', 'vm', host='compute-1')
+
+
+def test_a_running_server_is_on_its_old_host_until_the_move_is_over(services, server, clock):
+    services.servers.migrate(server.id, 'compute-2')
+    assert services.servers.server(server.id).host == 'compute-1'
+    assert services.servers.last_move(server.id).status == 'running'
+    clock.now += 10
+    found = services.servers.server(server.id)
+    assert (found.host, found.status, found.task) == ('compute-2', 'ACTIVE', None)
+    assert services.servers.last_move(server.id) == models.Move(
+        1, 'live-migration', 'completed', 'compute-1', 'compute-2')
+
+
+def test_a_stopped_server_is_moved_and_confirmed(cloud, services, server, clock):
+    cloud.mark_server(server.id, 'SHUTOFF')
+    services.servers.migrate(server.id, 'compute-2')
+    clock.now += 10
+    assert services.servers.server(server.id).status == 'VERIFY_RESIZE'
+    services.servers.migrate(server.id)
+    found = services.servers.server(server.id)
+    assert (found.host, found.status) == ('compute-2', 'SHUTOFF')
+
+
+@pytest.mark.parametrize('status', ['SUSPENDED', 'SHELVED', 'ERROR'])
+def test_others_cannot_be_moved(cloud, services, server, status):
+    cloud.mark_server(server.id, status)
+    with pytest.raises(errors.StillBusy):
+        services.servers.migrate(server.id, 'compute-2')
+    assert services.servers.last_move(server.id) is None
+
+
+def _fence(cloud, services):
+    services.computes.fence('compute-2', MINE)
+
+
+def _spoil(cloud, services):
+    cloud.spoil_moves('compute-2')
+
+
+@pytest.mark.parametrize('spoil', [_fence, _spoil])
+def test_a_move_that_fails_is_told_by_the_moves_alone(cloud, services, server, clock, spoil):
+    spoil(cloud, services)
+    services.servers.migrate(server.id, 'compute-2')
+    clock.now += 10
+    found = services.servers.server(server.id)
+    assert (found.host, found.status, found.task) == ('compute-1', 'ACTIVE', None)
+    assert services.servers.last_move(server.id).failed
+
+
+def test_a_host_that_nobody_knows_is_refused_at_once(services, server):
+    with pytest.raises(errors.CloudError, match='could not be found'):
+        services.servers.migrate(server.id, 'compute-9')
+
+
+def test_a_server_that_moves_takes_room_at_both_hosts(services, server, clock):
+    def free():
+        return {name: units['MEMORY_MB']
+                for name, units in services.placement.room([TINY])[TINY].items()}
+    before = free()
+    assert services.placement.held('compute-1') == {server.id: dict(TINY.resources)}
+    services.servers.migrate(server.id, 'compute-2')
+    assert services.placement.held('compute-1') == {}
+    assert free() == {**before, 'compute-2': before['compute-2'] - 512}
+    clock.now += 10
+    assert free() == {**before, 'compute-1': before['compute-1'] + 512,
+                      'compute-2': before['compute-2'] - 512}
+    assert services.placement.held('compute-2') == {server.id: dict(TINY.resources)}
+
+
+def test_hosts_that_are_barred_too_small_or_lack_a_trait_have_no_room(services):
+    services.computes.fence('compute-1', MINE)
+    wide = models.Shape((('VCPU', 100),))
+    fast = models.Shape(TINY.resources, frozenset({'HW_CPU_X86_AVX2'}))
+    found = services.placement.room([TINY, wide, fast])
+    assert {shape: sorted(hosts) for shape, hosts in found.items()} == {
+        TINY: ['compute-2', 'compute-3'], wide: ['compute-2', 'compute-3'],
+        fast: ['compute-2', 'compute-3']}
+    services.computes.unfence('compute-1', MINE)
+    found = services.placement.room([TINY, wide, fast])
+    assert [len(found[shape]) for shape in (TINY, wide, fast)] == [3, 2, 2]
+
+
+def test_a_group_names_the_servers_that_were_booted_into_it(cloud, services):
+    group = services.flavors.ensure_group('near', 'affinity')
+    inside = cloud.boot('p', 'vm', hints={'group': group})
+    cloud.boot('p', 'other')
+    assert services.flavors.groups() == [
+        models.ServerGroup(group, 'near', 'affinity', frozenset({inside.id}))]
