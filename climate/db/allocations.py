@@ -54,8 +54,7 @@ def of_reservations(connection, reservation_ids):
 
 
 _FREE = (
-    sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name, RESOURCES.c.capacity,
-              RESOURCES.c.lent_to)
+    sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity, RESOURCES.c.lent_to)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None),
            # PostgreSQL would make a join of NOT EXISTS, and look at all resources and all that is
@@ -92,7 +91,8 @@ def free_resources(connection, pool, span, not_held_but_by=None, ignoring=(), pa
         asked['after_id'], asked['limit'] = page
     rows = connection.execute(
         _FREE_ONES[not_held_but_by is not None, page is not None], asked).all()
-    return {row[0]: records.Resource(*row) for row in rows}
+    return {key: records.Resource(key, pool, name, capacity, lent_to=lent_to)
+            for key, name, capacity, lent_to in rows}
 
 
 _RESERVABLE = (
