@@ -2,6 +2,8 @@
 """What every controller is made with."""
 import collections.abc
 import dataclasses
+import functools
+import inspect
 from urllib import parse
 
 import pecan
@@ -56,12 +58,23 @@ class Controller(rest.RestController):
             raise
         return method, remainder
 
+    def _get_args_for_controller(self, controller):
+        # pecan's own asks for a request of the thread first. There is none, and the error that says
+        # so is one and the same object each time: it would keep all that every request had.
+        return _arguments(controller.__func__)
+
     def _refuse_place(self, name, steps):
         # Else pecan would call a method for one without its id, and one for all with an id.
         if len(steps) > 1:
             raise webob.exc.HTTPNotFound()
         if (name in self._OF_ONE) != bool(steps):
             raise webob.exc.HTTPMethodNotAllowed()
+
+
+@functools.cache
+def _arguments(function):
+    """The names of the arguments that a method takes after self, request and response."""
+    return inspect.getfullargspec(function).args[3:]
 
 
 def refuse_lenient(request, what):
