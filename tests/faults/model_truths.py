@@ -14,7 +14,8 @@ from climate.domain import lifecycle
 _NONE = datetime.timedelta()
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
 _ENDINGS = (agenda.END, agenda.DELETE)
-_KIND_OF = {task: kind for kind, task in agenda.TASK_OF.items()}
+_KINDS_OF = {task: {kind for kind, each in agenda.TASK_OF.items() if each == task}
+             for task in lifecycle.TASKS}
 _RESERVATION_MOVES = {
     lifecycle.RESERVATION_PENDING: {'pending', 'active', 'error', 'deleted'},
     lifecycle.RESERVATION_ACTIVE: {'active', 'error', 'deleted'},
@@ -190,7 +191,7 @@ def the_lifecycle_is_kept(accounts, lease):
     assert lease.task is None or lease.task in lifecycle.TASKS
     if lease.task is not None:
         kinds = {event.kind for event in accounts.open_events(lease.id)}
-        ending = {_KIND_OF[lease.task], agenda.DELETE}
+        ending = {*_KINDS_OF[lease.task], agenda.DELETE}
         assert kinds & ending, f'{lease}: nobody will ever end its task.'
     for event in accounts.events[lease.id]:
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
