@@ -38,8 +38,7 @@ class Hunt:
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         given = self._booking.plan([_as_far_as_it_goes(wish) for wish in wishes], span, now)
         plan = hunt.Plan(lease.acquisition.strategy)
-        return self._planner.planned(plan, wishes, _missing(wishes, given),
-                                     hunt.fence_of(lease.id)).as_json()
+        return self._planner.planned(lease, plan, wishes, _missing(wishes, given)).as_json()
 
     def step(self, claim, now):
         """Carry the hunt of a claimed lease on for a moment, by the plan in its acquisition.
@@ -60,8 +59,7 @@ class Hunt:
         troubled = chase.troubled(after, sight)
         if troubled or planning.is_short(after, lacking):
             try:
-                planned = self._planner.planned(after, wishes, lacking,
-                                                hunt.fence_of(lease.id), troubled)
+                planned = self._planner.planned(lease, after, wishes, lacking, troubled)
             except errors.NotEnough as error:
                 # As things are now: others may come to their end before its time is over.
                 self._ledger.say(lease, error, now)

@@ -20,12 +20,14 @@ _AFFINITY = 'affinity'
 class Rules:
     """Judges servers.
 
+    :param project_id: whose lease it is: only servers of others are moved for it.
     :param move_stopped: whether a stopped server may be moved.
     :param leased: the ids of servers that Climate leases.
     :param groups: the ServerGroups of the cloud.
     """
 
-    def __init__(self, move_stopped, leased, groups):
+    def __init__(self, project_id, move_stopped, leased, groups):
+        self._project_id = project_id
         self._move_stopped = move_stopped
         self._leased = leased
         self._near = frozenset(member for group in groups if group.policy == _AFFINITY
@@ -39,6 +41,8 @@ class Rules:
     def _reason(self, server):
         if server.metadata.get(PINNED_KEY, 'no').strip().lower() not in _NOT_PINNED:
             return f'is marked {PINNED_KEY}'
+        if server.project_id == self._project_id:
+            return 'is of the same project'
         if server.id in self._leased or _LEASE_KEY in server.metadata:
             return 'is leased'
         if server.id in self._near:

@@ -24,18 +24,17 @@ class Planner:
         self._core = core
         self._surveyor = survey.Surveyor(core)
 
-    def planned(self, plan, wishes, missing, fence, troubled=frozenset()):
+    def planned(self, lease, plan, wishes, missing, troubled=frozenset()):
         """The hunt.Plan by which every reservation gets the hosts that it lacks.
 
         Hosts that are being cleared go on being cleared, their servers perhaps to other targets.
         Where that is impossible, those that are in trouble are given up first.
 
         :param missing: {reservation id: how many hosts it lacks}.
-        :param fence: the reason of the fences of this lease.
         :param troubled: names of hosts with servers for which there is no plan.
         :raises NotEnough: it is impossible, with the reasons.
         """
-        found = self._surveyor.look(fence, plan)
+        found = self._surveyor.look(lease, plan)
         cost = registry.load(self._core.conf, plan.strategy).cost
         used = {host.name for host in plan.hosts
                 if host.state in (hunt.ENROLLING, hunt.READY, hunt.DROPPED)}

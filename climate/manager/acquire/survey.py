@@ -37,14 +37,13 @@ class Surveyor:
         self._conf = core.conf.acquire
         self._pool = pools.HostPool.name
 
-    def look(self, fence, plan=None):
-        """A Survey of the cloud as it is now.
+    def look(self, lease, plan=None):
+        """A Survey of the cloud as it is now, for a lease. Its own fences keep no host out.
 
-        :param fence: the reason of the fences of this lease, which keep no host out.
         :param plan: the hunt.Plan that is being followed: what is on its way counts no more, and
             no server goes again where it was sent in vain.
         """
-        reading = _Reading(self._core, fence)
+        reading = _Reading(self._core, lease)
         moves = {move.server_id: move for host in (plan.hosts if plan else ())
                  for move in host.moves}
         out, able = {}, {}
@@ -81,7 +80,8 @@ class Surveyor:
         everything = reading.services.nova.servers_on(list(able.values()))
         with self._core.database.reader() as connection:
             leased = set(reservations.leasing(connection, [each.id for each in everything]))
-        rules = movable.Rules(self._conf.move_stopped, leased, reading.services.flavors.groups())
+        rules = movable.Rules(reading.project_id, self._conf.move_stopped, leased,
+                              reading.services.flavors.groups())
         found = {}
         for name, service_host in able.items():
             mine = [each for each in everything if each.host == service_host
@@ -122,14 +122,16 @@ class Surveyor:
 class _Reading:
     """What is read of the cloud once, before the servers are looked at.
 
+    :ivar project_id: whose lease it is.
     :ivar lent: the service hosts that are lent, in order.
     :ivar nodes: {service host: its one Hypervisor}.
     :ivar targets: {hypervisor name: zone} of those that anybody's servers may go to.
     """
 
-    def __init__(self, core, fence):
+    def __init__(self, core, lease):
         self.services = core.cloud.as_service()
-        self._fence = fence
+        self.project_id = lease.project_id
+        self._fence = hunt.fence_of(lease.id)
         nova = self.services.nova
         self._aggregates = nova.aggregates()
         self.lent = [host for each in self._aggregates for host in each.hosts

@@ -92,8 +92,13 @@ def _pci(cloud, server):
     cloud.boot('other', 'pci', host=server.host, flavor='pci')
 
 
+def _own(cloud, server):
+    cloud.boot('demo', 'mine', host=server.host, flavor='2')
+
+
 @pytest.mark.parametrize('spoil, reason', [
-    (_pin, 'is marked climate:pinned'), (_lease_it, 'is leased'), (_suspend, 'is SUSPENDED'),
+    (_own, 'is of the same project'), (_pin, 'is marked climate:pinned'),
+    (_lease_it, 'is leased'), (_suspend, 'is SUSPENDED'),
     (_disable, 'a disk is broken'), (_put_down, 'service is down'), (_zone, 'in the zone east'),
     (_group, 'affinity'), (_pci, 'part of its host')])
 def test_another_host_is_chosen_and_where_there_is_none_it_says_why(
