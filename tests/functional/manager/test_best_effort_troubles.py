@@ -6,6 +6,7 @@ import hunting
 import pytest
 
 from climate import errors
+from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -189,7 +190,10 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
     cloud.mark_server(waiting.id, 'SUSPENDED')
     lease = hunting.hunted(manager, lease, within=40)
     assert lease.state == lifecycle.ACQUIRING
-    assert f'server {waiting.id} is SUSPENDED' in lease.reason
+    assert 'Of 3 hosts only 2 can be had now.' in lease.reason
+    told = [line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)
+            if line.what == hunt.NO_PLAN]
+    assert f'server {waiting.id} is SUSPENDED' in told[0]
     cloud.mark_server(waiting.id, 'ACTIVE')
     lease = hunting.hunted(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
