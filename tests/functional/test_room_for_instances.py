@@ -366,7 +366,7 @@ def test_an_extra_spec_in_a_request_is_never_given(manager, hosts):
 
 def test_a_start_that_fails_half_way_still_ends_cleanly(manager, hosts, as_before):
     hosts(1)
-    manager.cloud.fail('nova.allow_flavor', 9, errors.CloudError(service='Nova', reason='no'))
+    manager.cloud.fail('nova.allow_flavor', 99, errors.CloudError(service='Nova', reason='no'))
     lease = manager.create(builders.a_lease(sized(1, affinity=True)))
     manager.run_until(NOON + builders.minutes(10))
     assert manager.lease(lease).state == lifecycle.ERROR

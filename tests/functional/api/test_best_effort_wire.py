@@ -3,6 +3,9 @@
 import builders
 import pytest
 
+# Whoever may see which servers of others are moved.
+ADMIN = 'root:demo:admin,member,reader'
+
 
 @pytest.fixture
 def theirs(conf, manager):
@@ -20,7 +23,7 @@ def ask(api):
         return api.post(path, {
             'name': 'x', 'duration': '1h', 'acquire': {'type': 'best-effort', **acquire},
             'reservations': [{'resource_type': 'physical:host', 'min': hosts, 'max': hosts}]},
-            version='1.1')
+            version='1.1', token=ADMIN)
     return make
 
 
@@ -44,7 +47,7 @@ def test_the_plan_is_shown_from_the_request_on(api, ask, manager, theirs):
     assert api.get(path, version='1.1').json['lease']['status'] == 'in_progress'
     assert api.get(path, version='1.0').json['lease']['status'] == 'CREATING'
     manager.run_until(builders.NOON + builders.minutes(0.5))
-    lease = api.get(path, version='1.1').json['lease']
+    lease = api.get(path, version='1.1', token=ADMIN).json['lease']
     assert lease['status'] == 'active'
     _plan(lease, 'ready', [{**move, 'state': 'moved'}])
     words = [line['what'] for line in api.get(f'{path}/history', version='1.1').json['history']]

@@ -35,7 +35,7 @@ def test_nobody_else_books_it_whole_or_in_part(manager, start, request_of):
 
 def test_a_booking_that_was_planned_before_it_was_lent_loses(manager):
     first, second = manager.enrol(2)
-    database = acts.Meddling(str(manager.database.engine.url))
+    database = acts.Meddling(manager.database.engine.url)
     database.before_writer = lambda: _lend(manager, first, 'somebody')
     other = acts.Second(manager, database)
     need = manager.core.registry.plugin('physical:host').needs({'min': 1, 'max': 1})[0]
