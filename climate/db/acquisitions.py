@@ -95,10 +95,14 @@ def is_due_before(connection, acquisition, now):
 
 
 def is_healing_due(connection, now):
-    """True where a lease is to be started, or is being started, whose start was given up."""
+    """True where a lease is to be started, or is being started, whose start was given up.
+
+    One that waits for something else in the cloud keeps nobody from what is free.
+    """
     return connection.execute(
         sa.select(ACQUISITIONS.c.lease_id)
-        .where(ACQUISITIONS.c.waits_for == HEALING, _is_due(agenda.HEAL, now + _SAME_MOMENT))
+        .where(ACQUISITIONS.c.waits_for == HEALING,
+               _is_due(agenda.HEAL, now + _SAME_MOMENT, EVENTS.c.waits == 0))
         .limit(1)).first() is not None
 
 
@@ -144,10 +148,10 @@ def _line():
         ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id)
 
 
-def _is_due(kind, now):
+def _is_due(kind, now, *conditions):
     events = EVENTS.c
     return sa.exists().where(
-        events.lease_id == ACQUISITIONS.c.lease_id, events.kind == kind,
+        events.lease_id == ACQUISITIONS.c.lease_id, events.kind == kind, *conditions,
         sa.or_(events.status == lifecycle.EVENT_IN_PROGRESS,
                sa.and_(events.status == lifecycle.EVENT_UNDONE, events.due_at <= now)))
 

@@ -124,9 +124,17 @@ def deletion_ordered(lease: records.Lease) -> bool:
 
 
 def given_up(lease: records.Lease) -> bool:
-    """True for a lease whose resources were looked for in vain; it has nothing."""
-    return (lease.acquisition is not None and lease.event(START) is None
+    """True for a lease whose resources were looked for in vain; it has nothing.
+
+    One that was deleted meanwhile may still have hosts that are being cleared.
+    """
+    return (never_acquired(lease) and lease.event(DELETE) is None
             and lease.state in (lifecycle.ERROR, lifecycle.TIMEDOUT))
+
+
+def never_acquired(lease: records.Lease) -> bool:
+    """True for a lease whose resources are looked for, or were in vain."""
+    return lease.acquisition is not None and lease.event(START) is None
 
 
 def is_moot(lease: records.Lease, event: records.Event) -> bool:

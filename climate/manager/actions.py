@@ -68,7 +68,8 @@ class Actions:
             with guard.before_each_call(claim.hold.check):
                 return self._by_kind[claim.event.kind](claim, claim.at)
         except errors.StillBusy as error:
-            return results.Outcome(results.BUSY, error.message)
+            return results.Outcome(results.BUSY, error.message,
+                                   patient=error.kwargs.get('has_own_limit', False))
         except errors.ClimateError as error:
             return results.Outcome(results.FAILED, error.message)
 
@@ -111,9 +112,9 @@ class Actions:
     def _end(self, claim, now):
         lease = claim.lease
         left = lease.open_reservations
-        if lease.state == lifecycle.ACQUIRING:
+        if agenda.never_acquired(lease):
             self._hunt.abandon(lease, now)
-        if lease.state == lifecycle.ACQUIRING or _never_touched(lease):
+        if agenda.never_acquired(lease) or _never_touched(lease):
             ids = [each.id for each in left]
             return results.Outcome(results.DONE, lease.reason, free=frozenset(ids),
                                    states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))

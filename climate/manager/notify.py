@@ -19,8 +19,9 @@ _LONGEST_PAUSE_SECONDS = 60
 
 def publish(connection, lease, now, what):
     """Put the news `what` (such as "create" or "event.start_lease") of a lease in the outbox."""
+    # How it is acquired names hosts, and servers of others.
     payload = {name: value for name, value in wire.pack(lease).items()
-               if name not in ('task', 'task_until', 'claim_no', 'generation')}
+               if name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition')}
     payload |= {'lease_id': lease.id, 'start_date': payload['start'],
                 'end_date': payload['end'], 'status': lease.state}
     journal.publish(connection, now, f'lease.{what}', payload)

@@ -111,14 +111,24 @@ class Outcomes:
             if values:
                 reservations.change(connection, [reservation.id], now, **values)
 
+    @staticmethod
+    def _waits_left(event):
+        """How often a failed event has waited: what heals begins anew each time."""
+        return 0 if event.kind == agenda.HEAL else event.waits
+
     def _record_again(self, connection, claim, outcome, now, pause):
         event, lease = claim.event, claim.lease
         failed = self._has_failed(event, outcome)
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
-                      attempts=event.attempts + failed, waits=event.waits + (not failed))
+                      attempts=event.attempts + failed,
+                      waits=event.waits + 1 if not failed else self._waits_left(event))
         if claim.has_task:
             # The task stays on the lease, so that it is shown; the event alone guards it.
             lease_claims.hold_task(connection, [lease], now)
+        if failed and event.kind == agenda.ACQUIRE and lease.acquisition.type in acquire.QUEUED:
+            # Those behind it do not wait for what failed here.
+            acquisitions.change(connection, lease.id, now, heard=lease.acquisition.wakes)
+            line.pass_on(connection, lease.acquisition, now)
         if failed:
             journal.note(connection, lease.id, now, 'climate', f'{event.kind} failed',
                          outcome.reason)

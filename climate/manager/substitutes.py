@@ -16,6 +16,7 @@ from climate.domain import interval
 from climate.domain import lifecycle
 from climate.manager import booking
 from climate.manager import claims
+from climate.manager.acquire import holding
 
 LOG = log.getLogger(__name__)
 
@@ -142,7 +143,13 @@ class Substitutes:
             journal.note(connection, lease.id, now, 'climate', 'substitute',
                          f'resources {sorted(lost.ids)} replaced by {new}')
             return new
-        planned = self._booking.plan(wishes, span, now, avoid=avoid)
+        try:
+            planned = self._booking.plan(wishes, span, now, avoid=avoid)
+        except errors.NotEnough:
+            # Who was promised something comes before who waits.
+            if not holding.give_way(self._core, lease):
+                raise
+            planned = self._booking.plan(wishes, span, now, avoid=avoid)
         new = self._booking.book(wishes, span, now, write, planned=planned, avoid=avoid)
         LOG.warning('Lease %s, reservation %s: %s could not be had, resources %s instead',
                     lease.id, reservation.id, ', '.join(lost.held + lost.broken), new)

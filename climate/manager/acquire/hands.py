@@ -61,7 +61,7 @@ class Hands:
             if host.name in failed and order.kind in _IN_ORDER:
                 continue
             if host.state in (hunt.DROPPED, hunt.RELEASED) and order.kind in (
-                    chase.FENCE, chase.ADMIT):
+                    chase.FENCE, chase.ADMIT, chase.MOVE):
                 continue
             try:
                 by_name[host.name] = self._by_kind[order.kind](host, order)
@@ -81,8 +81,9 @@ class Hands:
         """
         left = [host.name for host in plan.hosts if host.state not in hunt.SETTLED]
         if left:
-            raise errors.StillBusy(service='Nova', reason=(
-                f'hosts {", ".join(left)} are being given back.'))
+            # However long it takes: nothing of others may be left as it is.
+            raise errors.StillBusy(has_own_limit=True, service='Nova', reason=(
+                f'{len(left)} hosts are being given back.'))
 
     @staticmethod
     def _is_barred(services, host, computes):

@@ -34,11 +34,7 @@ class Holding:
         with self._core.database.reader() as connection:
             if acquisitions.first(connection) != lease.id:
                 return False
-            others = acquisitions.holders(connection, lease.id)
-        if others:
-            with self._core.database.writer() as connection:
-                acquisitions.take_back(connection, others)
-        return bool(others)
+        return give_way(self._core, lease)
 
     def hold(self, lease, wishes, span, now):
         """Hold back the share for a claimed lease that is first in line and does not fit.
@@ -90,6 +86,16 @@ class Holding:
                     if fit.ways(demand, [candidate], span) == (0, 0):
                         found.add(each.id)
         return found
+
+
+def give_way(core, lease):
+    """True where others than a lease held something back in line, and do not any more."""
+    with core.database.reader() as connection:
+        others = acquisitions.holders(connection, lease.id)
+    if others:
+        with core.database.writer() as connection:
+            acquisitions.take_back(connection, others)
+    return bool(others)
 
 
 def _at_most(wish, copies):

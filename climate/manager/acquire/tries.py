@@ -141,8 +141,9 @@ class Tries:
             # What was given back since this try began may be what it lacked.
             due_at = now if acquisition.wakes != seen.wakes else min(
                 each for each in (next_at, current.given_up_at) if each is not None)
+            # What failed before has been overcome.
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE, due_at=due_at,
-                          waits=0)
+                          waits=0, attempts=0)
             acquisitions.change(connection, lease.id, now, attempts=attempts, next_at=next_at,
                                 heard=seen.wakes)
             if text != current.reason:

@@ -85,6 +85,12 @@ def news(manager):
             sa.select(tables.OUTBOX.c.event_type).order_by(tables.OUTBOX.c.id)).scalars())
 
 
+def news_as_text(manager):
+    """All that the notifications that wait say."""
+    with manager.database.reader() as connection:
+        return str(connection.execute(sa.select(tables.OUTBOX.c.payload)).all())
+
+
 def history(manager, lease):
     """What happened to a lease, in order."""
     with manager.database.reader() as connection:

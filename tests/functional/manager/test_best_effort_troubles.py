@@ -219,3 +219,28 @@ def test_what_is_in_the_lease_beside_hosts_must_fit_as_it_is(manager, cloud):
              for each in manager.client.list_resources(builders.an_admin(), 'host')}
     assert {names[key] for each in lease.reservations for key in each.resource_ids} == {
         'c1', 'pooled'}
+
+
+def test_a_deletion_that_was_given_up_takes_the_fences_down_when_it_is_ordered_again(
+        manager, cloud, conf):
+    conf.set_override('migrate_seconds', 600, group='simulated')
+    lease = manager.create(hunting.a_request())
+    manager.run()
+    assert len(hunting.fences(cloud)) == 2
+    cloud.fail('nova.enable_service', 999, errors.CloudError(service='Nova', reason='no'))
+    acts.delete(manager, lease)
+    manager.run_until(manager.clock() + builders.minutes(10))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    cloud.fail('nova.enable_service', 0, None)
+    acts.delete(manager, lease)
+    manager.run_until(manager.clock() + builders.minutes(10))
+    assert manager.lease(lease).deleted_at is not None
+    assert hunting.fences(cloud) == {}
+
+
+def test_news_tell_nothing_of_the_servers_of_others(manager, cloud):
+    lease = hunting.hunted(manager, manager.create(hunting.a_request()))
+    assert lease.state == lifecycle.ACTIVE
+    told = acts.news_as_text(manager)
+    assert lease.id in told
+    assert not [each.id for each in cloud.servers() if each.id in told]

@@ -40,6 +40,21 @@ def test_with_a_substitute_it_starts_there(manager):
     assert 'substitute' in acts.history(manager, lease)
 
 
+def test_what_is_held_back_for_those_who_wait_makes_a_substitute(manager):
+    first, _, third = manager.enrol(3)
+    lease = manager.create(builders.a_lease(**LATER))
+    manager.create(builders.a_lease(end=NOON + hours(12)))
+    waiting = acts.sought(manager, 'wait', builders.hosts(2))
+    manager.run()
+    assert manager.lease(waiting).reservations[0].resource_ids == (third.id,)
+    acts.disable(manager, first)
+    manager.run_until(NOON + hours(1))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert lease.reservations[0].resource_ids == (third.id,)
+    assert manager.lease(waiting).reservations[0].resource_ids == ()
+
+
 def test_it_is_healed_at_once_when_its_host_is_in_use_again(manager, broken):
     [host] = manager.client.list_resources(builders.an_admin(), 'host')
     acts.enable(manager, host)
