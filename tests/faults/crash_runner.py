@@ -67,7 +67,7 @@ def _options(folder, crash_at):
         ('simulated', 'state'): f'{folder}/cloud.sqlite',
         ('simulated', 'crash_at'): crash_at,
         ('simulated', 'delete_seconds'): 0.05,
-        ('acquire', 'lent_aggregate'): 'lent',
+        ('acquire', 'lent_aggregate'): stories.LENT,
         ('manager', 'claim_seconds'): 1,
         ('manager', 'poll_seconds'): 0.05,
         ('manager', 'busy_seconds'): 0.05,

@@ -327,6 +327,10 @@ class Heal(Story):
         return _lease(manager).state == lifecycle.ACTIVE
 
 
+#: The aggregate of hosts that may be cleared.
+LENT = 'lent'
+
+
 class Hunt(Story):
     """A host is lent that has a server of somebody else."""
 
@@ -336,7 +340,7 @@ class Hunt(Story):
 
     def arrange(self, manager):
         nova = manager.cloud.as_service().nova
-        nova.add_hosts(nova.ensure_aggregate('lent'), ['compute-1'])
+        nova.add_hosts(nova.ensure_aggregate(LENT), ['compute-1'])
         manager.cloud.boot('other', 'theirs', host='compute-1', flavor='2')
 
     def act(self, manager):
@@ -368,7 +372,7 @@ class DeleteOfHunt(Hunt):
         # The host is fenced, and its server goes nowhere.
         manager.cloud.spoil_moves(*manager.cloud.host_names())
         Hunt.act(self, manager)
-        wait_for(manager, lambda: 'no other host has room' in _lease(manager).reason)
+        wait_for(manager, lambda: 'can be had now' in _lease(manager).reason)
 
 
 class Enrol(Story):

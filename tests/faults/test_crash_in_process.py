@@ -54,6 +54,7 @@ class Place:
         self.database = Fragile(f'sqlite:///{folder}/climate.sqlite', self.points)
         self.clock = builders.Clock()
         conf.set_override('state', str(folder / 'cloud.sqlite'), group='simulated')
+        conf.set_override('lent_aggregate', stories.LENT, group='acquire')
         self.cloud = simulated.SimulatedCloud(conf, clock=lambda: self.clock().timestamp())
         self.cloud.faults.on_point = self.points.reach
         self._conf = conf
