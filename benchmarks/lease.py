@@ -169,7 +169,9 @@ def lived(database):
                 .where(tables.HISTORY.c.what == agenda.START)))).scalar_one()
 
 
-def main():
+@contextlib.contextmanager
+def emptied():
+    """The database that CLIMATE_TEST_DATABASE names, or a SQLite file; nothing is in its tables."""
     with tempfile.TemporaryDirectory() as folder:
         database = engine.Database(os.environ.get('CLIMATE_TEST_DATABASE',
                                                   f'sqlite:///{folder}/climate.sqlite'))
@@ -177,6 +179,12 @@ def main():
             migrate.upgrade(database)
         else:
             builders.clean(database)
+        yield database
+        database.dispose()
+
+
+def main():
+    with emptied() as database:
         meter = measure(database)
         for name in STEPS:
             print(f'{database.dialect}, {name}: {meter.statements[name] / LEASES:.1f} statements, '
@@ -184,7 +192,6 @@ def main():
         print(f'{database.dialect}, all of it: {meter.statements.total() / LEASES:.1f} statements, '
               f'{meter.manager.total() / LEASES:.1f} ms of processor, and '
               f'{meter.server["all"] / LEASES:.1f} ms of the database\'s')
-        database.dispose()
     return 0
 
 

@@ -10,12 +10,10 @@ many allocations, spread over a year. What is chosen must be what the plain refe
 import dataclasses
 import datetime
 import math
-import os
 import pathlib
 import random
 import statistics
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tests'))
@@ -29,9 +27,7 @@ import sqlalchemy as sa
 import builders
 from benchmarks import lease as lease_benchmark
 from climate.db import allocations
-from climate.db import engine
 from climate.db import leases
-from climate.db import migrate
 from climate.db import reservations
 from climate.db import tables
 from climate.domain import fit
@@ -178,13 +174,7 @@ def main(arguments):
     made = random.Random(1)
     missed = 0
     for hosts, each in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            database = engine.Database(os.environ.get('CLIMATE_TEST_DATABASE',
-                                                      f'sqlite:///{folder}/climate.sqlite'))
-            if database.dialect == 'sqlite':
-                migrate.upgrade(database)
-            else:
-                builders.clean(database)
+        with lease_benchmark.emptied() as database:
             reference = Reference(hosts, fill(database, hosts, each, made))
             manager = builders.Manager(lease_benchmark.configured(), database, builders.Clock())
             for case in cases():
@@ -194,7 +184,6 @@ def main(arguments):
                 print(f'{database.dialect}, {hosts} hosts x {each}, {case.name}: {median:.1f} ms, '
                       f'at most {max(taken):.1f} ms, {statements} statements; '
                       f'goal: {limit} ms', flush=True)
-            database.dispose()
     return 1 if missed else 0
 
 

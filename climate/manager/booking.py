@@ -114,6 +114,11 @@ class Booking:
         return [Wish(reservation_id=reservation.id, need=need, **kept)
                 for need in plugin.needs(reservation.request)]
 
+    def wishes_of_all(self, lease):
+        """The Wishes of the open reservations of a lease, each to keep what it has."""
+        return [wish for each in lease.open_reservations
+                for wish in self.wishes_of(each, keep=each.resource_ids)]
+
     def book(self, wishes, span, now, write, planned=None, avoid=()):
         """Choose for `wishes` during `span`, then call `write(connection, chosen)`.
 

@@ -47,8 +47,7 @@ class Hunt:
         """
         lease = claim.lease
         before = hunt.from_json(lease.acquisition.plan)
-        wishes = [wish for each in lease.open_reservations
-                  for wish in self._booking.wishes_of(each, keep=each.resource_ids)]
+        wishes = self._booking.wishes_of_all(lease)
         missing = _missing(wishes, self._hold(lease, wishes, now))
         sight = self._hands.look(before)
         after, orders = chase.decide(before, sight, hunt.fence_of(lease.id),

@@ -4,11 +4,11 @@ import re
 
 from climate.cloud import models
 from climate.domain import chase
+from climate.plugins.servers import leased as leasing
 
 #: By this key in its metadata a user says that a server is to stay where it is.
 PINNED_KEY = 'climate:pinned'
 _NOT_PINNED = ('false', 'no', '0')
-_LEASE_KEY = 'climate:lease_id'
 _RESOURCES = 'resources:'
 _TRAIT = 'trait:'
 # What is named so is a part of the host that the server has for itself.
@@ -43,7 +43,7 @@ class Rules:
             return f'is marked {PINNED_KEY}'
         if server.project_id == self._project_id:
             return 'is of the same project'
-        if server.id in self._leased or _LEASE_KEY in server.metadata:
+        if server.id in self._leased or leasing.LEASE_KEY in server.metadata:
             return 'is leased'
         if server.id in self._near:
             return 'is in a group with affinity'

@@ -91,7 +91,7 @@ class Tries:
                     raise
                 self._take(claim, now)
         except errors.NotEnough as error:
-            held = self._holding.hold(claim.lease, self._wishes(claim.lease),
+            held = self._holding.hold(claim.lease, self._booking.wishes_of_all(claim.lease),
                                       claim.lease.interval_from(now), now)
             self._put_off(claim, words.not_yet(error, held), now)
         except (line.OutOfTurn, errors.LostRace):
@@ -105,7 +105,7 @@ class Tries:
         """
         lease, acquisition = claim.lease, claim.lease.acquisition
         span = lease.interval_from(now)
-        wishes = self._wishes(lease)
+        wishes = self._booking.wishes_of_all(lease)
 
         def write(connection, chosen):
             current = self._current(connection, claim)
@@ -205,10 +205,6 @@ class Tries:
         if agenda.deletion_ordered(lease):
             raise _Withdrawn()
         return lease
-
-    def _wishes(self, lease):
-        return [wish for each in lease.open_reservations
-                for wish in self._booking.wishes_of(each, keep=each.resource_ids)]
 
     def _prepares(self, lease):
         return any(self._core.registry.plugin(each.resource_type).prepares(each.request)

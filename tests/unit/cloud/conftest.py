@@ -72,6 +72,21 @@ class CannedCloud:
         self.http.get('http://glance', json=glance, status_code=300)
 
 
+class Clock:
+    """A clock that stands until it is told."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
 @pytest.fixture
 def configured(tmp_path):
     """callable(text of a configuration file) → conf."""

@@ -10,21 +10,6 @@ from climate import errors
 from climate.cloud import simulated
 
 
-class Clock:
-    """A clock that stands until it is told."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def cloud(simulate, clock):
     return simulate('hosts = 3', clock=clock)

@@ -9,18 +9,6 @@ MINE = 'climate: cleared for lease 1'
 TINY = models.Shape((('DISK_GB', 1), ('MEMORY_MB', 512), ('VCPU', 1)))
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def cloud(simulate, clock):
     return simulate('hosts = 3\nmigrate_seconds = 10', clock=clock)
