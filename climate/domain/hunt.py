@@ -30,6 +30,8 @@ OVER = (MOVED, GONE)
 
 #: Why hosts are dropped when the lease does not get any.
 GIVEN_UP = 'its lease is not acquired any more'
+#: Why hosts are dropped when the lease has got others.
+NOT_WANTED = 'it is not wanted any more'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +96,11 @@ class Plan:
     def coming(self) -> tuple[Host, ...]:
         """The hosts that are being made ready."""
         return tuple(host for host in self.hosts if host.state in COMING)
+
+    @property
+    def is_settled(self) -> bool:
+        """True where nothing is left to be done to any host."""
+        return all(host.state in SETTLED for host in self.hosts)
 
     def without(self, names: Iterable[str], why: str) -> 'Plan':
         """The Plan in which the hosts of these names are wanted no more."""

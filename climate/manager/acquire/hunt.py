@@ -64,13 +64,15 @@ class Hunt:
                 self._ledger.say(lease, error, now)
                 return results.Outcome(results.BUSY, error.message, patient=True)
             after = self._ledger.write(lease, after, planned, now)
-        if not any(missing.values()) and all(
-                host.state in hunt.SETTLED for host in after.hosts):
+        if not any(missing.values()):
+            # What was given up for others of these is given back by an event of the lease.
             return results.Outcome(results.DONE)
         return results.Outcome(results.BUSY, hunt.achieved(after), patient=True)
 
     def abandon(self, lease, now):
-        """Undo whatever a hunt has left of a lease. Repeatable, harmless where there is nothing.
+        """Undo what a hunt has left of a lease that has got nothing.
+
+        Repeatable, and harmless where there is nothing.
 
         :returns: in words what was achieved, or None.
         :raises StillBusy: not all is undone yet.
@@ -79,10 +81,23 @@ class Hunt:
             return None
         before = hunt.from_json(lease.acquisition.plan)
         after = before.without([host.name for host in before.hosts], hunt.GIVEN_UP)
+        return hunt.achieved(self._undone(lease, before, after, now))
+
+    def tidy(self, lease, now):
+        """Undo what a hunt has left of a lease beside what it has got. Repeatable.
+
+        :raises StillBusy: not all is undone yet.
+        """
+        if lease.acquisition is not None and lease.acquisition.plan is not None:
+            before = hunt.from_json(lease.acquisition.plan)
+            after = before.without([host.name for host in before.coming], hunt.NOT_WANTED)
+            self._undone(lease, before, after, now)
+
+    def _undone(self, lease, before, after, now):
         after, orders = chase.decide(after, self._hands.look(after), hunt.fence_of(lease.id), 0)
         after = self._carried_out(lease, before, after, orders, now)
         self._hands.refuse_unsettled(after)
-        return hunt.achieved(after)
+        return after
 
     def _carried_out(self, lease, before, after, orders, now):
         """The Plan after it was written down and its orders were carried out."""

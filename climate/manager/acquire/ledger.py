@@ -11,6 +11,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import resources
 from climate.domain import hunt
+from climate.domain import lifecycle
 from climate.manager import claims
 from climate.manager import core as cores
 from climate.manager.acquire import words
@@ -68,7 +69,7 @@ class Ledger:
                 LOG.info('Lease %s: %s: %s', lease.id, what, why)
             current = leases.get(connection, lease.id)
             reason = words.attempt(lease.acquisition, 0, None, hunt.achieved(after))
-            if current.reason != reason:
+            if current.state == lifecycle.ACQUIRING and current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
         return after
 

@@ -11,7 +11,6 @@ from climate.strategies import registry
 
 # So many hosts are named in an error, each with why it cannot be cleared.
 _MOST_NAMED = 10
-_NOT_WANTED = 'it is not wanted any more'
 _NOT_CLEARED = 'its servers cannot all be moved'
 # The later a state is, the dearer it is to give a host up.
 _DEAREST_LAST = (hunt.PLANNED, hunt.FENCING, hunt.FENCED, hunt.ENROLLING)
@@ -79,7 +78,7 @@ def without_excess(plan, missing):
         mine = [host for host in plan.coming if host.reservation_id == reservation_id]
         mine.sort(key=lambda host: _DEAREST_LAST.index(host.state))
         surplus += [host.name for host in mine[:max(len(mine) - count, 0)]]
-    return plan.without(surplus, _NOT_WANTED) if surplus else plan
+    return plan.without(surplus, hunt.NOT_WANTED) if surplus else plan
 
 
 def _cleared(hosts, free, wanted, cost, keep, troubled):
