@@ -157,8 +157,10 @@ _TOLD_OF_HOST = {FENCING: 'fence', ENROLLING: 'cleared', READY: 'host ready',
                  DROPPED: 'host given up', RELEASED: 'host released'}
 #: There is no plan as things are.
 NO_PLAN = 'no plan'
+#: What was done is not undone yet.
+NOT_UNDONE = 'not undone yet'
 #: Lines of a history that name hosts, and servers of others.
-NAMING = frozenset({NO_PLAN, *_TOLD.values(), *_TOLD_OF_HOST.values()})
+NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_TOLD.values(), *_TOLD_OF_HOST.values()})
 
 
 def _move_as_json(move: Move) -> dict[str, Any]:

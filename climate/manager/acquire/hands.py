@@ -12,8 +12,10 @@ from climate.plugins import pools
 
 LOG = log.getLogger(__name__)
 
-# To such a host nothing is done any more when something it was to follow has failed.
-_IN_ORDER = (chase.ADMIT, chase.UNFENCE, chase.TOGGLE)
+# A host that could not be admitted is not opened: anybody could come there.
+_OPENING = (chase.UNFENCE, chase.TOGGLE)
+# What these mean the next look tells.
+_DELAYS = (errors.StillBusy, errors.ServerNotFound, errors.HostNotFound, errors.HostInUse)
 
 
 class Hands:
@@ -53,25 +55,31 @@ class Hands:
         return chase.Sight(computes, servers, last_moves, barred)
 
     def carry_out(self, plan, orders):
-        """The Plan after the orders were carried out, as far as what they came to is known."""
+        """The Plan after the orders were carried out, as far as what they came to is known.
+
+        One that fails does not stop the others.
+
+        :returns: the Plan, and the first error that is more than a delay, or None.
+        """
         by_name = {host.name: host for host in plan.hosts}
-        failed = set()
+        not_admitted, failed = set(), []
         for order in orders:
             host = by_name[order.host.name]
-            if host.name in failed and order.kind in _IN_ORDER:
+            if host.name in not_admitted and order.kind in _OPENING:
                 continue
             if host.state in (hunt.DROPPED, hunt.RELEASED) and order.kind in (
                     chase.FENCE, chase.ADMIT, chase.MOVE):
                 continue
             try:
                 by_name[host.name] = self._by_kind[order.kind](host, order)
-            except (errors.StillBusy, errors.ServerNotFound, errors.HostNotFound,
-                    errors.HostInUse) as error:
-                # What it means the next look tells.
+            except errors.ClimateError as error:
+                if not isinstance(error, _DELAYS):
+                    failed.append(error)
                 LOG.info('Host %s: %s is put off: %s', host.name, order.kind, error.message)
-                failed.add(host.name)
-        return dataclasses.replace(plan, hosts=tuple(
-            by_name[host.name] for host in plan.hosts))
+                if order.kind == chase.ADMIT:
+                    not_admitted.add(host.name)
+        hosts = tuple(by_name[host.name] for host in plan.hosts)
+        return dataclasses.replace(plan, hosts=hosts), next(iter(failed), None)
 
     @staticmethod
     def refuse_unsettled(plan):

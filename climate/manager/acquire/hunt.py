@@ -14,6 +14,7 @@ from climate.manager import results
 from climate.manager.acquire import hands
 from climate.manager.acquire import ledger
 from climate.manager.acquire import planning
+from climate.manager.acquire import words
 from climate.plugins import pools
 
 
@@ -54,20 +55,26 @@ class Hunt:
                                      self._core.conf.acquire.parallel_moves)
         lacking = planning.lacking(missing, before, after)
         after = planning.without_excess(after, lacking)
-        after = self._carried_out(lease, before, after, orders, now)
+        after, failure = self._carried_out(lease, before, after, orders, now)
         troubled = chase.troubled(after, sight)
         if troubled or planning.is_short(after, lacking):
             try:
                 planned = self._planner.planned(lease, after, wishes, lacking, troubled)
             except errors.NotEnough as error:
                 # As things are now: others may come to their end before its time is over.
-                self._ledger.say(lease, error, now)
+                self._ledger.say(lease, words.no_plan(lease, error), hunt.NO_PLAN, error, now)
                 return results.Outcome(results.BUSY, error.message, patient=True)
             after = self._ledger.write(lease, after, planned, now)
         if not any(missing.values()):
             # What was given up for others of these is given back by an event of the lease.
             return results.Outcome(results.DONE)
+        if failure is not None:
+            raise failure
         return results.Outcome(results.BUSY, hunt.achieved(after), patient=True)
+
+    def tell_of_delay(self, lease, error, now):
+        """Let a lease whose time is over say why it is not given up yet: a ClimateError."""
+        self._ledger.say(lease, words.not_undone(lease, error), hunt.NOT_UNDONE, error, now)
 
     def abandon(self, lease, now):
         """Undo what a hunt has left of a lease that has got nothing.
@@ -95,15 +102,17 @@ class Hunt:
 
     def _undone(self, lease, before, after, now):
         after, orders = chase.decide(after, self._hands.look(after), hunt.fence_of(lease.id), 0)
-        after = self._carried_out(lease, before, after, orders, now)
+        after, failure = self._carried_out(lease, before, after, orders, now)
+        if failure is not None:
+            raise failure
         self._hands.refuse_unsettled(after)
         return after
 
     def _carried_out(self, lease, before, after, orders, now):
-        """The Plan after it was written down and its orders were carried out."""
+        """(the Plan after it was written down and its orders were carried out, what failed)."""
         written = self._ledger.write(lease, before, after, now)
-        done = self._hands.carry_out(written, orders)
-        return self._ledger.write(lease, written, done, now)
+        done, failure = self._hands.carry_out(written, orders)
+        return self._ledger.write(lease, written, done, now), failure
 
     def _hold(self, lease, wishes, now):
         """What the lease can have of what is enrolled: Allocations, which nobody else gets."""

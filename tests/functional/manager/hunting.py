@@ -11,6 +11,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 
 BEST_EFFORT = records.Acquire('best-effort')
+HALF_A_MINUTE = records.Acquire('best-effort', timeout_seconds=30)
 HOUR = 3600
 
 

@@ -107,3 +107,62 @@ def test_a_return_that_was_given_up_is_tried_again_when_the_lease_is_deleted(man
     acts.delete(manager, lease)
     manager.run_until(manager.clock() + builders.minutes(10))
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
+
+
+NO = errors.CloudError(service='Nova', reason='Host c1 says no')
+
+
+def _with_a_fence_that_stays(manager, cloud):
+    """A hunt of half a minute with a host that is enrolled, and whose fence does not come down."""
+    cloud.fail('nova.enable_service', 999, NO)
+    lease = manager.create(hunting.a_request(1, acquire=hunting.HALF_A_MINUTE))
+    while hunt.ENROLLING not in hunting.states(manager.lease(lease)).values():
+        manager.run()
+        manager.clock.advance(hunting.seconds(1))
+    cloud.fail('nova.enable_service', 0, None)
+    return lease
+
+
+def test_a_fence_comes_down_although_the_host_cannot_be_dismissed(manager, cloud):
+    lease = _with_a_fence_that_stays(manager, cloud)
+    cloud.fail('placement.empty_child', 999, NO)
+    manager.clock.advance(hunting.seconds(40))
+    manager.run()
+    assert hunting.fences(cloud) == {}
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 'did not get its resources' in lease.reason
+    assert 'could not be undone yet' in lease.reason
+    assert 'c1' not in lease.reason
+    assert (hunt.NOT_UNDONE, NO.message) in [
+        (line.what, line.why)
+        for line in manager.client.lease_history(builders.an_admin(), lease.id)]
+    cloud.fail('placement.empty_child', 0, None)
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.TIMEDOUT
+    assert 'undone' not in lease.reason
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+
+
+def test_one_host_that_fails_does_not_keep_the_fences_of_others_up(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 600, group='simulated')
+    lease = manager.create(hunting.a_request(3, acquire=hunting.HALF_A_MINUTE))
+    manager.run()
+    assert len(hunting.fences(cloud)) == 3
+    cloud.fail('nova.enable_service', 1, NO)
+    manager.clock.advance(hunting.seconds(40))
+    manager.run()
+    assert len(hunting.fences(cloud)) == 1
+    assert hunting.hunted(manager, lease).state == lifecycle.TIMEDOUT
+    assert hunting.fences(cloud) == {}
+
+
+def test_what_takes_its_time_to_be_undone_is_told(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 300, group='simulated')
+    for each in cloud.servers():
+        cloud.mark_server(each.id, 'SHUTOFF')
+    lease = manager.create(hunting.a_request(2, acquire=hunting.HALF_A_MINUTE))
+    lease = hunting.hunted(manager, lease, within=60)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 'being undone: Nova: 2 hosts are being given back.' in lease.reason
+    assert hunting.hunted(manager, lease, within=400).state == lifecycle.TIMEDOUT

@@ -10,8 +10,6 @@ from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
 
-HALF_A_MINUTE = records.Acquire('best-effort', timeout_seconds=30)
-
 
 @pytest.fixture
 def cloud(conf, manager):
@@ -21,7 +19,7 @@ def cloud(conf, manager):
 def test_when_its_time_is_over_all_is_undone_and_every_server_runs(manager, cloud, conf):
     conf.set_override('migrate_seconds', 60, group='simulated')
     before = {each.id for each in cloud.servers()}
-    lease = manager.create(hunting.a_request(acquire=HALF_A_MINUTE))
+    lease = manager.create(hunting.a_request(acquire=hunting.HALF_A_MINUTE))
     manager.run()
     assert len(hunting.fences(cloud)) == 2
     lease = hunting.hunted(manager, lease)
@@ -40,7 +38,7 @@ def test_a_stopped_server_on_its_way_is_confirmed_before_it_is_over(manager, clo
     for name in hunting.servers(cloud):
         cloud.mark_server(hunting.by_name(cloud, name).id, 'SHUTOFF')
     conf.set_override('migrate_seconds', 60, group='simulated')
-    lease = manager.create(hunting.a_request(acquire=HALF_A_MINUTE))
+    lease = manager.create(hunting.a_request(acquire=hunting.HALF_A_MINUTE))
     lease = hunting.hunted(manager, lease)
     assert lease.state == lifecycle.TIMEDOUT
     assert {status for status, _ in hunting.servers(cloud).values()} == {'SHUTOFF'}
