@@ -122,10 +122,10 @@ class _Step:
 
     def _fenced(self, host: hunt.Host) -> hunt.Host:
         lost = self._lost(host)
-        if lost is None and self._sight.computes[host.service_host].enabled:
-            lost = 'somebody has enabled it'
         if lost is not None:
             return self._dropped(host.dropped(lost))
+        if self._sight.computes[host.service_host].enabled:
+            return self._dropped(dataclasses.replace(host.dropped(hunt.ENABLED), reclaimed=True))
         host = dataclasses.replace(host, moves=tuple(self._moved(host, move)
                                                      for move in host.moves))
         if self._sight.on(host.service_host) or any(
@@ -140,8 +140,8 @@ class _Step:
         if lost is not None:
             return self._dropped(host.dropped(lost))
         if self._sight.on(host.service_host):
-            # Somebody has put one there by force.
-            return self._fenced(dataclasses.replace(host, state=hunt.FENCED))
+            # Somebody has put one there by force. Our own fence may be down already.
+            return self._fencing(dataclasses.replace(host, state=hunt.FENCING))
         if self._is_open(host):
             return dataclasses.replace(host, state=hunt.READY)
         self._order(ADMIT, host)

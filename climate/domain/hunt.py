@@ -30,6 +30,8 @@ OVER = (MOVED, GONE)
 
 #: Why hosts are dropped when the lease does not get any.
 GIVEN_UP = 'its lease is not acquired any more'
+#: Why hosts are dropped, and are not cleared for the same lease any more.
+ENABLED = 'somebody has enabled it'
 #: Why hosts are dropped when the lease has got others.
 NOT_WANTED = 'it is not wanted any more'
 
@@ -61,6 +63,7 @@ class Host:
     :ivar name: its hypervisor's.
     :ivar resource_id: its resource, from the moment when it is being enrolled.
     :ivar why: why it was dropped, in words.
+    :ivar reclaimed: somebody took our fence off it, so that it is not cleared for this lease.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Host:
     moves: tuple[Move, ...] = ()
     resource_id: int | None = None
     why: str | None = None
+    reclaimed: bool = False
 
     def dropped(self, why: str) -> 'Host':
         """The same, no more wanted."""

@@ -105,8 +105,10 @@ class Hands:
             return False
 
     def _fence(self, host, order):
-        self._computes.fence(host.service_host, order.fence)
-        return host
+        if not self._computes.fence(host.service_host, order.fence):
+            return host
+        # Whoever takes it off from now on wants the host back.
+        return dataclasses.replace(host, state=hunt.FENCED)
 
     def _unfence(self, host, order):
         self._computes.unfence(host.service_host, order.fence)

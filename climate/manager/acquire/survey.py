@@ -44,12 +44,13 @@ class Surveyor:
             no server goes again where it was sent in vain.
         """
         reading = _Reading(self._core, lease)
-        moves = {move.server_id: move for host in (plan.hosts if plan else ())
-                 for move in host.moves}
+        known = plan.hosts if plan else ()
+        moves = {move.server_id: move for host in known for move in host.moves}
+        reclaimed = {host.service_host: host.why for host in known if host.reclaimed}
         out, able = {}, {}
         for service_host in reading.lent:
             node = reading.nodes.get(service_host)
-            reason = reading.unusable(service_host)
+            reason = reclaimed.get(service_host) or reading.unusable(service_host)
             if reason is not None:
                 out[node.name if node else service_host] = reason
             else:

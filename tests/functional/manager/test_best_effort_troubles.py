@@ -118,18 +118,59 @@ def test_what_an_administrator_disables_stays_disabled(manager, cloud, conf, rea
     assert hunting.fences(cloud) == {host: reason}
 
 
-def test_a_host_that_an_administrator_enables_is_his_again(manager, cloud, conf):
+def _no_plan(manager, lease):
+    """Why there was no plan for a lease, each time."""
+    return [line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)
+            if line.what == hunt.NO_PLAN]
+
+
+@pytest.mark.parametrize('steps', [1, 2])
+def test_a_host_that_an_administrator_enables_is_his_again(manager, cloud, conf, steps):
     conf.set_override('migrate_seconds', 5, group='simulated')
     lease = manager.create(hunting.a_request(1))
-    for _ in range(2):
+    for _ in range(steps):
         manager.run()
         manager.clock.advance(hunting.seconds(1))
     [host] = hunting.fences(cloud)
     cloud.mark_host(host, enabled=True)
-    manager.run()
-    assert hunting.fences(cloud).get(host) is None
     lease = hunting.hunted(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert host not in acts.aggregate(manager, lease).hosts
+    assert f'host {host}: somebody has enabled it' in [
+        line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)]
+    assert hunting.fences(cloud) == {}
+
+
+def test_without_the_host_that_an_administrator_enables_it_says_what_is_missing(
+        manager, cloud, conf):
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(3))
+    manager.run()
+    cloud.mark_host('c2', enabled=True)
+    lease = hunting.hunted(manager, lease, within=30)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 'Of 3 hosts only 2 can be had now.' in lease.reason
+    assert 'c2' not in hunting.fences(cloud)
+    for why in _no_plan(manager, lease):
+        assert 'c2 (somebody has enabled it)' in why
+        assert 'criteria' not in why
+
+
+def test_a_host_to_which_servers_are_on_their_way_is_not_cleared(manager, cloud, conf):
+    conf.set_override('parallel_moves', 1, group='acquire')
+    conf.set_override('migrate_seconds', 30, group='simulated')
+    cloud.remove_host('c4')
+    # The servers of c1 go to c2, which would be the next to be cleared too.
+    cloud.change_host('c3', memory_mb=32 * 1024)
+    lease = manager.create(hunting.a_request(1))
+    while not any(each.task for each in cloud.servers()):
+        manager.run()
+        manager.clock.advance(hunting.seconds(1))
+    [waiting] = [each for each in cloud.servers() if each.host == 'c1' and each.task is None]
+    cloud.mark_server(waiting.id, 'SUSPENDED')
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(manager, lease).hosts == ('c3',)
 
 
 def test_a_server_that_is_deleted_needs_no_move(manager, cloud, conf):
@@ -189,9 +230,7 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
     lease = hunting.hunted(manager, lease, within=40)
     assert lease.state == lifecycle.ACQUIRING
     assert 'Of 3 hosts only 2 can be had now.' in lease.reason
-    told = [line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)
-            if line.what == hunt.NO_PLAN]
-    assert f'server {waiting.id} is SUSPENDED' in told[0]
+    assert f'server {waiting.id} is SUSPENDED' in _no_plan(manager, lease)[0]
     cloud.mark_server(waiting.id, 'ACTIVE')
     lease = hunting.hunted(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason

@@ -71,6 +71,12 @@ def test_a_host_whose_service_goes_down_is_given_up_and_its_fence_taken_down():
     assert (after.state, kinds) == (hunt.DROPPED, [chase.UNFENCE])
 
 
+def test_a_host_whose_fence_somebody_takes_down_is_left_to_him_for_good():
+    after, kinds = _decide(_host(hunt.FENCED, _move()), _compute(), _server())
+    assert (after.state, after.reclaimed, kinds) == (hunt.RELEASED, True, [])
+    assert hunt.from_json(hunt.Plan('any', (after,)).as_json()).hosts == (after,)
+
+
 def _changed(compute, **more):
     return types.SimpleNamespace(**{**vars(compute), **more})
 
@@ -129,7 +135,10 @@ def test_a_host_is_ready_when_nothing_of_ours_bars_it(compute, barred, state, or
 
 
 def test_a_host_with_a_server_that_came_by_force_is_not_ready():
-    after, kinds = _decide(_host(hunt.ENROLLING, resource_id=5), FENCED, _server())
+    host = _host(hunt.ENROLLING, resource_id=5)
+    after, kinds = _decide(host, _compute(), _server())
+    assert (after.state, kinds, after.reclaimed) == (hunt.FENCING, [chase.FENCE], False)
+    after, kinds = _decide(host, FENCED, _server())
     assert (after.state, kinds) == (hunt.FENCED, [])
     sight = chase.Sight({'c1': FENCED}, {'s1': _server()}, {})
     assert chase.troubled(hunt.Plan('any', (after,)), sight) == {'n1'}
