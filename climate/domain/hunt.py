@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
+import datetime
 from typing import Any
 
 # States of a host, in the order in which they come.
@@ -27,6 +28,9 @@ STUCK = 'stuck'
 GONE = 'gone'
 LEFT = 'left'
 OVER = (MOVED, GONE)
+
+#: Hosts that were looked for in vain are looked for again after so many seconds at the latest.
+LONGEST_LOOK_SECONDS = 30
 
 #: Why hosts are dropped when the lease does not get any.
 GIVEN_UP = 'its lease is not acquired any more'
@@ -85,14 +89,21 @@ class Host:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The hosts that are cleared for a lease, also those that were given up."""
+    """The hosts that are cleared for a lease, also those that were given up.
+
+    :ivar looks: so often in a row hosts were looked for in vain.
+    :ivar look_at: while nothing changes, they are looked for again at that moment.
+    """
 
     strategy: str
     hosts: tuple[Host, ...] = ()
+    looks: int = 0
+    look_at: datetime.datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What `from_json` makes a Plan of."""
-        return {'strategy': self.strategy, 'hosts': [
+        look_at = None if self.look_at is None else self.look_at.isoformat()
+        return {'strategy': self.strategy, 'looks': self.looks, 'look_at': look_at, 'hosts': [
             {**dataclasses.asdict(host), 'moves': [_move_as_json(move) for move in host.moves]}
             for host in self.hosts]}
 
@@ -106,6 +117,12 @@ class Plan:
         """True where nothing is left to be done to any host."""
         return all(host.state in SETTLED for host in self.hosts)
 
+    def looked_in_vain(self, now: datetime.datetime) -> 'Plan':
+        """The Plan after one more look that found no hosts: the pause until the next grows."""
+        seconds = min(2 ** min(self.looks, 10), LONGEST_LOOK_SECONDS)
+        return dataclasses.replace(self, looks=self.looks + 1,
+                                   look_at=now + datetime.timedelta(seconds=seconds))
+
     def without(self, names: Iterable[str], why: str) -> 'Plan':
         """The Plan in which the hosts of these names are wanted no more."""
         names = frozenset(names)
@@ -115,9 +132,11 @@ class Plan:
 
 def from_json(text: Mapping[str, Any]) -> Plan:
     """The Plan that `Plan.as_json` made this of."""
+    look_at = text.get('look_at')
     return Plan(text['strategy'], tuple(
         Host(**{**host, 'moves': tuple(_move(move) for move in host['moves'])})
-        for host in text['hosts']))
+        for host in text['hosts']), text.get('looks', 0),
+        None if look_at is None else datetime.datetime.fromisoformat(look_at))
 
 
 def fence_of(lease_id: str) -> str:

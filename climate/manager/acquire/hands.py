@@ -50,9 +50,7 @@ class Hands:
             :self._core.conf.acquire.parallel_moves]
         last_moves = {move.server_id: services.servers.last_move(move.server_id)
                       for move in asked if _stands(servers.get(move.server_id), move)}
-        barred = frozenset(host.service_host for host in hosts
-                           if self._is_barred(services, host, computes))
-        return chase.Sight(computes, servers, last_moves, barred)
+        return chase.Sight(computes, servers, last_moves, _barred(services, hosts, computes))
 
     def carry_out(self, plan, orders):
         """The Plan after the orders were carried out, as far as what they came to is known.
@@ -92,17 +90,6 @@ class Hands:
             # However long it takes: nothing of others may be left as it is.
             raise errors.StillBusy(has_own_limit=True, service='Nova', reason=(
                 f'{len(left)} hosts are being given back.'))
-
-    @staticmethod
-    def _is_barred(services, host, computes):
-        compute = computes.get(host.service_host)
-        if (compute is None or not compute.enabled
-                or host.state not in (hunt.ENROLLING, hunt.DROPPED)):
-            return False
-        try:
-            return services.computes.BARRED in services.placement.traits(host.name)
-        except errors.HostNotFound:
-            return False
 
     def _fence(self, host, order):
         if not self._computes.fence(host.service_host, order.fence):
@@ -151,6 +138,18 @@ class Hands:
     @property
     def _computes(self):
         return self._core.cloud.as_service().computes
+
+
+def _barred(services, hosts, computes):
+    """The service hosts that are open, and to which Placement gives no servers."""
+    asked = {host.name: host.service_host for host in hosts
+             if host.state in (hunt.ENROLLING, hunt.DROPPED)
+             and host.service_host in computes and computes[host.service_host].enabled}
+    if not asked:
+        return frozenset()
+    found = services.placement.survey(list(asked))
+    return frozenset(asked[name] for name, (traits, _) in found.items()
+                     if services.computes.BARRED in traits)
 
 
 def _stands(server, move):

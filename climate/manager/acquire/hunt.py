@@ -49,7 +49,8 @@ class Hunt:
         lease = claim.lease
         before = hunt.from_json(lease.acquisition.plan)
         wishes = self._booking.wishes_of_all(lease)
-        missing = _missing(wishes, self._hold(lease, wishes, now))
+        given, held_more = self._hold(lease, wishes, now)
+        missing = _missing(wishes, given)
         sight = self._hands.look(before)
         after, orders = chase.decide(before, sight, hunt.fence_of(lease.id),
                                      self._core.conf.acquire.parallel_moves)
@@ -57,20 +58,31 @@ class Hunt:
         after = planning.without_excess(after, lacking)
         after, failure = self._carried_out(lease, before, after, orders, now)
         troubled = chase.troubled(after, sight)
-        if troubled or planning.is_short(after, lacking):
-            try:
-                planned = self._planner.planned(lease, after, wishes, lacking, troubled)
-            except errors.NotEnough as error:
-                # As things are now: others may come to their end before its time is over.
-                self._ledger.say(lease, words.no_plan(lease, error), hunt.NO_PLAN, error, now)
-                return results.Outcome(results.BUSY, error.message, patient=True)
-            after = self._ledger.write(lease, after, planned, now)
+        # While nothing changed since a look in vain, the next one waits.
+        may_look = (before.look_at is None or before.look_at <= now or held_more
+                    or after != before)
+        if may_look and (troubled or planning.is_short(after, lacking)):
+            after = self._planned(lease, after, wishes, lacking, troubled, now)
         if not any(missing.values()):
             # What was given up for others of these is given back by an event of the lease.
             return results.Outcome(results.DONE)
         if failure is not None:
             raise failure
         return results.Outcome(results.BUSY, hunt.achieved(after), patient=True)
+
+    def _planned(self, lease, plan, wishes, lacking, troubled, now):
+        """The Plan made anew, or as it was where there is none as things are now.
+
+        Others may come to their end before the time of the lease is over.
+        """
+        try:
+            planned = dataclasses.replace(
+                self._planner.planned(lease, plan, wishes, lacking, troubled),
+                looks=0, look_at=None)
+        except errors.NotEnough as error:
+            self._ledger.say(lease, words.no_plan(lease, error), hunt.NO_PLAN, error, now)
+            planned = plan.looked_in_vain(now)
+        return self._ledger.write(lease, plan, planned, now)
 
     def tell_of_delay(self, lease, error, now):
         """Let a lease whose time is over say why it is not given up yet: a ClimateError."""
@@ -115,14 +127,17 @@ class Hunt:
         return self._ledger.write(lease, written, done, now), failure
 
     def _hold(self, lease, wishes, now):
-        """What the lease can have of what is enrolled: Allocations, which nobody else gets."""
+        """What the lease can have of what is enrolled, and nobody else gets.
+
+        :returns: Allocations, and whether they are others than before.
+        """
         span = lease.interval_from(now)
         parts = [_as_far_as_it_goes(wish) for wish in wishes]
         given = self._booking.plan(parts, span, now)
         had = sorted((each.id, key) for each in lease.reservations for key in each.resource_ids)
         if sorted((each.reservation_id, each.resource_id)
                   for each in given for _ in range(each.copies)) == had:
-            return given
+            return given, False
 
         def write(connection, chosen):
             claims.refuse_overtaken(connection, lease)
@@ -131,7 +146,7 @@ class Hunt:
             self._booking.replace(connection, chosen, now, [
                 each.id for each in lease.reservations])
             return chosen
-        return self._booking.book(parts, span, now, write, planned=given)
+        return self._booking.book(parts, span, now, write, planned=given), True
 
 
 def _is_hunted(wish):

@@ -68,7 +68,7 @@ class Ledger:
             current = leases.get(connection, lease.id)
             reason = words.attempt(lease.acquisition, 0, None, hunt.achieved(after))
             seeks = current.state == lifecycle.ACQUIRING and now < current.given_up_at
-            if seeks and current.reason != reason:
+            if seeks and after.hosts != before.hosts and current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
         return after
 

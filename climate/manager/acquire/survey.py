@@ -98,8 +98,9 @@ class Surveyor:
     def _shapes(reading, servers, out):
         """{server id: Shape}; hosts with servers of which none is known go into `out`."""
         shapes = {}
+        held = reading.services.placement.held([name for name, mine in servers.items() if mine])
         for name, mine in servers.items():
-            known = reading.services.placement.held(name) if mine else {}
+            known = held.get(name, {})
             for server in mine:
                 if server.id not in known:
                     out[name] = f'Placement does not say what server {server.id} takes'

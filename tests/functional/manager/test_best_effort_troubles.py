@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hunt that meets trouble finds another way, or undoes what it did."""
+import itertools
+
 import acts
 import builders
 import hunting
@@ -235,6 +237,31 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
     lease = hunting.hunted(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert hunting.fences(cloud) == {}
+
+
+def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(3))
+    manager.run()
+    waiting = hunting.by_name(cloud, 'c3-1')
+    cloud.mark_server(waiting.id, 'SUSPENDED')
+    hunting.hunted(manager, lease, within=20)
+    looks = []
+    cloud.faults.on_point = lambda name, when: looks.append(manager.clock()) if (
+        (name, when) == ('nova.aggregates', 'before')) else None
+    lease = hunting.hunted(manager, lease, within=200)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 5 <= len(looks) <= 12
+    pauses = {(two - one).seconds for one, two in itertools.pairwise(looks)}
+    assert max(pauses) == hunt.LONGEST_LOOK_SECONDS
+    assert 'Of 3 hosts only 2 can be had now.' in lease.reason
+    assert len(_no_plan(manager, lease)) < 5
+    # What is enrolled is found at once, without another look.
+    del looks[:]
+    cloud.add_host('pooled')
+    manager.client.create_resource(builders.an_admin(), 'host', 'pooled', {})
+    lease = hunting.hunted(manager, lease, within=10)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
 
 
 def test_what_is_in_the_lease_beside_hosts_must_fit_as_it_is(manager, cloud):
