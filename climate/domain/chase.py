@@ -68,8 +68,9 @@ def decide(plan: hunt.Plan, sight: Sight, fence: str, most: int) -> tuple[hunt.P
     :param fence: the reason of the fences of this lease.
     :param most: so many servers are moved at the same time.
     """
+    # What left a host that was given up may take its time; the others do not wait for it.
     step = _Step(sight, fence, most - sum(
-        move.state == hunt.MOVING for host in plan.hosts for move in host.moves))
+        move.state == hunt.MOVING for host in plan.coming for move in host.moves))
     hosts = tuple(step.advance(host) for host in plan.hosts)
     return dataclasses.replace(plan, hosts=hosts), step.orders
 

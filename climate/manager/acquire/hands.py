@@ -14,6 +14,8 @@ LOG = log.getLogger(__name__)
 
 # A host that could not be admitted is not opened: anybody could come there.
 _OPENING = (chase.UNFENCE, chase.TOGGLE)
+# Servers begin to leave hosts in these states.
+_LEAVING = (hunt.FENCING, hunt.FENCED)
 # What these mean the next look tells.
 _DELAYS = (errors.StillBusy, errors.ServerNotFound, errors.HostNotFound, errors.HostInUse)
 
@@ -38,18 +40,19 @@ class Hands:
         computes = {each.host: each for each in services.computes.every()}
         servers = {each.id: each for each in services.nova.servers_on(
             [host.service_host for host in hosts])}
-        moves = [move for host in hosts for move in host.moves
-                 if move.state in (hunt.PLANNED, hunt.MOVING)]
+        moves = [move for host in hosts for move in host.moves if move.state == hunt.MOVING
+                 or (move.state == hunt.PLANNED and host.state in _LEAVING)]
         for move in moves:
             if move.server_id not in servers:
                 server = services.servers.server(move.server_id)
                 if server is not None:
                     servers[server.id] = server
-        asked = [move for move in moves if move.state == hunt.MOVING]
-        asked += [move for move in moves if move.state == hunt.PLANNED][
+        standing = [move for move in moves if _stands(servers.get(move.server_id), move)]
+        asked = [move for move in standing if move.state == hunt.MOVING]
+        asked += [move for move in standing if move.state == hunt.PLANNED][
             :self._core.conf.acquire.parallel_moves]
         last_moves = {move.server_id: services.servers.last_move(move.server_id)
-                      for move in asked if _stands(servers.get(move.server_id), move)}
+                      for move in asked}
         return chase.Sight(computes, servers, last_moves, _barred(services, hosts, computes))
 
     def carry_out(self, plan, orders):

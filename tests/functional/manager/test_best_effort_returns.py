@@ -29,7 +29,6 @@ def _with_a_slow_leftover(manager, cloud):
         manager.run()
         manager.clock.advance(hunting.seconds(1))
     conf.set_override('migrate_seconds', 0, group='simulated')
-    conf.set_override('parallel_moves', 4, group='acquire')
     [leaving] = [each for each in cloud.servers() if each.task]
     [staying] = [each for each in cloud.servers()
                  if each.host == leaving.host and each.id != leaving.id]

@@ -239,6 +239,19 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
     assert hunting.fences(cloud) == {}
 
 
+def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, conf):
+    conf.set_override('parallel_moves', 1, group='acquire')
+    lease = manager.create(hunting.a_request(1))
+    [host] = hunt.from_json(lease.acquisition.plan).hosts
+    first, second = [move.server_id for move in host.moves]
+    conf.set_override('image_seconds', 1000, group='simulated')
+    cloud.as_service().servers.create_image(first, 'a', 'b')
+    lease = hunting.hunted(manager, lease, within=20)
+    places = {each.id: each.host for each in cloud.servers()}
+    assert places[first] == host.service_host
+    assert places[second] != host.service_host
+
+
 def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, cloud, conf):
     conf.set_override('migrate_seconds', 5, group='simulated')
     lease = manager.create(hunting.a_request(3))
