@@ -22,7 +22,9 @@ DISMISS = 'dismiss'
 #: The statuses of servers that Nova can move.
 MOVABLE = ('ACTIVE', 'PAUSED', 'SHUTOFF')
 STOPPED = 'SHUTOFF'
-_MOVED_WHILE_STOPPED = 'VERIFY_RESIZE'
+MOVED_WHILE_STOPPED = 'VERIFY_RESIZE'
+# The kind of such a move; that of an owner who makes his server larger is another.
+_MIGRATION = 'migration'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +136,7 @@ class _Step:
             return host
         self._order(ADMIT, host)
         self._open(host)
-        return dataclasses.replace(host, state=hunt.ENROLLING)
+        return dataclasses.replace(host, state=hunt.ENROLLING, admitted=False)
 
     def _enrolling(self, host: hunt.Host) -> hunt.Host:
         lost = self._lost(host)
@@ -143,7 +145,8 @@ class _Step:
         if self._sight.on(host.service_host):
             # Somebody has put one there by force. Our own fence may be down already.
             return self._fencing(dataclasses.replace(host, state=hunt.FENCING))
-        if self._is_open(host):
+        # Open, it may have been opened by somebody else, before it was admitted.
+        if host.admitted and self._is_open(host):
             return dataclasses.replace(host, state=hunt.READY)
         self._order(ADMIT, host)
         self._open(host)
@@ -169,13 +172,13 @@ class _Step:
             return move
         if server is None:
             return dataclasses.replace(move, state=hunt.GONE)
+        last = self._sight.last_moves.get(move.server_id)
         if server.host != move.source:
-            return self._arrived(host, move, server)
+            return self._arrived(host, move, server, last)
         if server.task is not None:
             return move
         if move.state == hunt.PLANNED:
             return self._begun(host, move, server)
-        last = self._sight.last_moves.get(move.server_id)
         if last is not None and last.id > move.after:
             return dataclasses.replace(move, state=hunt.STUCK) if last.failed else move
         if server.status not in MOVABLE:
@@ -184,10 +187,14 @@ class _Step:
             return dataclasses.replace(move, state=hunt.PLANNED)
         # It was decided, and never begun.
         self._order(MOVE, host, move.server_id, move.target)
-        return move
+        return dataclasses.replace(move, stopped=server.status == STOPPED)
 
-    def _arrived(self, host: hunt.Host, move: hunt.Move, server: Any) -> hunt.Move:
-        if server.status == _MOVED_WHILE_STOPPED and move.stopped and server.task is None:
+    def _arrived(self, host: hunt.Host, move: hunt.Move, server: Any,
+                 last: Any | None) -> hunt.Move:
+        # One that was stopped between the look and the call was moved as a stopped one, too.
+        ours = move.stopped or (last is not None and last.kind == _MIGRATION
+                                and last.id > move.after)
+        if server.status == MOVED_WHILE_STOPPED and ours and server.task is None:
             self._order(CONFIRM, host, move.server_id)
             return move
         if server.task is not None:

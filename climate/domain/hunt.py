@@ -67,6 +67,7 @@ class Host:
     :ivar name: its hypervisor's.
     :ivar resource_id: its resource, from the moment when it is being enrolled.
     :ivar why: why it was dropped, in words.
+    :ivar admitted: it was put out of ordinary use, since it is being enrolled.
     :ivar reclaimed: somebody took our fence off it, so that it is not cleared for this lease.
     """
 
@@ -77,6 +78,7 @@ class Host:
     moves: tuple[Move, ...] = ()
     resource_id: int | None = None
     why: str | None = None
+    admitted: bool = False
     reclaimed: bool = False
 
     def dropped(self, why: str) -> 'Host':

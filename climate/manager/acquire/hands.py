@@ -48,7 +48,8 @@ class Hands:
                 if server is not None:
                     servers[server.id] = server
         standing = [move for move in moves if _stands(servers.get(move.server_id), move)]
-        asked = [move for move in standing if move.state == hunt.MOVING]
+        asked = [move for move in moves if move.state == hunt.MOVING and (
+            move in standing or _is_to_be_confirmed(servers.get(move.server_id)))]
         asked += [move for move in standing if move.state == hunt.PLANNED][
             :self._core.conf.acquire.parallel_moves]
         last_moves = {move.server_id: services.servers.last_move(move.server_id)
@@ -129,7 +130,7 @@ class Hands:
     def _admit(self, host, order):
         pool = self._core.registry.pool(pools.HostPool.name)
         pool.admit(self._core.cloud, pool.discover(self._core.cloud, host.name))
-        return host
+        return dataclasses.replace(host, admitted=True)
 
     def _dismiss(self, host, order):
         with self._core.database.reader() as connection:
@@ -158,3 +159,8 @@ def _barred(services, hosts, computes):
 def _stands(server, move):
     """True for a server that is where it was, and to which nothing is done."""
     return server is not None and server.host == move.source and server.task is None
+
+
+def _is_to_be_confirmed(server):
+    return (server is not None and server.status == chase.MOVED_WHILE_STOPPED
+            and server.task is None)

@@ -252,6 +252,23 @@ def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, c
     assert places[second] != host.service_host
 
 
+def test_a_server_that_is_stopped_at_the_moment_of_its_move_is_confirmed_there(manager, cloud):
+    lease = manager.create(hunting.a_request(1))
+    [host] = hunt.from_json(lease.acquisition.plan).hosts
+
+    def stop_it(name, when):
+        if (name, when) == ('nova.migrate', 'before'):
+            cloud.faults.on_point = None
+            for move in host.moves:
+                cloud.mark_server(move.server_id, 'SHUTOFF')
+    cloud.faults.on_point = stop_it
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(manager, lease).hosts == (host.service_host,)
+    assert [each.status for each in cloud.servers()
+            if each.name.startswith(host.name)] == ['SHUTOFF'] * 2
+
+
 def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, cloud, conf):
     conf.set_override('migrate_seconds', 5, group='simulated')
     lease = manager.create(hunting.a_request(3))
