@@ -140,7 +140,16 @@ class Actions:
         return results.Outcome(results.DONE)
 
     def _give_back(self, claim, now):
-        self._lending.give_back([each.id for each in claim.lease.reservations])
+        """Give back what the lease has no need of; one part that fails does not stop the other."""
+        lease, failed = claim.lease, []
+        undo = self._hunt.abandon if agenda.never_acquired(lease) else self._hunt.tidy
+        for part in (lambda: undo(lease, now), lambda: self._lending.give_back(lease)):
+            try:
+                part()
+            except errors.ClimateError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
         return results.Outcome(results.DONE)
 
     def _bound(self, claim, now):

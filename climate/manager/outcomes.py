@@ -24,11 +24,14 @@ from climate.manager import notify
 from climate.manager import results
 from climate.manager.acquire import closing
 from climate.manager.acquire import line
+from climate.manager.acquire import returns
 
 LOG = log.getLogger(__name__)
 
 # They release the promises of a lease by themselves.
 _ENDINGS = (agenda.END, agenda.DELETE)
+# After these a lease may have no need of what it had, or was promised.
+_REARRANGING = (agenda.START, agenda.HEAL, agenda.UPDATE)
 
 
 class Outcomes:
@@ -142,6 +145,8 @@ class Outcomes:
                       lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
         if claim.has_task:
             lease = self._end_task(connection, claim, outcome, good, now)
+        if good and event.kind in _REARRANGING:
+            returns.order(connection, lease, now)
         if event.kind in (agenda.START, agenda.HEAL):
             self._record_healing(connection, claim, outcome, good, now)
         if event.kind == agenda.HEAL:
@@ -215,7 +220,7 @@ class Outcomes:
         if over and event.kind == agenda.DELETE:
             endings.bury(connection, after, now)
         elif over:
-            endings.give_back(connection, after, now)
+            returns.order(connection, after, now)
             if lease.trust_id is not None:
                 events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
         return after

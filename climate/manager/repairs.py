@@ -145,7 +145,7 @@ class Repairs:
     def _give_back(self, reservation_id):
         lease, reservation = self._find(reservation_id)
         if lease is None or audit.is_over(lease, reservation):
-            self._lending.give_back([reservation_id])
+            self._lending.give_back_of(reservation_id)
 
     def _find(self, reservation_id):
         """The lease and the reservation as they are now; None for both where there is none."""

@@ -15,6 +15,7 @@ from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import notify
 from climate.manager.acquire import line
+from climate.manager.acquire import returns
 
 LOG = log.getLogger(__name__)
 
@@ -42,7 +43,9 @@ def acquired(connection, lease, span, now, prepares):
                   state=lifecycle.ACQUIRING_ENDS[lifecycle.ACQUIRED], reason=None)
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
                  f'{lease.start.isoformat()} to {lease.end.isoformat()}')
-    notify.publish(connection, leases.get(connection, lease.id), now, 'acquired')
+    lease = leases.get(connection, lease.id)
+    notify.publish(connection, lease, now, 'acquired')
+    returns.order(connection, lease, now)
     if lease.acquisition.type in acquire.QUEUED:
         # What is left may be enough for who comes next; for those before it it was too little.
         line.pass_on(connection, lease.acquisition, now)
@@ -63,6 +66,8 @@ def give_up(connection, lease, how, reason, now):
     if lease.trust_id is not None:
         events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
     journal.note(connection, lease.id, now, 'climate', how, reason)
-    notify.publish(connection, leases.get(connection, lease.id), now, _NEWS[how])
+    lease = leases.get(connection, lease.id)
+    notify.publish(connection, lease, now, _NEWS[how])
+    returns.order(connection, lease, now)
     line.wake(connection, now)
     LOG.warning('Lease %s: %s, given up, now %s: %s', lease.id, how, state, reason)

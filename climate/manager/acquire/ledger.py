@@ -11,6 +11,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import resources
 from climate.domain import hunt
+from climate.domain import lifecycle
 from climate.manager import claims
 from climate.manager import core as cores
 from climate.manager.acquire import words
@@ -43,16 +44,14 @@ class Ledger:
             return self._write(lease, before, after.without(found, _ENROLLED_BY_OTHERS), {}, now)
 
     @cores.again_after_a_race
-    def say(self, lease, error, now):
-        """Let the lease say that there is no plan just now, and its history why, a NotEnough."""
-        reason = words.attempt(lease.acquisition, 0, None, (
-            f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.'))
+    def say(self, lease, reason, what, error, now):
+        """Let the lease say why it goes no further just now, and its history what an error says."""
         with self._core.database.writer() as connection:
             claims.refuse_overtaken(connection, lease)
             current = leases.get(connection, lease.id)
             if current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
-                journal.note(connection, lease.id, now, 'climate', hunt.NO_PLAN, error.message)
+                journal.note(connection, lease.id, now, 'climate', what, error.message)
 
     @cores.again_after_a_race
     def _write(self, lease, before, after, found, now):
@@ -68,7 +67,8 @@ class Ledger:
                 LOG.info('Lease %s: %s: %s', lease.id, what, why)
             current = leases.get(connection, lease.id)
             reason = words.attempt(lease.acquisition, 0, None, hunt.achieved(after))
-            if current.reason != reason:
+            seeks = current.state == lifecycle.ACQUIRING and now < current.given_up_at
+            if seeks and after.hosts != before.hosts and current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
         return after
 

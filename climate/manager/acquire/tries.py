@@ -64,6 +64,7 @@ class Tries:
             achieved = self._hunt.abandon(claim.lease, now) if hunted else None
         except errors.ClimateError as error:
             # No lease is over while it has anything of others in its hands.
+            self._hunt.tell_of_delay(claim.lease, error, now)
             return results.Outcome(results.BUSY, error.message, patient=True)
         self._give_up(claim, words.too_late(claim.lease, achieved), now)
         return results.Outcome(results.RECORDED)

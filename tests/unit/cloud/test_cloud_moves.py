@@ -111,7 +111,7 @@ def test_what_servers_hold_of_a_host(services, canned):
     canned.http.get(f'{canned.PLACEMENT}/resource_providers/r1/allocations', json={
         'allocations': {'s1': {'resources': {'VCPU': 1}, 'consumer_generation': 1}},
         'resource_provider_generation': 4})
-    assert services.placement.held('node-1') == {'s1': {'VCPU': 1}}
+    assert services.placement.held(['node-1', 'node-9']) == {'node-1': {'s1': {'VCPU': 1}}}
 
 
 def _provider(root, **free):

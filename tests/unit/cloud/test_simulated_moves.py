@@ -114,14 +114,16 @@ def test_a_server_that_moves_takes_room_at_both_hosts(services, server, clock):
         return {name: units['MEMORY_MB']
                 for name, units in services.placement.room([TINY])[TINY].items()}
     before = free()
-    assert services.placement.held('compute-1') == {server.id: dict(TINY.resources)}
+    assert services.placement.held(['compute-1', 'nowhere']) == {
+        'compute-1': {server.id: dict(TINY.resources)}}
     services.servers.migrate(server.id, 'compute-2')
-    assert services.placement.held('compute-1') == {}
+    assert services.placement.held(['compute-1']) == {'compute-1': {}}
     assert free() == {**before, 'compute-2': before['compute-2'] - 512}
     clock.now += 10
     assert free() == {**before, 'compute-1': before['compute-1'] + 512,
                       'compute-2': before['compute-2'] - 512}
-    assert services.placement.held('compute-2') == {server.id: dict(TINY.resources)}
+    assert services.placement.held(['compute-2']) == {
+        'compute-2': {server.id: dict(TINY.resources)}}
 
 
 def test_hosts_that_are_barred_too_small_or_lack_a_trait_have_no_room(services):
