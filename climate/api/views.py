@@ -120,7 +120,7 @@ def _plan(plan, names):
 
 def history(lines, names):
     """What happened to a lease, from REST 1.1 on; `names` as in `Views.lease`."""
-    return [{'at': times.shown(each.at), 'who': each.who, 'what': each.what,
+    return [{'id': str(each.id), 'at': times.shown(each.at), 'who': each.who, 'what': each.what,
              'why': each.why if names or each.what not in hunt.NAMING else None}
             for each in lines]
 

@@ -130,8 +130,8 @@ class Outcomes:
             acquisitions.change(connection, lease.id, now, heard=lease.acquisition.wakes)
             line.pass_on(connection, lease.acquisition, now)
         if failed:
-            journal.note(connection, lease.id, now, 'climate', f'{event.kind} failed',
-                         outcome.reason)
+            journal.note_if_new(connection, lease.id, now, 'climate', f'{event.kind} failed',
+                                outcome.reason)
             LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,
                         outcome.reason)
 
@@ -177,8 +177,8 @@ class Outcomes:
             return
         if not good:
             events.move(connection, event, now, now + (self._healing or self._busy_pause))
-            journal.note(connection, lease.id, now, 'climate', f'{event.kind} failed',
-                         outcome.reason)
+            journal.note_if_new(connection, lease.id, now, 'climate', f'{event.kind} failed',
+                                outcome.reason)
             return
         acquisitions.leave(connection, lease.id, now)
         if outcome.result == results.DONE:

@@ -52,7 +52,8 @@ class Ledger:
             current = leases.get(connection, lease.id)
             if current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
-                journal.note(connection, lease.id, now, 'climate', hunt.NO_PLAN, error.message)
+                journal.note_if_new(connection, lease.id, now, 'climate', hunt.NO_PLAN,
+                                    error.message)
 
     @cores.again_after_a_race
     def _write(self, lease, before, after, found, now):

@@ -155,6 +155,35 @@ def test_the_history_tells_every_attempt_and_change_with_who_and_why(api, ask, m
     assert lines[-1]['why'] == 'x → y'
 
 
+def test_the_history_comes_in_pages_as_the_lists_do(api, conf, manager, full):
+    path = f'/v1/leases/{full.id}/history'
+    for name in ('a', 'b', 'c'):
+        api.put(f'/v1/leases/{full.id}', {'name': name}, version='1.1')
+    whole = api.get(path, version='1.1').json
+    assert set(whole) == {'history'}
+    for limit in (1, 2, len(whole['history'])):
+        seen, page = [], f'{path}?limit={limit}'
+        while page:
+            answer = api.get(page, version='1.1').json
+            assert 0 < len(answer['history']) <= limit
+            seen += answer['history']
+            page = next((link['href'] for link in answer.get('history_links', [])), None)
+        assert seen == whole['history']
+    conf.set_override('max_limit', 2, group='api')
+    few = builders.Api(conf, manager).get(path, version='1.1').json
+    assert len(few['history']) == 2
+    marker = few['history'][-1]['id']
+    assert few['history_links'][0]['href'].endswith(f'{path}?marker={marker}')
+
+
+@pytest.mark.parametrize('query', ['limit=0', 'limit=x', 'marker=x', 'marker=-1',
+                                   'marker=9999999999999999999'])
+def test_a_page_of_the_history_that_cannot_be_meant_is_refused(api, full, query):
+    answer = api.get(f'/v1/leases/{full.id}/history?{query}', version='1.1')
+    assert answer.status_int == 400
+    assert query.partition('=')[0] in answer.json['error_message']
+
+
 def test_the_history_of_a_lease_of_others_or_none_is_not_there(api, ask, full):
     path = f'/v1/leases/{full.id}/history'
     assert api.get(path, version='1.1', token=builders.STRANGER).status_int == 404

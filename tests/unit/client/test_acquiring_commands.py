@@ -67,6 +67,15 @@ def test_a_lease_is_explained_up_to_now(run, climate_says):
         {'at': None, 'who': '', 'what': 'in_progress', 'why': 'Attempt 2 of 5.'}]
 
 
+def test_a_lease_is_explained_with_all_pages_of_its_history(run, climate_says):
+    climate_says.get(f'{LEASE_URL}/history', json={
+        'history': HISTORY[:1], 'history_links': [
+            {'rel': 'next', 'href': f'{LEASE_URL}/history?marker=1'}]})
+    climate_says.get(f'{LEASE_URL}/history?marker=1', json={'history': HISTORY[1:]})
+    told = run('lease', 'explain', LEASE_ID, '-f', 'json').json
+    assert [line['what'] for line in told] == ['create', 'attempt failed', 'in_progress']
+
+
 @pytest.mark.parametrize(('host', 'told'), [
     ({'host': 'cmp-3', 'state': 'fenced', 'reason': None, 'moves': [MOVE]},
      ['cmp-3: fenced', 'server s1 to cmp-4, moved']),
