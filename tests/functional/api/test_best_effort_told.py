@@ -40,7 +40,13 @@ def test_only_administrators_see_which_servers_are_moved_and_where(api, manager,
     shown = api.get(f'/v1/leases/{lease["id"]}', version='1.1').json['lease']
     assert shown['status'] == 'active'
     [host] = shown['acquire']['plan']['hosts']
-    assert (host['state'], host['moves'], host['moved']) == ('ready', 1, 1)
+    [reservation] = shown['reservations']
+    assert host == {'reservation_id': reservation['id'], 'state': 'ready',
+                    'servers': 1, 'moved': 1}
+    seen = api.get(f'/v1/leases/{lease["id"]}', version='1.1', token=ADMIN).json['lease']
+    [named] = seen['acquire']['plan']['hosts']
+    assert {key: named[key] for key in host} == host
+    assert len(named['moves']) == named['servers']
 
 
 def test_only_administrators_are_told_why_which_host_cannot_be_cleared(api, cloud):

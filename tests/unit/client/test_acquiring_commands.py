@@ -77,9 +77,9 @@ def test_a_lease_is_explained_with_all_pages_of_its_history(run, climate_says):
 
 
 @pytest.mark.parametrize(('host', 'told'), [
-    ({'host': 'cmp-3', 'state': 'fenced', 'reason': None, 'moves': [MOVE]},
-     ['cmp-3: fenced', 'server s1 to cmp-4, moved']),
-    ({'state': 'fenced', 'moves': 3, 'moved': 1}, ['a host, fenced: 1 of 3 servers moved'])])
+    ({'host': 'cmp-3', 'state': 'fenced', 'why': None, 'servers': 1, 'moved': 1, 'moves': [MOVE]},
+     ['cmp-3, fenced: 1 of 1 servers moved', 'server s1 to cmp-4, moved']),
+    ({'state': 'fenced', 'servers': 3, 'moved': 1}, ['a host, fenced: 1 of 3 servers moved'])])
 def test_a_lease_shows_how_far_its_acquisition_is(run, climate_says, host, told):
     acquire = {'type': 'best-effort', 'strategy': 'least-memory', 'next_at': None,
                'not_after': '2030-05-01T08:30:00Z',
