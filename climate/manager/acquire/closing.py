@@ -41,7 +41,7 @@ def acquired(connection, lease, span, now, prepares):
     leases.change(connection, lease, now, start=lease.start, end=lease.end, before_end=near,
                   state=lifecycle.ACQUIRING_ENDS[lifecycle.ACQUIRED], reason=None)
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
-                 f'{lease.start.isoformat()} to {lease.end.isoformat()}')
+                 str(lease.interval))
     notify.publish(connection, leases.get(connection, lease.id), now, 'acquired')
     if lease.acquisition.type in acquire.QUEUED:
         # What is left may be enough for who comes next; for those before it it was too little.

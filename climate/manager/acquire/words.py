@@ -25,7 +25,7 @@ def attempt(acquisition, attempts, next_at, reason):
 
 def too_late(lease, achieved=None):
     """Why a lease was given up whose time passed, and what was achieved until then."""
-    text = f'It did not get its resources until {_shown(lease.given_up_at)}.'
+    text = f'It did not get its resources by {_shown(lease.given_up_at)}.'
     return ' '.join(filter(None, (text, achieved or lease.reason)))
 
 

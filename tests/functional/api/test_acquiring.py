@@ -152,7 +152,13 @@ def test_the_history_tells_every_attempt_and_change_with_who_and_why(api, ask, m
     assert lines[1]['why'].startswith('Attempt 1 of 6, next at 2030-05-01 12:01:')
     assert lines[2]['why'].startswith('Attempt 2 of 6, next at ')
     assert lines[2]['at'].startswith('2030-05-01T12:01:')
+    assert lines[3]['why'] == '2030-05-01 12:02:00 to 2030-05-01 16:02:00 UTC'
     assert lines[-1]['why'] == 'x → y'
+    api.delete(f'/v1/leases/{lease["id"]}', version='1.1')
+    manager.run()
+    lines = api.get(f'/v1/leases/{lease["id"]}/history', version='1.1', token=builders.ADMIN).json
+    # Of what Climate does for itself, such as dropping its trust, nothing is told.
+    assert [each['what'] for each in lines['history'][6:]] == ['delete', 'delete_lease']
 
 
 def test_the_history_comes_in_pages_as_the_lists_do(api, conf, manager, full):
@@ -220,6 +226,8 @@ WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
     ({'type': 'wait', 'not_after': '2031-05-01 08:00'}, {},
      ('acquire.not_after', 'wait_longest_seconds')),
     ({'type': 'wait'}, {}, ('acquire.not_after', 'until when')),
+    ({'type': 'wait', 'not_after': None}, {}, ('acquire.not_after', 'until when')),
+    ({'type': 'wait', 'not_after': 5}, {}, ('acquire.not_after', '5 is not of type')),
     (WAIT | {'speed': 3}, {}, ('acquire', 'speed')),
     (WAIT, {'start': '2030-05-01 14:00'}, ('start', 'leave start out')),
     (WAIT, {'end': '2030-05-01 14:00', 'duration': '1h'}, ('duration', 'fixed')),
@@ -237,6 +245,8 @@ def test_what_cannot_be_meant_is_refused_with_the_field_and_the_way_out(api, ask
 
 def test_only_admins_wait_without_a_limit_or_before_others(ask, full):
     assert ask({'type': 'wait'}, token=builders.ADMIN).status_int == 202
+    answer = ask({'type': 'wait', 'not_after': None}, token=builders.ADMIN)
+    assert (answer.status_int, answer.json['lease']['acquire']['not_after']) == (202, None)
     assert ask(WAIT | {'priority': 5}).status_int == 403
     assert ask(WAIT | {'priority': 0}).status_int == 202
     assert ask(WAIT | {'priority': 5}, token=builders.ADMIN).status_int == 202

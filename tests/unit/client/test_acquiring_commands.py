@@ -67,6 +67,12 @@ def test_a_lease_is_explained_up_to_now(run, climate_says):
         {'at': None, 'who': '', 'what': 'in_progress', 'why': 'Attempt 2 of 5.'}]
 
 
+def test_of_a_lease_that_waits_no_time_remains(run, climate_says):
+    assert 'remaining' not in run('lease', 'show', LEASE_ID, '-f', 'json').json
+    climate_says.get(LEASE_URL, json={'lease': canned.a_lease(status='active')})
+    assert 'remaining' in run('lease', 'show', LEASE_ID, '-f', 'json').json
+
+
 def test_a_lease_is_explained_with_all_pages_of_its_history(run, climate_says):
     climate_says.get(f'{LEASE_URL}/history', json={
         'history': HISTORY[:1], 'history_links': [
