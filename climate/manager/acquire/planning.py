@@ -159,4 +159,5 @@ def _not_enough(wish, wanted, enrolling, found, names, error):
     return errors.NotEnough(
         f'Of {needed} hosts {needed - wanted} are free and {enrolling + error.possible} can be '
         f'cleared. Not: {"; ".join(told) or "no other host is lent to best effort"}.',
-        what='hosts', wanted=needed, free=possible, reasons=reasons)
+        what='hosts', wanted=needed, free=possible, reasons=reasons,
+        own_servers=list(found.own[:_MOST_NAMED]))
