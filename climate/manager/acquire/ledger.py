@@ -13,6 +13,7 @@ from climate.db import resources
 from climate.domain import hunt
 from climate.manager import claims
 from climate.manager import core as cores
+from climate.manager import trusts
 from climate.manager.acquire import words
 from climate.plugins import pools
 
@@ -45,8 +46,8 @@ class Ledger:
     @cores.again_after_a_race
     def say(self, lease, error, now):
         """Let the lease say that there is no plan just now, and its history why, a NotEnough."""
-        reason = words.attempt(lease.acquisition, 0, None, (
-            f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.'))
+        reason = trusts.with_notice(lease, words.attempt(lease.acquisition, 0, None, (
+            f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.')))
         with self._core.database.writer() as connection:
             claims.refuse_overtaken(connection, lease)
             current = leases.get(connection, lease.id)
@@ -68,7 +69,8 @@ class Ledger:
                 journal.note(connection, lease.id, now, 'climate', what, why)
                 LOG.info('Lease %s: %s: %s', lease.id, what, why)
             current = leases.get(connection, lease.id)
-            reason = words.attempt(lease.acquisition, 0, None, hunt.achieved(after))
+            reason = trusts.with_notice(lease, words.attempt(
+                lease.acquisition, 0, None, hunt.achieved(after)))
             if current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
         return after
