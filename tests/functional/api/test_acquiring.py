@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How leases are acquired, as clients of REST see it: requests, answers, status words, history."""
+"""How leases are acquired, as clients of REST see it: requests, answers, history."""
 import builders
 import pytest
 
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
-DISABLED = {'reservable': False}
 
 
 @pytest.fixture
@@ -27,12 +26,6 @@ def ask(api):
             body['acquire'] = acquire
         return api.post(path, body, version='1.1', token=token)
     return make
-
-
-def seen(api, lease):
-    """The status words of a lease: (at REST 1.0, at 1.1)."""
-    return tuple(api.get(f'/v1/leases/{lease["id"]}', version=version).json['lease']['status']
-                 for version in ('1.0', '1.1'))
 
 
 def test_what_is_got_in_the_request_is_201_and_says_how(api, ask, manager):
@@ -91,38 +84,6 @@ def test_what_fails_at_once_is_409_for_all_types(ask, full):
         answer = ask(acquire, reservations=two)
         assert answer.status_int == 409
         assert 'nothing to wait for' in answer.json['error_message']
-
-
-def test_every_status_word_of_both_versions_is_seen(api, ask, manager, full):
-    """The words of the table in the mission, each where it belongs."""
-    retried = ask({'type': 'retries', 'retries': 1, 'retry_pause_seconds': 10}).json['lease']
-    waiting = ask({'type': 'wait', 'not_after': '2030-05-01 12:10'}).json['lease']
-    lucky = ask({'type': 'wait', 'not_after': '2030-05-02 12:00'}).json['lease']
-    assert seen(api, retried) == ('CREATING', 'in_progress')
-    assert seen(api, waiting) == ('CREATING', 'in_progress')
-    manager.run_until(builders.NOON + builders.minutes(10))
-    assert seen(api, retried) == ('ERROR', 'error')
-    assert seen(api, waiting) == ('ERROR', 'timedout')
-    assert seen(api, lucky) == ('CREATING', 'in_progress')
-    api.put(f'/v1/leases/{full.id}', {'end': 'now'}, version='1.1')
-    manager.run()
-    assert seen(api, lucky) == ('ACTIVE', 'active')
-
-    manager.cloud.add_host('spare')
-    spare = manager.client.create_resource(builders.an_admin(), 'host', 'spare', {})
-    at_once = ask(None).json['lease']
-    assert seen(api, at_once) == ('PENDING', 'to_be_started')
-    manager.run()
-    assert seen(api, at_once) == ('ACTIVE', 'active')
-    later = ask(None, start='2030-05-01 14:00').json['lease']
-    assert seen(api, later) == ('PENDING', 'inactive')
-    api.put(f'/v1/os-hosts/{spare.id}', DISABLED, version='1.1', token=builders.ADMIN)
-    [other] = full.reservations[0].resource_ids
-    api.put(f'/v1/os-hosts/{other}', DISABLED, version='1.1', token=builders.ADMIN)
-    manager.run_until(builders.NOON + builders.hours(2) + builders.minutes(30))
-    assert seen(api, later) == ('ERROR', 'error')
-    reason = api.get(f'/v1/leases/{later["id"]}', version='1.1').json['lease']['status_reason']
-    assert 'Out of use: ' in reason
 
 
 def test_lists_are_filtered_by_the_words_of_acquisitions(api, ask, full):
