@@ -38,7 +38,7 @@ def shown_to(policy, caller, error):
     text = (f'Of {known["wanted"]} hosts only {known["free"]} can be had, also by clearing hosts '
             'of the servers of others.')
     if known['own_servers']:
-        text += (' Servers of your own project are not moved, and on hosts that are lent to best '
-                 f'effort there are: {", ".join(known["own_servers"])}. Delete or shelve them, and '
-                 'ask again.')
+        text += (' Servers of your own project are not moved; these are on hosts that are lent to '
+                 f'best effort: {", ".join(known["own_servers"])}. Delete or shelve them, and ask '
+                 'again.')
     return errors.NotEnough(text, **known)
