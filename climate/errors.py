@@ -193,7 +193,9 @@ class NotEnough(Conflict):
 
     ``details``: ``wanted`` and ``free`` (counts), ``criteria`` ([{"criterion": text, "met_by":
     count}] for each condition by itself), ``matching`` (how many met all), ``nearest`` (ISO text
-    of the earliest later start at which it fits, or None).
+    of the earliest later start at which it fits, or None). Of a best effort ``reasons`` ({host: why
+    it cannot be cleared}, for some callers) and ``own_servers`` (ids of the caller's project on
+    lent hosts) instead.
     """
 
     code = 'not_enough'

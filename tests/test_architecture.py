@@ -8,6 +8,7 @@ import re
 import pytest
 
 from climate import errors
+from climate import policies
 from climate.domain import lifecycle
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -142,6 +143,16 @@ def test_every_error_has_a_code_of_its_own_and_is_documented():
     missing = [f'{each.code} ({each.status})' for each in tree
                if f'``{each.code}`` ({each.status})' not in page]
     assert missing == []
+
+
+def test_every_policy_is_in_the_page_for_operators():
+    page = (ROOT / 'doc/source/admin/policy.rst').read_text()
+    table = page[:page.index('literalinclude')]
+    names = [rule.name for rule in policies.list_rules() if rule.name.startswith('climate:')]
+    assert len(names) > 15
+    # Rules of one noun share a row; all but the first are named by their last word there.
+    assert [name for name in names if f'``{name}``' not in table
+            and f'``{name.rpartition(":")[2]}``' not in table] == []
 
 
 def test_the_picture_of_the_states_is_the_one_of_the_table():

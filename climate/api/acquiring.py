@@ -30,11 +30,15 @@ def authorize(policy, caller, asked):
 def shown_to(policy, caller, error):
     """A NotEnough as this caller may see it: without the names of hosts and of servers of others.
 
-    What only says how many is the same error.
+    What only says how many is the same error. Servers of the caller's own project are named.
     """
     if 'reasons' not in error.kwargs or policy.allows(caller, rules.GET_MOVES):
         return error
-    wanted, possible = error.kwargs['wanted'], error.kwargs['free']
-    return errors.NotEnough(
-        f'Of {wanted} hosts only {possible} can be had, also by clearing hosts of the servers of '
-        'others.', what=error.kwargs['what'], wanted=wanted, free=possible)
+    known = {name: value for name, value in error.kwargs.items() if name != 'reasons'}
+    text = (f'Of {known["wanted"]} hosts only {known["free"]} can be had, also by clearing hosts '
+            'of the servers of others.')
+    if known['own_servers']:
+        text += (' Servers of your own project are not moved; these are on hosts that are lent to '
+                 f'best effort: {", ".join(known["own_servers"])}. Delete or shelve them, and ask '
+                 'again.')
+    return errors.NotEnough(text, **known)

@@ -235,7 +235,8 @@ def _acquire(asked):
     if asked is None:
         return None
     values = dict(asked)
-    if 'not_after' in values:
+    # Answers show null for one that waits without a limit.
+    if values.get('not_after') is not None:
         values['not_after'] = times.moment('acquire.not_after', values['not_after'])
         if values['not_after'] == times.NOW:
             raise errors.BadField(field='acquire.not_after', reason='it must be a moment to come.')

@@ -53,7 +53,7 @@ def document(plugins):
             },
             '/leases/{id}/history': {
                 'parameters': [_ID],
-                'get': _operation('Show what happened to a lease, and why'),
+                'get': _operation('Show what happened to a lease, and why', query=_paging()),
             },
             '/reservations/{id}': {
                 'parameters': [_ID],

@@ -24,7 +24,7 @@ _ACQUIRE = {
         'retry_pause_seconds': {'type': 'integer', 'minimum': 1, 'maximum': _MANY},
         'timeout_seconds': {'type': 'integer', 'minimum': 1, 'maximum': 1000 * _MANY},
         'strategy': {'type': 'string', 'minLength': 1, 'maxLength': 64},
-        'not_after': _DATE_TIME,
+        'not_after': {**_DATE_TIME, 'type': ['string', 'null']},
         'priority': {'type': 'integer', 'minimum': -1000, 'maximum': 1000},
     },
     'additionalProperties': False,

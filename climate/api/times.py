@@ -14,6 +14,13 @@ _SPAN = re.compile(r'(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?',
                    re.IGNORECASE | re.ASCII)
 _ISO_SPAN = re.compile(r'P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?', re.ASCII)
 _LONGEST_SECONDS = 100 * 366 * 86400
+# Room for arithmetic at both ends of the calendar, and the range of every database.
+_YEARS = range(1970, 9999)
+_NO_YEAR = f'moments lie in the years {_YEARS[0]} to {_YEARS[-1]}'
+
+
+class _OutOfRangeError(ValueError):
+    """A moment in a year of which nothing is kept."""
 
 
 def minute(field, text):
@@ -25,7 +32,9 @@ def minute(field, text):
         return NOW
     try:
         return _utc(datetime.datetime.strptime(_plain(text), _MINUTES))
-    except (ValueError, TypeError, OverflowError) as error:
+    except _OutOfRangeError as error:
+        raise errors.BadDate(value=text, field=field, reason=_NO_YEAR) from error
+    except (ValueError, TypeError) as error:
         raise errors.BadDate(value=str(text)[:80], field=field,
                              reason='UTC, such as "2030-05-01 08:00", or "now"') from error
 
@@ -39,6 +48,9 @@ def moment(field, text):
         return NOW
     try:
         return _utc(_parsed(_plain(text)))
+    except _OutOfRangeError as error:
+        raise errors.BadDate(f'{field}: "{text}" is too far away: {_NO_YEAR}.', value=text,
+                             field=field, reason=_NO_YEAR) from error
     except (ValueError, TypeError, OverflowError) as error:
         raise errors.BadDate(f'{field}: "{str(text)[:80]}" is no moment: {_EXAMPLE}.',
                              value=str(text)[:80], field=field, reason=_EXAMPLE) from error
@@ -109,7 +121,10 @@ def _plain(text):
 def _utc(value):
     if value.tzinfo is None:
         value = value.replace(tzinfo=datetime.UTC)
-    # Room for arithmetic at both ends of the calendar, and the range of every database.
-    if not 1970 <= value.year < 9999:
-        raise ValueError('out of range')
-    return value.astimezone(datetime.UTC)
+    try:
+        value = value.astimezone(datetime.UTC)
+    except OverflowError as error:
+        raise _OutOfRangeError() from error
+    if value.year not in _YEARS:
+        raise _OutOfRangeError()
+    return value

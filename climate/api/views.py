@@ -105,22 +105,23 @@ def _acquire(lease, names):
 
 
 def _plan(plan, names):
-    """Which hosts are cleared; without names, how many servers leave each, and how many have."""
-    if not names:
-        return {'strategy': plan.strategy, 'hosts': [
-            {'reservation_id': host.reservation_id, 'state': host.state, 'moves': len(host.moves),
-             'moved': sum(move.state == hunt.MOVED for move in host.moves)}
-            for host in plan.hosts]}
+    """How many servers leave each host that is cleared, how many have; with names also which."""
     return {'strategy': plan.strategy, 'hosts': [
-        {'host': host.name, 'reservation_id': host.reservation_id, 'state': host.state,
-         'why': host.why, 'moves': [
-             {'server_id': move.server_id, 'from': move.source, 'to': move.target,
-              'state': move.state} for move in host.moves]} for host in plan.hosts]}
+        {'reservation_id': host.reservation_id, 'state': host.state, 'servers': len(host.moves),
+         'moved': sum(move.state == hunt.MOVED for move in host.moves),
+         **(_named(host) if names else {})} for host in plan.hosts]}
+
+
+def _named(host):
+    """What only some may know of a host that is cleared."""
+    return {'host': host.name, 'why': host.why, 'moves': [
+        {'server_id': move.server_id, 'from': move.source, 'to': move.target,
+         'state': move.state} for move in host.moves]}
 
 
 def history(lines, names):
     """What happened to a lease, from REST 1.1 on; `names` as in `Views.lease`."""
-    return [{'at': times.shown(each.at), 'who': each.who, 'what': each.what,
+    return [{'id': str(each.id), 'at': times.shown(each.at), 'who': each.who, 'what': each.what,
              'why': each.why if names or each.what not in hunt.NAMING else None}
             for each in lines]
 

@@ -5,6 +5,8 @@ LEASE = ('inactive', 'to_be_started', 'in_progress', 'starting', 'active', 'upda
          'terminating', 'terminated', 'deleting', 'timedout', 'error')
 # Not a word of the wire: what a lease is that is not found any more.
 DELETED = 'deleted'
+# Its resources are still being looked for.
+SOUGHT = 'in_progress'
 # No lease comes from here to active by itself.
 FAILED = frozenset({'error', 'timedout'})
 PAST = frozenset({'terminated', 'timedout', DELETED})

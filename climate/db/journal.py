@@ -24,6 +24,9 @@ _CLAIMED = (
     .order_by(OUTBOX.c.id))
 _SENT = sa.delete(OUTBOX).where(_IDS)
 _ANY = sa.select(OUTBOX.c.id).limit(1)
+_LAST = (sa.select(HISTORY.c.why).where(HISTORY.c.lease_id == sa.bindparam('of_lease'),
+                                        HISTORY.c.what == sa.bindparam('kind'))
+         .order_by(HISTORY.c.id.desc()).limit(1))
 
 
 def note(connection, lease_id, now, who, what, why=None):
@@ -32,11 +35,28 @@ def note(connection, lease_id, now, who, what, why=None):
                                'why': why})
 
 
-def history(connection, lease_id):
-    """The history of a lease in order: rows with at, who, what, why."""
+def note_if_new(connection, lease_id, now, who, what, why):
+    """Add such a line where the last one of its kind (`what`) says anything else.
+
+    For what goes on for as long as nobody mends it: it is told once, not each time it is found.
+    """
+    last = connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
+    if last is None or last.why != why:
+        note(connection, lease_id, now, who, what, why)
+
+
+def history(connection, lease_id, marker=None, limit=None):
+    """The history of a lease in order: rows with id, at, who, what, why.
+
+    :param marker: only what comes after the line with this id.
+    :param limit: so many at most.
+    """
+    wanted = HISTORY.c.lease_id == lease_id
+    if marker is not None:
+        wanted = sa.and_(wanted, HISTORY.c.id > marker)
     return connection.execute(
-        sa.select(HISTORY.c.at, HISTORY.c.who, HISTORY.c.what, HISTORY.c.why)
-        .where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)).all()
+        sa.select(HISTORY.c.id, HISTORY.c.at, HISTORY.c.who, HISTORY.c.what, HISTORY.c.why)
+        .where(wanted).order_by(HISTORY.c.id).limit(limit)).all()
 
 
 def publish(connection, now, event_type, payload):

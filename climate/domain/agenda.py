@@ -23,6 +23,8 @@ HEAL = 'heal_lease'
 
 # What users see of the agenda; the others are Climate's own errands.
 SHOWN = (START, BEFORE_END, END, NOTIFY)
+# Of those errands, the ones that the history of a lease is silent about: they say nothing of it.
+UNTOLD = (DROP_TRUST, CHECK)
 
 # The task that an event does to its lease; an event without one changes nothing of the lease.
 TASK_OF = {START: 'start', HEAL: 'start', UPDATE: 'update', END: 'end', DELETE: 'delete'}

@@ -162,16 +162,20 @@ def achieved(plan: Plan) -> str:
 
 def told(before: Plan, after: Plan) -> list[tuple[str, str]]:
     """What has become different from one Plan to the next, as pairs (what, why) in words."""
-    known = {host.name: host for host in before.hosts if host.state != RELEASED}
+    states = {host.name: host.state for host in before.hosts}
+    # Also of a host that was given back and is wanted again: its moves were told then.
+    sent = {(host.name, move.server_id): move for host in before.hosts for move in host.moves}
     found = []
     for host in after.hosts:
-        earlier = known.get(host.name)
-        sent = {} if earlier is None else {move.server_id: move for move in earlier.moves}
+        earlier = states.get(host.name)
         for move in host.moves:
-            if move.state in _TOLD and sent.get(move.server_id) != move:
+            if move.state in _TOLD and sent.get((host.name, move.server_id)) != move:
                 found.append((_TOLD[move.state], (
                     f'server {move.server_id} from {move.source} to {move.target}')))
-        if host.state in _TOLD_OF_HOST and (earlier is None or earlier.state != host.state):
+        if host.state == RELEASED and earlier == PLANNED:
+            # Nothing had been done to it.
+            continue
+        if host.state in _TOLD_OF_HOST and earlier != host.state:
             found.append((_TOLD_OF_HOST[host.state], ': '.join(
                 filter(None, (f'host {host.name}', host.why)))))
     return found

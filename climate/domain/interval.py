@@ -6,6 +6,9 @@ import datetime
 #: Between one moment and the next: the databases count in microseconds.
 RESOLUTION = datetime.timedelta(microseconds=1)
 
+# For people, to whom parts of a second say nothing.
+_SECONDS = '%Y-%m-%d %H:%M:%S'
+
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Interval:
@@ -22,6 +25,9 @@ class Interval:
             raise ValueError('An interval needs aware moments.')
         if self.end <= self.start:
             raise ValueError('An interval ends after it starts.')
+
+    def __str__(self) -> str:
+        return f'{self.start:{_SECONDS}} to {self.end:{_SECONDS}} UTC'
 
     @property
     def duration(self) -> datetime.timedelta:

@@ -162,6 +162,7 @@ class Acquisition:
 class HistoryLine:
     """One thing that happened to a lease: who did what, and why where more is to be said."""
 
+    id: int
     at: Moment
     who: str
     what: str

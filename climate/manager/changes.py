@@ -176,7 +176,7 @@ class Changes:
             leases.change(connection, current, now, name=wanted.name, start=wanted.start,
                           end=wanted.end, before_end=wanted.before_end)
             journal.note(connection, lease.id, now, context.user_id or 'climate', 'update',
-                         f'{wanted.start.isoformat()} to {wanted.end.isoformat()}')
+                         str(wanted.interval))
             after = leases.get(connection, lease.id)
             notify.publish(connection, after, now, 'update')
             if lease.state == lifecycle.PENDING:

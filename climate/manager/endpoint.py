@@ -63,8 +63,8 @@ class Endpoint:
         return wire.pack(self._leases.get(lease_id))
 
     @_answers
-    def lease_history(self, context, lease_id):
-        return wire.pack(self._leases.history(lease_id))
+    def lease_history(self, context, lease_id, marker=None, limit=None):
+        return wire.pack(self._leases.history(lease_id, marker, limit))
 
     @_answers
     def list_leases(self, context, query):

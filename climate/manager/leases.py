@@ -53,11 +53,11 @@ class Leases:
         with self._core.database.reader() as connection:
             return leases.get(connection, lease_id)
 
-    def history(self, lease_id):
-        """What happened to a lease: its HistoryLines in order."""
+    def history(self, lease_id, marker, limit):
+        """What happened to a lease after the line `marker`: `limit` HistoryLines in order."""
         with self._core.database.reader() as connection:
             return [records.HistoryLine(**row._mapping)
-                    for row in journal.history(connection, lease_id)]
+                    for row in journal.history(connection, lease_id, marker, limit)]
 
     def find(self, query):
         """The leases that a LeaseQuery asks for."""

@@ -133,8 +133,7 @@ class Outcomes:
             acquisitions.change(connection, lease.id, now, heard=lease.acquisition.wakes)
             line.pass_on(connection, lease.acquisition, now)
         if failed:
-            journal.note(connection, lease.id, now, 'climate', f'{event.kind} failed',
-                         outcome.reason)
+            _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
             LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,
                         outcome.reason)
 
@@ -151,8 +150,8 @@ class Outcomes:
             self._record_healing(connection, claim, outcome, good, now)
         if event.kind == agenda.HEAL:
             return
-        journal.note(connection, lease.id, now, 'climate',
-                     event.kind if good else f'{event.kind} given up', outcome.reason)
+        _tell(connection, claim, now, event.kind if good else f'{event.kind} given up',
+              outcome.reason)
         if good and outcome.result != results.MOOT and event.kind in agenda.SHOWN:
             notify.publish(connection, lease, now, f'event.{event.kind}')
         elif not good and event.kind == agenda.DROP_TRUST:
@@ -182,8 +181,7 @@ class Outcomes:
             return
         if not good:
             events.move(connection, event, now, now + (self._healing or self._busy_pause))
-            journal.note(connection, lease.id, now, 'climate', f'{event.kind} failed',
-                         outcome.reason)
+            _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
             return
         acquisitions.leave(connection, lease.id, now)
         if outcome.result == results.DONE:
@@ -224,6 +222,14 @@ class Outcomes:
             if lease.trust_id is not None:
                 events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
         return after
+
+
+def _tell(connection, claim, now, what, why):
+    """Let the history of a lease say what became of an event; a failure that lasts, only once."""
+    if claim.event.kind in agenda.UNTOLD:
+        return
+    tell = journal.note if what == claim.event.kind else journal.note_if_new
+    tell(connection, claim.lease.id, now, 'climate', what, why)
 
 
 def _explained(connection, claim, outcome):

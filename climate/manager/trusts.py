@@ -13,6 +13,13 @@ LOG = log.getLogger(__name__)
 # A trust is made just before its lease is written: one that is young may still get its lease.
 _AGE = datetime.timedelta(minutes=10)
 
+_NOTICE = 'Climate acts for this lease as itself: the caller could not delegate.'
+
+
+def with_notice(lease, reason):
+    """The reason (or None) of a lease, with the notice that it has no trust, where it has none."""
+    return ' '.join(filter(None, (reason, None if lease.trust_id else _NOTICE))) or None
+
 
 class Trusts:
     """Makes and drops the Keystone trusts of leases."""
@@ -35,9 +42,7 @@ class Trusts:
                 raise
             LOG.warning('Lease %s has no trust, the service acts itself: %s', lease.id,
                         error.message)
-            reason = 'Climate acts for this lease as itself: the caller could not delegate.'
-            reason = ' '.join(filter(None, (lease.reason, reason)))
-            return dataclasses.replace(lease, reason=reason), None
+            return dataclasses.replace(lease, reason=with_notice(lease, lease.reason)), None
         return dataclasses.replace(lease, trust_id=trust.id), trust.id
 
     def drop(self, trust_id):

@@ -47,9 +47,10 @@ _RULES = [
         [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         GET_MOVES, base.ADMIN,
-        'See which servers of others are moved for a lease (best-effort), from where and to where; '
-        'whoever may not sees how many.',
-        [{'path': _ONE, 'method': 'GET'}, {'path': f'{_ONE}/history', 'method': 'GET'}],
+        'See which servers of others are moved for a lease (best-effort), from where and to where, '
+        'and why which host cannot be cleared; whoever may not sees how many.',
+        [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'GET'},
+         {'path': f'{_ONE}/history', 'method': 'GET'}],
         scope_types=['project']),
     policy.DocumentedRuleDefault(
         PRIORITIZE, base.ADMIN,

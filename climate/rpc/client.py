@@ -88,10 +88,14 @@ class ManagerClient:
         """The Lease, a deleted one too."""
         return wire.unpack(records.Lease, self._call(context, 'get_lease', lease_id=lease_id))
 
-    def lease_history(self, context, lease_id):
-        """What happened to a lease: its HistoryLines in order."""
+    def lease_history(self, context, lease_id, marker=None, limit=None):
+        """What happened to a lease: its HistoryLines in order.
+
+        :param marker: the id of the line before the first; None: from the beginning.
+        :param limit: so many at most; None: all.
+        """
         return wire.unpack_all(records.HistoryLine, self._call(
-            context, 'lease_history', lease_id=lease_id))
+            context, 'lease_history', lease_id=lease_id, marker=marker, limit=limit))
 
     def list_leases(self, context, query):
         """The Leases that a LeaseQuery asks for."""

@@ -181,13 +181,30 @@ class HistoryController(base.Controller):
     def get_all(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         base.refuse_lenient(req, 'The history of a lease is shown')
-        found = self._parts.manager.lease_history(hooks.caller(req), lease.id)
-        names = self._parts.policy.allows(hooks.caller(req), rules.GET_MOVES)
-        return {'history': views.history(found, names)}
+        caller = hooks.caller(req)
+        limit, marker = base.page(req, self._parts.conf.api.max_limit, _line_number)
+        # One more than is shown says whether there is a next page.
+        found = self._parts.manager.lease_history(caller, lease.id, marker, limit + 1)
+        names = self._parts.policy.allows(caller, rules.GET_MOVES)
+        answer = {'history': views.history(found[:limit], names)}
+        if len(found) > limit:
+            answer['history_links'] = base.next_link(req, str(found[limit - 1].id))
+        return answer
 
 
 def _target(lease):
     return {'project_id': lease.project_id, 'user_id': lease.user_id}
+
+
+def _line_number(text):
+    """The id of a line of a history.
+
+    :raises BadField: no line has such an id.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise errors.BadField(field='marker', reason=(
+            f'"{text[:40]}" is no id of a line of the history.'))
+    return int(text)
 
 
 def _sort(text):

@@ -96,14 +96,11 @@ class Allocated(Lines):
 
 
 def _moves(plan: Mapping[str, typing.Any]) -> list[str]:
-    """How far each host of a plan is: server by server where that is shown, else how many."""
+    """How far each host of a plan is, and server by server where that is shown."""
     lines = []
     for host in plan.get('hosts', ()):
-        if isinstance(host['moves'], int):
-            lines.append(f'a host, {host["state"]}: {host["moved"]} of {host["moves"]} servers '
-                         'moved')
-            continue
-        lines.append(f'{host["host"]}: {host["state"]}')
+        lines.append(f'{host.get("host", "a host")}, {host["state"]}: {host["moved"]} of '
+                     f'{host["servers"]} servers moved')
         lines += [f'  server {move["server_id"]} to {move["to"]}, {move["state"]}'
-                  for move in host['moves']]
+                  for move in host.get('moves', ())]
     return lines

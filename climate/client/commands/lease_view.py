@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import typing
 
+from climate.client import statuses
 from climate.client import times
 from climate.client.commands import columns
 from climate.client.commands import server_create
@@ -30,7 +31,10 @@ def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
 
     :param exists: False for the answer to a dry run, with whose ids nothing can be booted.
     """
-    full = {**lease, 'remaining': times.remaining(lease, times.utcnow())}
+    full = {**lease}
+    if lease['status'] != statuses.SOUGHT:
+        # What is still looked for neither starts nor ends at its moments.
+        full['remaining'] = times.remaining(lease, times.utcnow())
     if exists:
         full['server_create'] = server_create.of_lease(lease)
     names = [*(name for name in _SHOW if name in full),

@@ -14,6 +14,7 @@ from climate.domain import acquire
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import notify
+from climate.manager import trusts
 from climate.manager.acquire import line
 from climate.manager.acquire import returns
 
@@ -40,9 +41,10 @@ def acquired(connection, lease, span, now, prepares):
     events.add(connection, [events.new(lease.id, kind, at, now) for kind, at in happening])
     acquisitions.change(connection, lease.id, now, waits_for=None, next_at=None)
     leases.change(connection, lease, now, start=lease.start, end=lease.end, before_end=near,
-                  state=lifecycle.ACQUIRING_ENDS[lifecycle.ACQUIRED], reason=None)
+                  state=lifecycle.ACQUIRING_ENDS[lifecycle.ACQUIRED],
+                  reason=trusts.with_notice(lease, None))
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
-                 f'{lease.start.isoformat()} to {lease.end.isoformat()}')
+                 str(lease.interval))
     lease = leases.get(connection, lease.id)
     notify.publish(connection, lease, now, 'acquired')
     returns.order(connection, lease, now)

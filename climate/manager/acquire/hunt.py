@@ -37,7 +37,12 @@ class Hunt:
         :raises NotEnough: no plan could succeed, with what was missing.
         """
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
-        given = self._booking.plan([_as_far_as_it_goes(wish) for wish in wishes], span, now)
+        try:
+            given = self._booking.plan([_as_far_as_it_goes(wish) for wish in wishes], span, now)
+        except errors.NotEnough as error:
+            raise errors.NotEnough(
+                f'{error.message} A best effort clears whole hosts only; what else is in the lease '
+                'must fit as it is.', **error.kwargs) from error
         plan = hunt.Plan(lease.acquisition.strategy)
         return self._planner.planned(lease, plan, wishes, _missing(wishes, given)).as_json()
 

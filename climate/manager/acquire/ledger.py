@@ -14,6 +14,7 @@ from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.manager import claims
 from climate.manager import core as cores
+from climate.manager import trusts
 from climate.manager.acquire import words
 from climate.plugins import pools
 
@@ -46,12 +47,13 @@ class Ledger:
     @cores.again_after_a_race
     def say(self, lease, reason, what, error, now):
         """Let the lease say why it goes no further just now, and its history what an error says."""
+        reason = trusts.with_notice(lease, reason)
         with self._core.database.writer() as connection:
             claims.refuse_overtaken(connection, lease)
             current = leases.get(connection, lease.id)
             if current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
-                journal.note(connection, lease.id, now, 'climate', what, error.message)
+                journal.note_if_new(connection, lease.id, now, 'climate', what, error.message)
 
     @cores.again_after_a_race
     def _write(self, lease, before, after, found, now):
@@ -66,7 +68,8 @@ class Ledger:
                 journal.note(connection, lease.id, now, 'climate', what, why)
                 LOG.info('Lease %s: %s: %s', lease.id, what, why)
             current = leases.get(connection, lease.id)
-            reason = words.attempt(lease.acquisition, 0, None, hunt.achieved(after))
+            reason = trusts.with_notice(lease, words.attempt(
+                lease, 0, None, hunt.achieved(after)))
             seeks = current.state == lifecycle.ACQUIRING and now < current.given_up_at
             if seeks and after.hosts != before.hosts and current.reason != reason:
                 leases.change(connection, current, now, reason=reason)

@@ -54,8 +54,9 @@ class Planner:
             except clearing.Impossible as error:
                 reasons = {**found.out, **used, **error.reasons, **dict.fromkeys(
                     others - names, 'it does not meet the criteria')}
-                raise _not_enough(wish, wanted, enrolling, reasons, more=len(names) - len(
-                    error.reasons) > error.possible, possible=error.possible) from error
+                raise _not_enough(
+                    wish, wanted, enrolling, reasons, possible=error.possible, own=found.own,
+                    more=len(names) - len(error.reasons) > error.possible) from error
             plan = _merged(plan, wish.reservation_id, cleared, found)
             found = _after(found, cleared)
             used |= {**dict.fromkeys((move.target for move in cleared.moves), _TARGET),
@@ -167,13 +168,14 @@ def _after(found, cleared):
     return dataclasses.replace(found, free=free)
 
 
-def _not_enough(wish, wanted, coming, reasons, possible, more):
+def _not_enough(wish, wanted, coming, reasons, possible, more, own):
     """The NotEnough that says what is missing, and of each lent host why it cannot be cleared.
 
     :param coming: so many hosts are all but cleared already.
     :param reasons: {host name: why it cannot be cleared, None where it is}.
     :param possible: so many more could be cleared.
     :param more: still more could be, but not together.
+    :param own: the ids of servers of the project itself that are in the way.
     """
     reasons = {name: reason for name, reason in sorted(reasons.items()) if reason is not None}
     told = [f'{name} ({reason})' for name, reason in list(reasons.items())[:_MOST_NAMED]]
@@ -183,4 +185,5 @@ def _not_enough(wish, wanted, coming, reasons, possible, more):
     return errors.NotEnough(
         f'Of {needed} hosts {needed - wanted} are free and {coming + possible} can be '
         f'cleared. Not: {"; ".join(told) or "no other host is lent to best effort"}.',
-        what='hosts', wanted=needed, free=needed - wanted + coming + possible, reasons=reasons)
+        what='hosts', wanted=needed, free=needed - wanted + coming + possible, reasons=reasons,
+        own_servers=list(own[:_MOST_NAMED]))

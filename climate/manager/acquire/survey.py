@@ -8,9 +8,12 @@ from climate.domain import chase
 from climate.domain import clearing
 from climate.domain import hunt
 from climate.domain import records
+from climate.domain import requirement
 from climate.manager import criteria
 from climate.manager.acquire import movable
 from climate.plugins import pools
+
+_SERVICE_NAME = 'service_name'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,12 +24,14 @@ class Survey:
     :ivar out: {hypervisor name, or service host: why it cannot be cleared}, of the other lent ones.
     :ivar free: {hypervisor name: {resource class: units}} of all that could take servers.
     :ivar service_hosts: {hypervisor name: service host}.
+    :ivar own: the ids of the servers on lent hosts that are of the project itself.
     """
 
     hosts: dict
     out: dict
     free: dict
     service_hosts: dict
+    own: tuple
 
 
 class Surveyor:
@@ -55,7 +60,8 @@ class Surveyor:
                 out[node.name if node else service_host] = reason
             else:
                 able[node.name] = service_host
-        servers = self._servers(reading, able, out, moves)
+        there = reading.services.nova.servers_on(list(able.values()))
+        servers = self._servers(reading, able, there, out, moves)
         shapes = self._shapes(reading, servers, out)
         room = reading.services.placement.room(set(shapes.values()))
         hosts = {}
@@ -67,18 +73,24 @@ class Surveyor:
         free = collections.ChainMap(*room.values()) if room else {}
         return Survey(hosts, out, {name: units for name, units in free.items()
                                    if name in reading.targets},
-                      {node.name: key for key, node in reading.nodes.items()})
+                      {node.name: key for key, node in reading.nodes.items()},
+                      tuple(sorted(each.id for each in there
+                                   if each.project_id == reading.project_id)))
 
     def meeting(self, names, need):
-        """Those of the hosts, by hypervisor name, that meet the criteria of a Need."""
+        """Those of the hosts, by hypervisor name, that meet the criteria of a Need.
+
+        None does where it asks for names: else anybody could find out which hosts there are.
+        """
         pool = self._core.registry.pool(self._pool)
+        if requirement.names(need.requirement) & {pool.name_fact, _SERVICE_NAME}:
+            return set()
         found = pool.survey(self._core.cloud, [
             records.Resource(id=0, pool=self._pool, name=name, capacity={}) for name in names])
         return {name for name, each in found.items() if criteria.met_by(self._core, need, each)}
 
-    def _servers(self, reading, able, out, moves):
+    def _servers(self, reading, able, everything, out, moves):
         """{hypervisor name: the Servers that must leave it}, of those that may all be moved."""
-        everything = reading.services.nova.servers_on(list(able.values()))
         with self._core.database.reader() as connection:
             leased = set(reservations.leasing(connection, [each.id for each in everything]))
         rules = movable.Rules(reading.project_id, self._conf.move_stopped, leased,

@@ -18,6 +18,7 @@ from climate.manager import booking
 from climate.manager import claims
 from climate.manager import core as cores
 from climate.manager import results
+from climate.manager import trusts
 from climate.manager.acquire import closing
 from climate.manager.acquire import holding
 from climate.manager.acquire import hunt
@@ -130,7 +131,7 @@ class Tries:
             acquisition = acquisitions.lock(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
-            text = words.attempt(acquisition, attempts, next_at, reason)
+            text = trusts.with_notice(lease, words.attempt(lease, attempts, next_at, reason))
             if text != current.reason:
                 # What was found before, and costs nothing, is not told again.
                 journal.note(connection, lease.id, now, 'climate', 'attempt', text)

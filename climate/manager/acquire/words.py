@@ -11,22 +11,28 @@ def not_yet(error, held=0):
     return f'{error.message} Held back for it meanwhile: {held}.'
 
 
-def attempt(acquisition, attempts, next_at, reason):
+def attempt(lease, attempts, next_at, reason):
     """The reason of a try that failed, with its number where that is limited.
 
     :param next_at: when the next one is by the clock; None: there is none.
     """
+    acquisition = lease.acquisition
     if acquisition.type == acquire.WAIT:
         return f'Waits in line: {reason}'
     if acquisition.type == acquire.BEST_EFFORT:
         return f'Hosts are being cleared: {reason}'
-    following = 'the last one' if next_at is None else f'next at {_shown(next_at)}'
+    if next_at is None:
+        following = 'the last one'
+    elif lease.given_up_at is not None and lease.given_up_at <= next_at:
+        following = 'the last one in its time'
+    else:
+        following = f'next at {_shown(next_at)}'
     return f'Attempt {attempts} of {acquisition.retries + 1}, {following}: {reason}'
 
 
 def no_plan(lease, error):
     """Why a hunt goes no further just now; a NotEnough. Of whose servers it does not tell."""
-    return attempt(lease.acquisition, 0, None, (
+    return attempt(lease, 0, None, (
         f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.'))
 
 
@@ -40,7 +46,7 @@ def not_undone(lease, error):
 
 def too_late(lease, achieved=None):
     """Why a lease was given up whose time passed, and what was achieved until then."""
-    text = f'It did not get its resources until {_shown(lease.given_up_at)}.'
+    text = f'It did not get its resources by {_shown(lease.given_up_at)}.'
     return ' '.join(filter(None, (text, achieved or lease.reason)))
 
 

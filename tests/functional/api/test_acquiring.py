@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How leases are acquired, as clients of REST see it: requests, answers, status words, history."""
+"""How leases are acquired, as clients of REST see it: requests, answers, history."""
 import builders
 import pytest
 
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
-DISABLED = {'reservable': False}
 
 
 @pytest.fixture
@@ -27,12 +26,6 @@ def ask(api):
             body['acquire'] = acquire
         return api.post(path, body, version='1.1', token=token)
     return make
-
-
-def seen(api, lease):
-    """The status words of a lease: (at REST 1.0, at 1.1)."""
-    return tuple(api.get(f'/v1/leases/{lease["id"]}', version=version).json['lease']['status']
-                 for version in ('1.0', '1.1'))
 
 
 def test_what_is_got_in_the_request_is_201_and_says_how(api, ask, manager):
@@ -93,38 +86,6 @@ def test_what_fails_at_once_is_409_for_all_types(ask, full):
         assert 'nothing to wait for' in answer.json['error_message']
 
 
-def test_every_status_word_of_both_versions_is_seen(api, ask, manager, full):
-    """The words of the table in the mission, each where it belongs."""
-    retried = ask({'type': 'retries', 'retries': 1, 'retry_pause_seconds': 10}).json['lease']
-    waiting = ask({'type': 'wait', 'not_after': '2030-05-01 12:10'}).json['lease']
-    lucky = ask({'type': 'wait', 'not_after': '2030-05-02 12:00'}).json['lease']
-    assert seen(api, retried) == ('CREATING', 'in_progress')
-    assert seen(api, waiting) == ('CREATING', 'in_progress')
-    manager.run_until(builders.NOON + builders.minutes(10))
-    assert seen(api, retried) == ('ERROR', 'error')
-    assert seen(api, waiting) == ('ERROR', 'timedout')
-    assert seen(api, lucky) == ('CREATING', 'in_progress')
-    api.put(f'/v1/leases/{full.id}', {'end': 'now'}, version='1.1')
-    manager.run()
-    assert seen(api, lucky) == ('ACTIVE', 'active')
-
-    manager.cloud.add_host('spare')
-    spare = manager.client.create_resource(builders.an_admin(), 'host', 'spare', {})
-    at_once = ask(None).json['lease']
-    assert seen(api, at_once) == ('PENDING', 'to_be_started')
-    manager.run()
-    assert seen(api, at_once) == ('ACTIVE', 'active')
-    later = ask(None, start='2030-05-01 14:00').json['lease']
-    assert seen(api, later) == ('PENDING', 'inactive')
-    api.put(f'/v1/os-hosts/{spare.id}', DISABLED, version='1.1', token=builders.ADMIN)
-    [other] = full.reservations[0].resource_ids
-    api.put(f'/v1/os-hosts/{other}', DISABLED, version='1.1', token=builders.ADMIN)
-    manager.run_until(builders.NOON + builders.hours(2) + builders.minutes(30))
-    assert seen(api, later) == ('ERROR', 'error')
-    reason = api.get(f'/v1/leases/{later["id"]}', version='1.1').json['lease']['status_reason']
-    assert 'Out of use: ' in reason
-
-
 def test_lists_are_filtered_by_the_words_of_acquisitions(api, ask, full):
     lease = ask({'type': 'wait', 'not_after': '2030-05-01 12:10'}).json['lease']
     found = api.get('/v1/leases?status=in_progress', version='1.1').json['leases']
@@ -152,7 +113,42 @@ def test_the_history_tells_every_attempt_and_change_with_who_and_why(api, ask, m
     assert lines[1]['why'].startswith('Attempt 1 of 6, next at 2030-05-01 12:01:')
     assert lines[2]['why'].startswith('Attempt 2 of 6, next at ')
     assert lines[2]['at'].startswith('2030-05-01T12:01:')
+    assert lines[3]['why'] == '2030-05-01 12:02:00 to 2030-05-01 16:02:00 UTC'
     assert lines[-1]['why'] == 'x → y'
+    api.delete(f'/v1/leases/{lease["id"]}', version='1.1')
+    manager.run()
+    lines = api.get(f'/v1/leases/{lease["id"]}/history', version='1.1', token=builders.ADMIN).json
+    # Of what Climate does for itself, such as dropping its trust, nothing is told.
+    assert [each['what'] for each in lines['history'][6:]] == ['delete', 'delete_lease']
+
+
+def test_the_history_comes_in_pages_as_the_lists_do(api, conf, manager, full):
+    path = f'/v1/leases/{full.id}/history'
+    for name in ('a', 'b', 'c'):
+        api.put(f'/v1/leases/{full.id}', {'name': name}, version='1.1')
+    whole = api.get(path, version='1.1').json
+    assert set(whole) == {'history'}
+    for limit in (1, 2, len(whole['history'])):
+        seen, page = [], f'{path}?limit={limit}'
+        while page:
+            answer = api.get(page, version='1.1').json
+            assert 0 < len(answer['history']) <= limit
+            seen += answer['history']
+            page = next((link['href'] for link in answer.get('history_links', [])), None)
+        assert seen == whole['history']
+    conf.set_override('max_limit', 2, group='api')
+    few = builders.Api(conf, manager).get(path, version='1.1').json
+    assert len(few['history']) == 2
+    marker = few['history'][-1]['id']
+    assert few['history_links'][0]['href'].endswith(f'{path}?marker={marker}')
+
+
+@pytest.mark.parametrize('query', ['limit=0', 'limit=x', 'marker=x', 'marker=-1',
+                                   'marker=9999999999999999999'])
+def test_a_page_of_the_history_that_cannot_be_meant_is_refused(api, full, query):
+    answer = api.get(f'/v1/leases/{full.id}/history?{query}', version='1.1')
+    assert answer.status_int == 400
+    assert query.partition('=')[0] in answer.json['error_message']
 
 
 def test_the_history_of_a_lease_of_others_or_none_is_not_there(api, ask, full):
@@ -191,6 +187,8 @@ WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
     ({'type': 'wait', 'not_after': '2031-05-01 08:00'}, {},
      ('acquire.not_after', 'wait_longest_seconds')),
     ({'type': 'wait'}, {}, ('acquire.not_after', 'until when')),
+    ({'type': 'wait', 'not_after': None}, {}, ('acquire.not_after', 'until when')),
+    ({'type': 'wait', 'not_after': 5}, {}, ('acquire.not_after', '5 is not of type')),
     (WAIT | {'speed': 3}, {}, ('acquire', 'speed')),
     (WAIT, {'start': '2030-05-01 14:00'}, ('start', 'leave start out')),
     (WAIT, {'end': '2030-05-01 14:00', 'duration': '1h'}, ('duration', 'fixed')),
@@ -208,6 +206,8 @@ def test_what_cannot_be_meant_is_refused_with_the_field_and_the_way_out(api, ask
 
 def test_only_admins_wait_without_a_limit_or_before_others(ask, full):
     assert ask({'type': 'wait'}, token=builders.ADMIN).status_int == 202
+    answer = ask({'type': 'wait', 'not_after': None}, token=builders.ADMIN)
+    assert (answer.status_int, answer.json['lease']['acquire']['not_after']) == (202, None)
     assert ask(WAIT | {'priority': 5}).status_int == 403
     assert ask(WAIT | {'priority': 0}).status_int == 202
     assert ask(WAIT | {'priority': 5}, token=builders.ADMIN).status_int == 202

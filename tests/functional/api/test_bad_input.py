@@ -76,6 +76,14 @@ def test_a_moment_that_is_none_is_refused_and_named(api, field):
         assert field in answer.json['error_message']
 
 
+@pytest.mark.parametrize('far', ['9999-01-01 00:00', '9998-12-31T23:30:00-01:00',
+                                 '1969-12-31 23:59', '9999-12-31T23:59:59-23:59'])
+def test_a_moment_that_cannot_be_kept_is_refused_as_such(refused, far):
+    told = 'moments lie in the years 1970 to 9998'
+    assert told in refused(end=far)
+    assert told in refused(duration='1h', acquire={'type': 'wait', 'not_after': far})
+
+
 def test_a_duration_that_is_none_is_refused_and_named(refused):
     for value in (0, -1, 1.5, True, None, '', '0', '-5', '1x', 'P', 'PT', 'P1M', '3h 5m', '١h',
                   10 ** 30, '9' * 60, '99999999999w', [], {}):

@@ -40,7 +40,47 @@ def test_only_administrators_see_which_servers_are_moved_and_where(api, manager,
     shown = api.get(f'/v1/leases/{lease["id"]}', version='1.1').json['lease']
     assert shown['status'] == 'active'
     [host] = shown['acquire']['plan']['hosts']
-    assert (host['state'], host['moves'], host['moved']) == ('ready', 1, 1)
+    [reservation] = shown['reservations']
+    assert host == {'reservation_id': reservation['id'], 'state': 'ready',
+                    'servers': 1, 'moved': 1}
+    seen = api.get(f'/v1/leases/{lease["id"]}', version='1.1', token=ADMIN).json['lease']
+    [named] = seen['acquire']['plan']['hosts']
+    assert {key: named[key] for key in host} == host
+    assert len(named['moves']) == named['servers']
+
+
+def test_a_member_is_told_that_servers_of_his_own_are_in_the_way(api, manager, cloud):
+    mine = manager.cloud.boot('demo', 'mine', host='lent-1', flavor='2')
+    answer = api.post('/v1/leases', WANTED, version='1.1')
+    assert answer.status_int == 409
+    assert 'of your own project are not moved' in answer.json['error_message']
+    assert answer.json['details']['own_servers'] == [mine.id]
+    assert mine.id in answer.json['error_message']
+    assert 'lent-1' not in answer.text
+
+
+@pytest.mark.parametrize('name', ['hypervisor_hostname', 'service_name'])
+def test_no_lent_host_is_found_by_its_name(api, cloud, name):
+    path = '/v1/leases?dry_run=true'
+
+    def ask(*criteria):
+        [hosts] = WANTED['reservations']
+        return api.post(path, WANTED | {'reservations': [
+            {**hosts, 'resource_properties': list(criteria)}]}, version='1.1')
+    there, nowhere = (ask('==', f'${name}', host) for host in ('lent-1', 'lent-2'))
+    assert (there.status_int, nowhere.status_int) == (409, 409)
+    assert there.json['error_message'] == nowhere.json['error_message']
+    assert there.json['details'] == nowhere.json['details']
+    assert ask('>=', '$vcpus', '1').status_int == 200
+
+
+def test_beside_hosts_all_must_fit_and_the_refusal_says_so(api, cloud):
+    room = {'resource_type': 'virtual:instance', 'vcpus': 999, 'memory_mb': 1, 'disk_gb': 1,
+            'amount': 1}
+    answer = api.post('/v1/leases', WANTED | {'reservations': [*WANTED['reservations'], room]},
+                      version='1.1')
+    assert answer.status_int == 409
+    assert 'clears whole hosts only' in answer.json['error_message']
 
 
 def test_only_administrators_are_told_why_which_host_cannot_be_cleared(api, cloud):

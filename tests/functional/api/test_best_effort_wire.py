@@ -33,7 +33,8 @@ def _plan(lease, state, moves):
     [host] = lease['acquire']['plan']['hosts']
     assert host['moves'][0].pop('to').startswith('compute-')
     assert host == {'host': 'compute-1', 'reservation_id': reservation['id'], 'state': state,
-                    'why': None, 'moves': moves}
+                    'why': None, 'servers': 1,
+                    'moved': sum(move['state'] == 'moved' for move in moves), 'moves': moves}
 
 
 def test_the_plan_is_shown_from_the_request_on(api, ask, manager, theirs):

@@ -181,8 +181,32 @@ def test_the_history_of_a_lease_is_in_order(database):
     with database.writer() as connection:
         for lease_id, what in (('one', 'create'), ('two', 'create'), ('one', 'delete')):
             journal.note(connection, lease_id, NOON, 'demo', what, 'why')
-        assert [tuple(line) for line in journal.history(connection, 'one')] == [
+        assert [tuple(line)[1:] for line in journal.history(connection, 'one')] == [
             (NOON, 'demo', 'create', 'why'), (NOON, 'demo', 'delete', 'why')]
+
+
+def test_the_history_of_a_lease_is_told_piece_by_piece(database):
+    with database.writer() as connection:
+        for number in range(5):
+            journal.note(connection, 'one', NOON, 'demo', f'{number}')
+            journal.note(connection, 'two', NOON, 'demo', 'other')
+        seen, marker = [], None
+        while found := journal.history(connection, 'one', marker, 2):
+            assert len(found) <= 2
+            seen += [line.what for line in found]
+            marker = found[-1].id
+    assert seen == ['0', '1', '2', '3', '4']
+
+
+def test_what_was_said_last_of_its_kind_is_not_said_again(database):
+    with database.writer() as connection:
+        for lease_id, what, why in (
+                ('one', 'no plan', 'a'), ('one', 'move', 'x'), ('one', 'no plan', 'a'),
+                ('two', 'no plan', 'a'), ('one', 'no plan', None), ('one', 'no plan', None),
+                ('one', 'no plan', 'a')):
+            journal.note_if_new(connection, lease_id, NOON, 'climate', what, why)
+        assert [line.why for line in journal.history(connection, 'one')] == ['a', 'x', None, 'a']
+        assert len(journal.history(connection, 'two')) == 1
 
 
 def test_news_are_claimed_oldest_first_by_one_sender_until_they_are_sent(database):

@@ -88,6 +88,11 @@ def test_it_is_healed_by_the_clock_when_the_cloud_works_again(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
+def test_what_fails_again_and_again_for_the_same_reason_is_told_once(manager, broken):
+    manager.run_until(NOON + hours(6))
+    assert acts.history(manager, broken).count('heal_lease failed') == 1
+
+
 def test_at_its_end_it_ends_and_is_not_healed_any_more(manager, broken):
     manager.run_until(NOON + hours(10))
     over = manager.lease(broken)

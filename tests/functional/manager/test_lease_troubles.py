@@ -241,6 +241,27 @@ def test_a_caller_who_cannot_delegate(manager, conf, required):
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
+@pytest.mark.parametrize('how', ['wait', 'retries'])
+def test_a_lease_that_is_acquired_later_goes_on_saying_that_climate_acts_as_itself(manager, conf,
+                                                                                   how):
+    conf.set_override('trust_required', False, group='keystone')
+    manager.enrol(1)
+    full = acts.active(manager, end=NOON + hours(9))
+    manager.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason='no.'))
+    lease = acts.sought(manager, how, builders.hosts(1))
+    notice = 'Climate acts for this lease as itself'
+    assert lease.reason.count(notice) == 1
+    manager.run_until(NOON + minutes(3))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACQUIRING
+    assert lease.reason.count(notice) == 1
+    acts.end(manager, full)
+    manager.run_until(NOON + minutes(4))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    assert lease.reason.startswith(notice)
+
+
 def test_a_trust_that_cannot_be_dropped_is_left_to_the_reaper(manager):
     manager.enrol(1)
     lease = acts.active(manager)

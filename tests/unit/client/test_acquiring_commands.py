@@ -67,10 +67,25 @@ def test_a_lease_is_explained_up_to_now(run, climate_says):
         {'at': None, 'who': '', 'what': 'in_progress', 'why': 'Attempt 2 of 5.'}]
 
 
+def test_of_a_lease_that_waits_no_time_remains(run, climate_says):
+    assert 'remaining' not in run('lease', 'show', LEASE_ID, '-f', 'json').json
+    climate_says.get(LEASE_URL, json={'lease': canned.a_lease(status='active')})
+    assert 'remaining' in run('lease', 'show', LEASE_ID, '-f', 'json').json
+
+
+def test_a_lease_is_explained_with_all_pages_of_its_history(run, climate_says):
+    climate_says.get(f'{LEASE_URL}/history', json={
+        'history': HISTORY[:1], 'history_links': [
+            {'rel': 'next', 'href': f'{LEASE_URL}/history?marker=1'}]})
+    climate_says.get(f'{LEASE_URL}/history?marker=1', json={'history': HISTORY[1:]})
+    told = run('lease', 'explain', LEASE_ID, '-f', 'json').json
+    assert [line['what'] for line in told] == ['create', 'attempt failed', 'in_progress']
+
+
 @pytest.mark.parametrize(('host', 'told'), [
-    ({'host': 'cmp-3', 'state': 'fenced', 'reason': None, 'moves': [MOVE]},
-     ['cmp-3: fenced', 'server s1 to cmp-4, moved']),
-    ({'state': 'fenced', 'moves': 3, 'moved': 1}, ['a host, fenced: 1 of 3 servers moved'])])
+    ({'host': 'cmp-3', 'state': 'fenced', 'why': None, 'servers': 1, 'moved': 1, 'moves': [MOVE]},
+     ['cmp-3, fenced: 1 of 1 servers moved', 'server s1 to cmp-4, moved']),
+    ({'state': 'fenced', 'servers': 3, 'moved': 1}, ['a host, fenced: 1 of 3 servers moved'])])
 def test_a_lease_shows_how_far_its_acquisition_is(run, climate_says, host, told):
     acquire = {'type': 'best-effort', 'strategy': 'least-memory', 'next_at': None,
                'not_after': '2030-05-01T08:30:00Z',
