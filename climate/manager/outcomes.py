@@ -58,6 +58,9 @@ class Outcomes:
             late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
+            line.lock(connection, claim.lease)
+            if outcome.free or (outcome.bindings and claim.event.kind == agenda.UPDATE):
+                line.wake(connection, now)
             pause = self._pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
@@ -67,8 +70,6 @@ class Outcomes:
                 self._record_end(connection, claim, outcome, now)
             if outcome.over and claim.event.kind not in _ENDINGS:
                 endings.end_early(connection, claim.lease.id, now)
-            if outcome.free or (outcome.bindings and claim.event.kind == agenda.UPDATE):
-                line.wake(connection, now)
 
     def _pause_after(self, claim, outcome):
         """How long until the event is tried again; None when it is over with it."""

@@ -4,18 +4,39 @@
 A try that was woken and fails wakes the next in line, and so does one that succeeds: each release
 runs along the line, in its order. Who comes later may take nothing while one before it is still to
 be tried; so the order holds with several managers too.
+
+Who wakes others, or writes anything of a lease that waits itself, locks the line before: see
+:mod:`climate.db` for the order of all locks.
 """
 from climate.db import acquisitions
+from climate.domain import agenda
+from climate.domain import lifecycle
 
 
 class OutOfTurn(Exception):
     """Somebody before it in line is to be tried first; nothing was written."""
 
 
-def wake(connection, now):
-    """Let those that wait be tried: something was given back in this transaction."""
+def lock(connection, lease):
+    """Lock the line where a lease, which is locked, may stand in it or wait for its start.
+
+    To be called before events of that lease are written in a transaction that may wake others.
+    """
+    if lease.state == lifecycle.ACQUIRING or lease.event(agenda.HEAL) is not None:
+        acquisitions.lock_line(connection)
+
+
+def wake(connection, now, leaving=None):
+    """Let those that wait be tried: something is given back in this transaction.
+
+    To be called before events of the lease that gives it back are written.
+
+    :param leaving: the id of a lease that does not wait any more from this transaction on.
+    """
     if acquisitions.somebody_waits(connection):
-        _wake(connection, acquisitions.first(connection), now)
+        # Whoever is first now stays it until this is committed.
+        acquisitions.lock_line(connection)
+        _wake(connection, acquisitions.first(connection, leaving), now)
         acquisitions.wake_healing(connection, now)
 
 

@@ -109,6 +109,7 @@ class Tries:
 
         def write(connection, chosen):
             current = self._current(connection, claim)
+            line.lock(connection, current)
             if acquisition.type in acquire.QUEUED:
                 line.refuse_out_of_turn(connection, acquisition, now, alone=not _has_turn(claim))
             self._booking.replace(connection, chosen, now, [each.id for each in lease.reservations])
@@ -126,7 +127,8 @@ class Tries:
         lease, seen = claim.lease, claim.lease.acquisition
         with self._core.database.writer() as connection:
             current = self._current(connection, claim)
-            acquisition = acquisitions.lock(connection, lease.id)
+            line.lock(connection, current)
+            acquisition = acquisitions.get(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
             text = words.attempt(acquisition, attempts, next_at, reason)
@@ -167,7 +169,7 @@ class Tries:
     def _yield(self, claim, now):
         """Let those before it in line try first; it is tried again when they have."""
         with self._core.database.writer() as connection:
-            self._current(connection, claim)
+            line.lock(connection, self._current(connection, claim))
             if not _has_turn(claim):
                 line.begin_anew(connection, now)
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE,
@@ -177,6 +179,7 @@ class Tries:
     def _give_up(self, claim, reason, now):
         with self._core.database.writer() as connection:
             current = self._current(connection, claim)
+            line.lock(connection, current)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             closing.give_up(connection, current, lifecycle.TOO_LATE, reason, now)
 
