@@ -15,7 +15,6 @@ import pytest
 import sqlalchemy as sa
 
 from climate import errors
-from climate.db import engine
 from climate.db import resources
 from climate.domain import audit
 from climate.domain import lifecycle
@@ -171,20 +170,6 @@ def test_managers_that_serve_the_line_at_once_never_wait_in_a_circle(manager, da
     assert found == []
 
 
-class Breaking(engine.Database):
-    """A database that breaks the next transaction at its end, as one that ends a deadlock does."""
-
-    broken = 0
-
-    @contextlib.contextmanager
-    def writer(self):
-        with super().writer() as connection:
-            yield connection
-            if not self.broken:
-                self.broken += 1
-                raise errors.LostRace()
-
-
 def _enrol(manager, host, lease):
     other = sorted(manager.cloud.host_names())[2]
     return manager.client.create_resource(builders.an_admin(), 'host', other, {}).name == other
@@ -211,8 +196,8 @@ def test_what_the_database_broke_is_done_again_and_nobody_is_told(manager, conf,
     lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
     with database.writer() as connection:
         resources.hold(connection, [held.id], 'nobody')
-    breaking = Breaking(database.engine.url.render_as_string(hide_password=False))
+    breaking = acts.Breaking(database.engine.url.render_as_string(hide_password=False))
     other = builders.Manager(conf, breaking, manager.clock, manager.cloud)
     assert deed(other, host, lease)
-    assert breaking.broken == 1
+    assert breaking.breaks == 0
     breaking.dispose()
