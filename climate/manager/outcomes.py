@@ -177,7 +177,10 @@ class Outcomes:
                 acquisitions.heal(connection, lease, now)
             return
         if not good:
-            events.move(connection, event, now, now + (self._healing or self._busy_pause))
+            moments = (now + (self._healing or self._busy_pause),
+                       line.next_cleaned(connection, self._core.conf, now))
+            events.move(connection, event, now,
+                        min(each for each in moments if each is not None))
             journal.note(connection, lease.id, now, 'climate', f'{event.kind} failed',
                          outcome.reason)
             return

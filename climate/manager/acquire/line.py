@@ -8,7 +8,10 @@ be tried; so the order holds with several managers too.
 Who wakes others, or writes anything of a lease that waits itself, locks the line before: see
 :mod:`climate.db` for the order of all locks.
 """
+import datetime
+
 from climate.db import acquisitions
+from climate.db import allocations
 from climate.domain import agenda
 from climate.domain import lifecycle
 
@@ -43,6 +46,12 @@ def wake(connection, now, leaving=None):
 def pass_on(connection, acquisition, now):
     """Let the next in line be tried, after one that was woken did not fit."""
     _wake(connection, acquisitions.next_after(connection, acquisition), now)
+
+
+def next_cleaned(connection, conf, now):
+    """When a resource can be had next by time alone, or None: nobody gives it back just then."""
+    cleaning = datetime.timedelta(minutes=conf.manager.cleaning_minutes)
+    return allocations.next_cleaned(connection, now, cleaning) if cleaning else None
 
 
 def begin_anew(connection, now):

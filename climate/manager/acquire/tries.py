@@ -140,9 +140,13 @@ class Tries:
                 acquisitions.change(connection, lease.id, now, attempts=attempts)
                 closing.give_up(connection, current, lifecycle.USED_UP, text, now)
                 return
+            is_first = acquisitions.first(connection) == lease.id
+            moments = [next_at, current.given_up_at]
+            if is_first:
+                moments.append(line.next_cleaned(connection, self._core.conf, now))
             # What was given back since this try began may be what it lacked.
             due_at = now if acquisition.wakes != seen.wakes else min(
-                each for each in (next_at, current.given_up_at) if each is not None)
+                each for each in moments if each is not None)
             # What failed before has been overcome.
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE, due_at=due_at,
                           waits=0, attempts=0)
@@ -150,7 +154,7 @@ class Tries:
                                 heard=seen.wakes)
             if text != current.reason:
                 leases.change(connection, current, now, reason=text)
-            if seen.wakes != seen.heard or acquisitions.first(connection) == lease.id:
+            if is_first or seen.wakes != seen.heard:
                 line.pass_on(connection, acquisition, now)
 
     def _next_at(self, acquisition, attempts, now):
