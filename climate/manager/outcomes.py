@@ -61,6 +61,9 @@ class Outcomes:
             late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
+            line.lock(connection, claim.lease)
+            if outcome.free or (outcome.bindings and claim.event.kind == agenda.UPDATE):
+                line.wake(connection, now)
             pause = self._pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
@@ -70,8 +73,6 @@ class Outcomes:
                 self._record_end(connection, claim, outcome, now)
             if outcome.over and claim.event.kind not in _ENDINGS:
                 endings.end_early(connection, claim.lease.id, now)
-            if outcome.free or (outcome.bindings and claim.event.kind == agenda.UPDATE):
-                line.wake(connection, now)
 
     def _pause_after(self, claim, outcome):
         """How long until the event is tried again; None when it is over with it."""
@@ -180,7 +181,10 @@ class Outcomes:
                 acquisitions.heal(connection, lease, now)
             return
         if not good:
-            events.move(connection, event, now, now + (self._healing or self._busy_pause))
+            moments = (now + (self._healing or self._busy_pause),
+                       line.next_cleaned(connection, self._core.conf, now))
+            events.move(connection, event, now,
+                        min(each for each in moments if each is not None))
             _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
             return
         acquisitions.leave(connection, lease.id, now)

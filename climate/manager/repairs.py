@@ -84,6 +84,11 @@ class Repairs:
                 return
             # What it holds must not be given to others while the cloud has it yet.
             self._clear((reservation.resource_type, reservation_id))
+        self._write_release(reservation_id)
+        self._core.wake()
+
+    @cores.again_after_a_race
+    def _write_release(self, reservation_id):
         with self._core.database.writer() as connection:
             resources.release(connection, reservation_id)
             line.wake(connection, self._core.clock())

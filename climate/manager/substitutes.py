@@ -131,10 +131,10 @@ class Substitutes:
                 avoid |= kept
 
         def write(connection, chosen):
+            resources.release(connection, reservation.id, lost.ids)
             claims.refuse_overtaken(connection, lease)
             allocations.delete(connection, [reservation.id], lost.ids)
             self._booking.replace(connection, chosen, now)
-            resources.release(connection, reservation.id, lost.ids)
             whole = [given.resource_id for given in chosen if given.whole]
             if resources.hold(connection, whole, reservation.id):
                 raise errors.LostRace()

@@ -50,7 +50,8 @@ def empty(database):
         return
     with database.writer() as connection:
         for table in reversed(tables.METADATA.sorted_tables):
-            connection.execute(table.delete())
+            if table is not tables.LINE:
+                connection.execute(table.delete())
         if database.dialect == 'sqlite':
             connection.exec_driver_sql('DELETE FROM sqlite_sequence')
         else:

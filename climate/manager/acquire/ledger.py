@@ -58,11 +58,11 @@ class Ledger:
     @cores.again_after_a_race
     def _write(self, lease, before, after, found, now):
         with self._core.database.writer() as connection:
+            self._change_resources(connection, before, after, now)
             claims.refuse_overtaken(connection, lease)
             after = dataclasses.replace(after, hosts=tuple(
                 self._enrolled(connection, host, found[host.name], now)
                 if host.name in found else host for host in after.hosts))
-            self._change_resources(connection, before, after, now)
             acquisitions.change(connection, lease.id, now, plan=after.as_json())
             for what, why in hunt.told(before, after):
                 journal.note(connection, lease.id, now, 'climate', what, why)
@@ -89,10 +89,11 @@ class Ledger:
     @staticmethod
     def _change_resources(connection, before, after, now):
         """Let what became ready be booked, and withdraw what was given back."""
-        known = {host.name: host for host in before.hosts}
-        for host in after.hosts:
-            earlier = known.get(host.name)
-            if earlier is None:
+        following = {host.name: host for host in after.hosts}
+        # In the order in which resources are locked; what is not enrolled yet has none.
+        for earlier in sorted(before.hosts, key=lambda host: host.resource_id or 0):
+            host = following.get(earlier.name)
+            if host is None:
                 continue
             if host.state == hunt.READY and earlier.state != hunt.READY:
                 resources.change(connection, host.resource_id, now, reservable=True)

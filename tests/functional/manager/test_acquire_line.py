@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases that wait in line: who is served when, what is held back, and when they give up."""
+import dataclasses
 import random
 
 import acts
@@ -8,8 +9,12 @@ import pytest
 
 from climate import errors
 from climate.db import allocations
+from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager import audit as auditor
+from climate.manager import repairs
+from climate.manager import resources as pools
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -150,6 +155,46 @@ def test_of_two_managers_none_serves_the_later_one_first(manager, full):
         allocations.cut(connection, [full[0].reservations[0].id], manager.clock())
     work(claim)
     assert states(manager, lines) == [lifecycle.ACQUIRING, lifecycle.ACQUIRING]
+
+
+@pytest.fixture
+def wakes(manager):
+    """What tells the clockwork that an event is due, as a list that grows; and a core with it."""
+    found = []
+    return found, dataclasses.replace(manager.core, wake=lambda: found.append(True))
+
+
+def test_a_host_whose_withdrawal_failed_is_given_at_once(manager, wakes):
+    [host] = manager.enrol(1)
+    lease = None
+    manager.cloud.fail('placement.empty_child', 1, acts.NO)
+
+    def seek(name, when):
+        nonlocal lease
+        if (name, when) == ('placement.empty_child', 'before') and lease is None:
+            lease = waiting(manager)
+            manager.run()
+            assert manager.lease(lease).state == lifecycle.ACQUIRING
+    manager.cloud.faults.on_point = seek
+    with pytest.raises(errors.CloudError):
+        pools.Resources(wakes[1]).withdraw('host', host.id)
+    assert wakes[0]
+    manager.run()
+    assert states(manager, [lease]) == [lifecycle.ACTIVE]
+
+
+def test_what_a_repair_gives_back_is_given_at_once(manager, wakes):
+    [host] = manager.enrol(1)
+    with manager.database.writer() as connection:
+        resources.hold(connection, [host.id], 'nobody')
+    lease = waiting(manager)
+    manager.run()
+    assert states(manager, [lease]) == [lifecycle.ACQUIRING]
+    drifts = auditor.Auditor(manager.core).look()
+    repairs.Repairs(wakes[1]).make(drifts)
+    assert wakes[0]
+    manager.run()
+    assert states(manager, [lease]) == [lifecycle.ACTIVE]
 
 
 def test_copies_of_instances_are_held_back_too_together_on_one_host(manager):
