@@ -58,6 +58,7 @@ class Base(stateful.RuleBasedStateMachine):
     :ivar came: ids of the servers that say by themselves which lease they came for.
     :ivar strangers: ids of the servers of other projects that their users have not deleted.
     :ivar disabled: {service host: why an administrator has disabled it}.
+    :ivar services_touched: some were disabled, so that starts may have failed.
     :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
     """
 
@@ -76,6 +77,7 @@ class Base(stateful.RuleBasedStateMachine):
         self.came = set()
         self.strangers = set()
         self.disabled = {}
+        self.services_touched = False
         self.unfinished = []
         self.failing = set()
         self._stirred = False

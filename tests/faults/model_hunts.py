@@ -102,6 +102,7 @@ class Hunts(servers.Servers):
     def disable(self, host):
         self.world.cloud.mark_host(host, enabled=False, reason='under repair')
         self.disabled[host] = 'under repair'
+        self.services_touched = True
 
     @stateful.precondition(lambda self: self.disabled)
     @base.rule(which=base.WHICH)

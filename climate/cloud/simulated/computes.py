@@ -22,6 +22,9 @@ class Computes(base.Computes):
         return self._calls.make('nova.services',
                                 lambda connection, project_id: everything(connection))
 
+    def of_hosts(self, service_hosts):
+        return [each for each in self.every() if each.host in service_hosts]
+
     def fence(self, service_host, reason):
         def work(connection, project_id):
             row = _find(connection, service_host)
