@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases that wait in line: who is served when, what is held back, and when they give up."""
 import dataclasses
-import random
 
 import acts
 import builders
@@ -219,41 +218,3 @@ def test_copies_of_instances_are_held_back_too_together_on_one_host(manager):
     got = manager.lease(large)
     assert got.state == lifecycle.ACTIVE
     assert len(set(got.reservations[0].resource_ids)) == 1
-
-
-def test_fifty_of_mixed_sizes_are_served_in_order_and_none_starves(manager):
-    luck = random.Random(5)
-    manager.enrol(8)
-    running = [acts.active(manager, end=NOON + hours(900)) for _ in range(8)]
-    sizes = {}
-    for _ in range(50):
-        lease = waiting(manager, luck.choice((1, 1, 1, 2, 3, 5, 8)), hours=900)
-        sizes[lease.id] = len_of(lease)
-    line = list(sizes)
-    manager.run()
-    while line:
-        assert running, 'Nobody is left who could give something back.'
-        manager.clock.advance(builders.seconds(1))
-        for lease in luck.sample(running, min(len(running), luck.choice((1, 4, 8)))):
-            acts.change(manager, lease, end_now=True)
-            running.remove(lease)
-        manager.run()
-        now = {each.id: each for each in manager.client.list_leases(
-            builders.an_admin(), records.LeaseQuery())}
-        got = [key for key in line if now[key].state == lifecycle.ACTIVE]
-        free = 8 - sum(len(each.reservations[0].resource_ids) for each in now.values()
-                       if each.state in (lifecycle.ACTIVE, lifecycle.ACQUIRING))
-        line = [key for key in line if key not in got]
-        for key in line:
-            behind = sum(sizes[each] for each in got if place(sizes, each) > place(sizes, key))
-            own = len(now[key].reservations[0].resource_ids)
-            assert free + own + behind < sizes[key], 'Somebody behind it got what it could have.'
-        running += [now[key] for key in got]
-
-
-def len_of(lease):
-    return lease.reservations[0].request['min']
-
-
-def place(sizes, key):
-    return list(sizes).index(key)

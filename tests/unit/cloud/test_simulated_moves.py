@@ -44,6 +44,11 @@ def test_what_an_administrator_disabled_is_neither_fenced_nor_unfenced(cloud, se
     assert (found.enabled, found.reason) == (False, 'a disk is broken')
 
 
+def test_services_of_hosts_are_told_where_there_are_any(services):
+    assert [each.host for each in services.computes.of_hosts(['compute-2', 'nowhere'])] == [
+        'compute-2']
+
+
 def test_a_trait_that_was_lost_bars_a_host_until_its_service_is_changed_again(cloud, services):
     services.computes.fence('compute-1', MINE)
     cloud.lose_traits(1)
