@@ -40,6 +40,13 @@ def add(connection, allocations):
         connection.execute(_ADD, rows)
 
 
+def first_end(connection, after, until):
+    """The first end of a promise later than `after` and not later than `until`, or None."""
+    return connection.execute(
+        sa.select(sa.func.min(ALLOCATIONS.c.end))
+        .where(_COUNTS, ALLOCATIONS.c.end > after, ALLOCATIONS.c.end <= until)).scalar()
+
+
 _OF_RESERVATIONS = (
     sa.select(ALLOCATIONS)
     .where(ALLOCATIONS.c.reservation_id.in_(sa.bindparam('ids')),

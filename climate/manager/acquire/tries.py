@@ -8,6 +8,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.db import acquisitions
+from climate.db import allocations
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
@@ -130,6 +131,11 @@ class Tries:
             acquisition = acquisitions.lock(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
+            # What was given back since this try began may be what it lacked.
+            missed = acquisition.wakes != seen.wakes
+            if next_at is None and missed:
+                # So it was not the last one yet.
+                attempts, next_at = acquisition.attempts, acquisition.next_at
             text = words.attempt(acquisition, attempts, next_at, reason)
             if text != current.reason:
                 # What was found before, and costs nothing, is not told again.
@@ -139,9 +145,9 @@ class Tries:
                 acquisitions.change(connection, lease.id, now, attempts=attempts)
                 closing.give_up(connection, current, lifecycle.USED_UP, text, now)
                 return
-            # What was given back since this try began may be what it lacked.
-            due_at = now if acquisition.wakes != seen.wakes else min(
-                each for each in (next_at, current.given_up_at) if each is not None)
+            is_first = acquisitions.first(connection) == lease.id
+            due_at = now if missed else min(filter(None, (
+                next_at, current.given_up_at, is_first and self._cleaned_at(connection, now))))
             # What failed before has been overcome.
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE, due_at=due_at,
                           waits=0, attempts=0)
@@ -149,8 +155,17 @@ class Tries:
                                 heard=seen.wakes)
             if text != current.reason:
                 leases.change(connection, current, now, reason=text)
-            if seen.wakes != seen.heard or acquisitions.first(connection) == lease.id:
+            if seen.wakes != seen.heard or is_first:
                 line.pass_on(connection, acquisition, now)
+
+    def _cleaned_at(self, connection, now):
+        """When the next resource is clean that was given back; that wakes nobody by itself."""
+        minutes = self._core.conf.manager.cleaning_minutes
+        if not minutes:
+            return None
+        cleaning = datetime.timedelta(minutes=minutes)
+        end = allocations.first_end(connection, now - cleaning, now)
+        return end and end + cleaning
 
     def _next_at(self, acquisition, attempts, now):
         """When it is tried next by the clock; None where its retries are used up."""

@@ -5,6 +5,7 @@ import builders
 import pytest
 
 from climate import errors
+from climate.domain import lifecycle
 from climate.domain import records
 
 NOON, hours = builders.NOON, builders.hours
@@ -40,3 +41,26 @@ def test_a_host_that_a_running_lease_has_lost_is_cleaned_too(conf, database, clo
                                         end=NOON + hours(3)))
     manager.create(builders.a_lease(second, start=lost + builders.minutes(30),
                                     end=NOON + hours(3)))
+
+
+@pytest.mark.parametrize('fields', [
+    {'kind': 'wait', 'not_after': NOON + hours(9)},
+    {'kind': 'retries', 'retries': 1, 'retry_pause_seconds': 600}])
+def test_who_waits_in_line_is_tried_when_a_host_is_clean(conf, database, clock, fields):
+    conf.set_override('cleaning_minutes', 5, group='manager')
+    conf.set_override('wait_look_seconds', 3600, group='acquire')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(2)
+    leases = [acts.active(manager, end=NOON + hours(5)) for _ in range(2)]
+    waiting, clean = [], []
+    for _ in leases:
+        waiting.append(acts.sought(manager, **fields))
+        manager.run()
+        clock.advance(builders.seconds(1))
+    for lease in leases:
+        clean.append(clock.advance(builders.minutes(1)) + builders.minutes(5))
+        acts.end(manager, lease)
+    for lease, moment in zip(waiting, clean, strict=True):
+        manager.run_until(moment)
+        assert manager.lease(lease).state == lifecycle.ACTIVE
+        assert manager.lease(lease).start == moment
