@@ -133,6 +133,11 @@ class Tries:
             acquisition = acquisitions.get(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
+            # What was given back since this try began may be what it lacked.
+            missed = acquisition.wakes != seen.wakes
+            if next_at is None and missed:
+                # So it was not the last one yet.
+                attempts, next_at = acquisition.attempts, acquisition.next_at
             text = trusts.with_notice(lease, words.attempt(lease, attempts, next_at, reason))
             if text != current.reason:
                 # What was found before, and costs nothing, is not told again.
@@ -146,9 +151,7 @@ class Tries:
             moments = [next_at, current.given_up_at]
             if is_first:
                 moments.append(line.next_cleaned(connection, self._core.conf, now))
-            # What was given back since this try began may be what it lacked.
-            due_at = now if acquisition.wakes != seen.wakes else min(
-                each for each in moments if each is not None)
+            due_at = now if missed else min(each for each in moments if each is not None)
             # What failed before has been overcome.
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE, due_at=due_at,
                           waits=0, attempts=0)

@@ -78,15 +78,19 @@ class Killed(BaseException):
     """Stands for the end of the process at that moment."""
 
 
-def killed_at(cloud, number, work):
+def killed_at(cloud, number, work, first=lambda: None):
     """Whether `work` came to the fault point of that number, at which the process was killed.
 
     What it had claimed is taken over when the time of its claim is over.
+
+    :param first: called just before that.
     """
     count = itertools.count(1)
 
     def on_point(name, when):
         if next(count) == number:
+            cloud.faults.on_point = None
+            first()
             raise Killed()
     cloud.faults.on_point = on_point
     try:

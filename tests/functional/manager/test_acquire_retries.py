@@ -222,8 +222,9 @@ def test_notices_are_told_from_the_moment_it_has_its_resources(manager, full):
     assert acts.history(manager, lease).count('notify') == 2
 
 
-def test_a_release_while_a_try_runs_lets_it_be_tried_again(manager, full):
-    lease = retried(manager, retry_pause_seconds=600)
+@pytest.mark.parametrize('retries', [1, 5])
+def test_a_release_while_a_try_runs_lets_it_be_tried_again(manager, full, retries):
+    lease = retried(manager, retries=retries, retry_pause_seconds=600)
     manager.run()
     meddling = acts.Meddling(manager.database.engine.url.render_as_string(hide_password=False))
     second = acts.Second(manager, meddling)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hunt that is killed anywhere is carried on; what is left of one an audit finds."""
+import itertools
 import os
 
 import acts
@@ -35,13 +36,22 @@ def _spread_again(manager, cloud):
     manager.core.conf.set_override('migrate_seconds', 2, group='simulated')
 
 
+def _has_nothing_lent(manager):
+    return (manager.client.list_resources(builders.an_admin(), 'host') == []
+            and (acts.nova(manager).aggregate('freepool') is None or not acts.freepool(manager)))
+
+
+def _statuses(cloud):
+    return {each.id: each.status for each in cloud.servers()}
+
+
 def _is_whole(manager, cloud, before):
     """Nothing of a hunt is left but what its lease has."""
     assert hunting.fences(cloud) == {}
     assert not [each for each in cloud.host_names() if cloud.as_service().computes.BARRED
                 in cloud.as_service().placement.traits(each)]
-    assert {each.id for each in cloud.servers()} == before
-    assert {status for status, _ in hunting.servers(cloud).values()} == {'ACTIVE', 'SHUTOFF'}
+    assert {each.task for each in cloud.servers()} == {None}
+    assert _statuses(cloud) == before
 
 
 @pytest.mark.parametrize('seconds_given', [600, 3])
@@ -50,7 +60,7 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
     conf.set_override('parallel_moves', 2, group='acquire')
     conf.set_override('migrate_seconds', 2, group='simulated')
     cloud.mark_server(hunting.by_name(cloud, 'c1-0').id, 'SHUTOFF')
-    before = {each.id for each in cloud.servers()}
+    before = _statuses(cloud)
     number, was_killed = 1, True
     while was_killed:
         lease = manager.create(hunting.a_request(acquire=records.Acquire(
@@ -68,11 +78,111 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
             assert not set(mine) & {host for _, host in hunting.servers(cloud).values()}
             acts.delete(manager, lease)
         manager.run_until(manager.clock() + hunting.seconds(10))
-        assert manager.client.list_resources(builders.an_admin(), 'host') == [], number
-        assert acts.nova(manager).aggregate('freepool') is None or not acts.freepool(manager)
+        assert _has_nothing_lent(manager), number
         _spread_again(manager, cloud)
         number += STRIDE
-    assert number > 60
+    assert number > 30
+
+
+@pytest.mark.parametrize('status', ['ACTIVE', 'SHUTOFF'])
+def test_a_hunt_whose_time_is_over_while_servers_move_is_undone_wherever_it_is_killed(
+        manager, cloud, conf, status):
+    conf.set_override('migrate_seconds', 8, group='simulated')
+    for each in cloud.servers():
+        cloud.mark_server(each.id, status)
+    before = _statuses(cloud)
+    number, was_killed = 1, True
+    while was_killed:
+        conf.set_override('migrate_seconds', 8, group='simulated')
+        lease = manager.create(hunting.a_request(acquire=records.Acquire(
+            'best-effort', timeout_seconds=6)))
+        was_killed = hunting.killed_at(
+            cloud, number, lambda lease=lease: hunting.hunted(manager, lease))
+        manager.clock.advance(hunting.seconds(60))
+        lease = hunting.hunted(manager, lease)
+        assert lease.state == lifecycle.TIMEDOUT, (number, lease.reason)
+        _is_whole(manager, cloud, before)
+        assert _has_nothing_lent(manager), number
+        _spread_again(manager, cloud)
+        number += STRIDE
+    assert number > 30
+
+
+def _stalled_at(manager, cloud, number, lease):
+    """Another manager goes on with a hunt until it stalls after a call, and we finish the hunt.
+
+    Then it awakes. Whether it came to the call of that number.
+    """
+    other, count = acts.Second(manager), itertools.count(1)
+    stalled = []
+
+    def on_point(name, when):
+        if when == 'after' and next(count) == number:
+            cloud.faults.on_point = None
+            manager.clock.advance(hunting.seconds(60))
+            stalled.append(hunting.hunted(manager, lease))
+            # Its claim is long over, by its own clock too.
+            other.seconds += 1000
+    cloud.faults.on_point = on_point
+    while manager.lease(lease).state == lifecycle.ACQUIRING and not stalled:
+        other.claim()
+        other.finish()
+        manager.clock.advance(hunting.seconds(1))
+    cloud.faults.on_point = None
+    return bool(stalled)
+
+
+def test_a_manager_that_stalls_in_a_hunt_and_awakes_does_no_harm(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 2, group='simulated')
+    cloud.mark_server(hunting.by_name(cloud, 'c1-0').id, 'SHUTOFF')
+    before = _statuses(cloud)
+    number, has_stalled = 1, True
+    while has_stalled:
+        lease = manager.create(hunting.a_request())
+        has_stalled = _stalled_at(manager, cloud, number, lease)
+        lease = hunting.hunted(manager, lease)
+        assert lease.state == lifecycle.ACTIVE, (number, lease.reason)
+        _is_whole(manager, cloud, before)
+        mine = acts.aggregate(manager, lease).hosts
+        assert len(mine) == 2
+        assert not set(mine) & {host for _, host in hunting.servers(cloud).values()}
+        told = acts.history(manager, lease)
+        assert (told.count('host ready'), told.count('acquired')) == (2, 1), number
+        acts.delete(manager, lease)
+        manager.run_until(manager.clock() + hunting.seconds(10))
+        assert _has_nothing_lent(manager), number
+        _spread_again(manager, cloud)
+        number += STRIDE
+    assert number > 30
+
+
+@pytest.mark.parametrize('reason', ['a disk is broken', None])
+def test_what_an_administrator_disables_during_a_hunt_stays_so_wherever_it_is_killed(
+        manager, cloud, conf, reason):
+    conf.set_override('migrate_seconds', 2, group='simulated')
+    before = _statuses(cloud)
+    number, was_killed = 1, True
+    while was_killed:
+        lease = manager.create(hunting.a_request(1))
+        [host] = hunt.from_json(lease.acquisition.plan).hosts
+        was_killed = hunting.killed_at(
+            cloud, number, lambda lease=lease: hunting.hunted(manager, lease),
+            first=lambda host=host: cloud.mark_host(host.name, enabled=False, reason=reason))
+        if not was_killed:
+            break
+        manager.clock.advance(hunting.seconds(60))
+        lease = hunting.hunted(manager, lease)
+        assert lease.state == lifecycle.ACTIVE, (number, lease.reason)
+        assert hunting.fences(cloud) == {host.name: reason}, number
+        acts.delete(manager, lease)
+        manager.run_until(manager.clock() + hunting.seconds(10))
+        assert hunting.fences(cloud) == {host.name: reason}, number
+        assert _has_nothing_lent(manager), number
+        cloud.mark_host(host.name, enabled=True)
+        _is_whole(manager, cloud, before)
+        _spread_again(manager, cloud)
+        number += STRIDE
+    assert number > 15
 
 
 def _drifts(manager):
