@@ -81,8 +81,7 @@ class FirstTry:
             # What was given back while this request was answered woke nobody: it is as if it was
             # woken at once.
             acquisition = dataclasses.replace(acquisition, wakes=1)
-        text = words.attempt(acquisition, acquisition.attempts, words.in_time(lease, next_at),
-                             reason)
+        text = words.attempt(lease, acquisition.attempts, next_at, reason)
         return dataclasses.replace(
             lease, state=lifecycle.ACQUIRING,
             reason=' '.join(filter(None, (text, lease.reason))),

@@ -46,7 +46,7 @@ class Ledger:
     @cores.again_after_a_race
     def say(self, lease, error, now):
         """Let the lease say that there is no plan just now, and its history why, a NotEnough."""
-        reason = trusts.with_notice(lease, words.attempt(lease.acquisition, 0, None, (
+        reason = trusts.with_notice(lease, words.attempt(lease, 0, None, (
             f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.')))
         with self._core.database.writer() as connection:
             claims.refuse_overtaken(connection, lease)
@@ -70,7 +70,7 @@ class Ledger:
                 LOG.info('Lease %s: %s: %s', lease.id, what, why)
             current = leases.get(connection, lease.id)
             reason = trusts.with_notice(lease, words.attempt(
-                lease.acquisition, 0, None, hunt.achieved(after)))
+                lease, 0, None, hunt.achieved(after)))
             if current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
         return after

@@ -130,8 +130,7 @@ class Tries:
             acquisition = acquisitions.lock(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
-            text = trusts.with_notice(lease, words.attempt(
-                acquisition, attempts, words.in_time(lease, next_at), reason))
+            text = trusts.with_notice(lease, words.attempt(lease, attempts, next_at, reason))
             if text != current.reason:
                 # What was found before, and costs nothing, is not told again.
                 journal.note_if_new(connection, lease.id, now, 'climate', 'attempt', text)

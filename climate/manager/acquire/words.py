@@ -10,23 +10,23 @@ def not_yet(error, held=0):
     return f'{error.message} Held back for it meanwhile: {held}.'
 
 
-def attempt(acquisition, attempts, next_at, reason):
+def attempt(lease, attempts, next_at, reason):
     """The reason of a try that failed, with its number where that is limited.
 
     :param next_at: when the next one is by the clock; None: there is none.
     """
+    acquisition = lease.acquisition
     if acquisition.type == acquire.WAIT:
         return f'Waits in line: {reason}'
     if acquisition.type == acquire.BEST_EFFORT:
         return f'Hosts are being cleared: {reason}'
-    following = 'the last one' if next_at is None else f'next at {_shown(next_at)}'
+    if next_at is None:
+        following = 'the last one'
+    elif lease.given_up_at is not None and lease.given_up_at <= next_at:
+        following = 'the last one in its time'
+    else:
+        following = f'next at {_shown(next_at)}'
     return f'Attempt {attempts} of {acquisition.retries + 1}, {following}: {reason}'
-
-
-def in_time(lease, next_at):
-    """The moment of the next try, None where the lease is given up before."""
-    until = lease.given_up_at
-    return None if next_at is None or (until is not None and until <= next_at) else next_at
 
 
 def too_late(lease, achieved=None):

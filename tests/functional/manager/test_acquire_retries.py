@@ -121,7 +121,7 @@ def test_an_end_that_comes_before_its_resources_ends_the_search(manager, full):
     manager.run_until(NOON + minutes(3))
     lost = manager.lease(lease)
     assert lost.state == lifecycle.TIMEDOUT
-    assert 'by 2030-05-01 12:02:00 UTC. Attempt 3 of 51, the last one: ' in lost.reason
+    assert 'by 2030-05-01 12:02:00 UTC. Attempt 3 of 51, the last one in its time' in lost.reason
     assert 'lease.timedout' in acts.news(manager)
 
 
