@@ -7,6 +7,8 @@ from climate.cloud import models
 from climate.cloud import nova
 
 _BINARY = 'nova-compute'
+# For more hosts than these it costs less to ask for all at once.
+_FEW = 3
 
 
 class Computes(base.Computes):
@@ -19,6 +21,15 @@ class Computes(base.Computes):
     @faults.read
     def every(self):
         return [_compute(each) for each in self._client.services.list(binary=_BINARY)]
+
+    @faults.read
+    def of_hosts(self, service_hosts):
+        if len(service_hosts) > _FEW:
+            wanted = set(service_hosts)
+            return [each for each in map(_compute, self._client.services.list(binary=_BINARY))
+                    if each.host in wanted]
+        return [_compute(each) for host in service_hosts
+                for each in self._client.services.list(host=host, binary=_BINARY)]
 
     @faults.translated
     def fence(self, service_host, reason):

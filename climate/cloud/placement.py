@@ -153,16 +153,14 @@ class Placement(base.Placement):
 
     @faults.read
     def survey(self, hypervisor_names):
-        answer = self._adapter.get('/resource_providers')
-        known = {each['name']: each['uuid'] for each in answer.json()['resource_providers']}
-        names = [name for name in hypervisor_names if name in known]
-        found = parallel.each(self._pool, lambda name: self._looked_at(known[name]), names)
-        return {name: said for name, said in zip(names, found, strict=True) if said is not None}
+        return self._of_each(hypervisor_names, lambda provider: (
+            frozenset(self._read(provider, 'traits')), self._read(provider, 'inventories')))
 
     @faults.read
-    def held(self, hypervisor_name):
-        found = self._of_provider(hypervisor_name, 'allocations')
-        return {consumer: each['resources'] for consumer, each in found.items()}
+    def held(self, hypervisor_names):
+        return self._of_each(hypervisor_names, lambda provider: {
+            consumer: each['resources']
+            for consumer, each in self._read(provider, 'allocations').items()})
 
     @faults.read
     def room(self, shapes):
@@ -193,15 +191,22 @@ class Placement(base.Placement):
                              for name, has in provider['resources'].items()})
         return {root: dict(free) for root, free in found.items()}
 
-    def _looked_at(self, provider):
-        """(traits, inventory), or None for a provider that has just gone."""
-        try:
-            return (frozenset(self._read(provider, 'traits')),
-                    self._read(provider, 'inventories'))
-        except keystone_errors.NotFound as error:
-            if faults.is_login(error):
-                raise
-            return None
+    def _of_each(self, hypervisor_names, look):
+        """{name: what ``look(uuid)`` said}, of those that have a provider."""
+        answer = self._adapter.get('/resource_providers')
+        known = {each['name']: each['uuid'] for each in answer.json()['resource_providers']}
+        names = [name for name in hypervisor_names if name in known]
+
+        def said(name):
+            try:
+                return look(known[name])
+            except keystone_errors.NotFound as error:
+                if faults.is_login(error):
+                    raise
+                # It has just gone.
+                return None
+        found = parallel.each(self._pool, said, names)
+        return {name: told for name, told in zip(names, found, strict=True) if told is not None}
 
     def _of_provider(self, name, what):
         return self._read(self._provider(name), what)

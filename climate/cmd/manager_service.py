@@ -10,6 +10,7 @@ from climate.cmd import audit
 from climate.manager import metrics
 from climate.manager import service
 from climate.plugins import registry
+from climate.strategies import registry as strategies
 
 # A positional word and not a subcommand, which oslo.config would demand always.
 _COMMAND_LINE = (
@@ -55,7 +56,8 @@ def run(argv):
             return audit.run(conf)
         # Here, because a child that cannot start is forked again without end.
         service.check(conf)
-    except (errors.ClimateError, metrics.Unusable, registry.Unusable) as error:
+    except (errors.ClimateError, metrics.Unusable, registry.Unusable,
+            strategies.Unusable) as error:
         raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()

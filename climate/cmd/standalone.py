@@ -18,6 +18,7 @@ from climate.db import migrate
 from climate.manager import endpoint
 from climate.manager import service
 from climate.rpc import client
+from climate.strategies import registry as strategies
 
 _TOKEN = 'demo:demo:admin,member,reader'
 
@@ -40,6 +41,10 @@ def main():
     state.mkdir(parents=True, exist_ok=True)
     conf = _configuration(state)
     log.setup(conf, 'climate')
+    try:
+        strategies.check(conf)
+    except strategies.Unusable as error:
+        raise SystemExit(f'climate-standalone: {error}') from error
     doors = _Doors()
     server = api.listen(doors, conf)
     manager = service.Manager(conf, serve_rpc=False)

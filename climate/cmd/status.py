@@ -13,6 +13,7 @@ from climate.db import managers
 from climate.db import migrate
 from climate.domain import heartbeat
 from climate.plugins import registry
+from climate.strategies import registry as strategies
 
 
 class Checks(upgradecheck.UpgradeCommands):
@@ -37,7 +38,15 @@ class Checks(upgradecheck.UpgradeCommands):
             return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
         return upgradecheck.Result(upgradecheck.Code.SUCCESS)
 
-    _upgrade_checks = (('Database', _database), ('Plugins', _plugins))
+    def _strategies(self):
+        try:
+            strategies.check(cfg.CONF)
+        except strategies.Unusable as error:
+            return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
+        return upgradecheck.Result(upgradecheck.Code.SUCCESS)
+
+    _upgrade_checks = (('Database', _database), ('Plugins', _plugins),
+                       ('Strategies', _strategies))
 
 
 def managers_of(conf):

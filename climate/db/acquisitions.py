@@ -14,6 +14,7 @@ from climate.domain import records
 ACQUISITIONS = tables.ACQUISITIONS
 ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
+LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 _COLUMNS = tuple(ACQUISITIONS.c[field.name] for field in dataclasses.fields(records.Acquisition))
 
@@ -23,6 +24,7 @@ HEALING = 'healing'
 # Whoever was claimed just before another manager woke those that heal sees them all the same.
 _SAME_MOMENT = datetime.timedelta(seconds=1)
 _IN_LINE = ACQUISITIONS.c.waits_for == LINE
+_LINE = sa.select(tables.LINE.c.id).with_for_update()
 
 
 def add(connection, lease):
@@ -44,10 +46,14 @@ def of_leases(connection, lease_ids):
     return {row.lease_id: _record(row) for row in rows}
 
 
-def lock(connection, lease_id):
-    """The Acquisition of a lease, its row locked until the transaction ends."""
-    return _record(connection.execute(
-        sa.select(*_COLUMNS).where(ACQUISITIONS.c.lease_id == lease_id).with_for_update()).one())
+def get(connection, lease_id):
+    """The Acquisition of a lease that has one."""
+    return of_leases(connection, [lease_id])[lease_id]
+
+
+def lock_line(connection):
+    """Let nobody else change the line, or wake anybody, until the transaction ends."""
+    connection.execute(_LINE).all()
 
 
 def change(connection, lease_id, now, **values):
@@ -77,9 +83,13 @@ def somebody_waits(connection):
         ACQUISITIONS.c.waits_for.in_([LINE, HEALING])).limit(1)).first() is not None
 
 
-def first(connection):
-    """The id of the lease that is first in line, or None."""
-    return connection.execute(_line().limit(1)).scalar()
+def first(connection, leaving=None):
+    """The id of the lease that is first in line, or None.
+
+    :param leaving: the id of a lease that does not count.
+    """
+    line = _line() if leaving is None else _line().where(ACQUISITIONS.c.lease_id != leaving)
+    return connection.execute(line.limit(1)).scalar()
 
 
 def next_after(connection, acquisition):
@@ -107,16 +117,18 @@ def is_healing_due(connection, now):
 
 
 def wake(connection, lease_id, now):
-    """Let a lease in line be tried at once; one that is being tried, after that."""
+    """Let a lease in line be tried at once; one that is being tried, after that.
+
+    The caller has locked the line.
+    """
+    _hurry(connection, now, agenda.ACQUIRE, ACQUISITIONS.c.lease_id == lease_id, _IN_LINE)
     connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease_id, _IN_LINE)
                        .values(wakes=ACQUISITIONS.c.wakes + 1, updated_at=now))
-    _hurry(connection, EVENTS.c.lease_id == lease_id, agenda.ACQUIRE, now)
 
 
 def wake_healing(connection, now):
-    """Let the start of those that wait for it be tried at once."""
-    _hurry(connection, EVENTS.c.lease_id.in_(sa.select(ACQUISITIONS.c.lease_id).where(
-        ACQUISITIONS.c.waits_for == HEALING)), agenda.HEAL, now)
+    """Let the start of those that wait for it be tried at once. The caller has locked the line."""
+    _hurry(connection, now, agenda.HEAL, ACQUISITIONS.c.waits_for == HEALING)
 
 
 def holders(connection, lease_id):
@@ -133,13 +145,16 @@ def holders(connection, lease_id):
 def take_back(connection, lease_ids):
     """Forget what leases hold back, those of them that are in line yet."""
     # Locked first: what one of them was just given for good must stay.
-    waiting = list(connection.execute(
-        sa.select(ACQUISITIONS.c.lease_id)
-        .where(ACQUISITIONS.c.lease_id.in_(lease_ids), _IN_LINE)
-        .order_by(ACQUISITIONS.c.lease_id).with_for_update()).scalars())
-    connection.execute(sa.delete(ALLOCATIONS).where(
-        ALLOCATIONS.c.reservation_id.in_(sa.select(RESERVATIONS.c.id).where(
-            RESERVATIONS.c.lease_id.in_(waiting)))))
+    connection.execute(sa.select(LEASES.c.id).where(LEASES.c.id.in_(sorted(lease_ids)))
+                       .order_by(LEASES.c.id).with_for_update()).all()
+    held = list(connection.execute(
+        sa.select(ALLOCATIONS.c.id)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .join(ACQUISITIONS, ACQUISITIONS.c.lease_id == RESERVATIONS.c.lease_id)
+        .where(ACQUISITIONS.c.lease_id.in_(sorted(lease_ids)), _IN_LINE)
+        .order_by(ALLOCATIONS.c.id)).scalars())
+    if held:
+        connection.execute(sa.delete(ALLOCATIONS).where(ALLOCATIONS.c.id.in_(held)))
 
 
 def _line():
@@ -170,12 +185,20 @@ def _before(acquisition):
     return sa.and_(~_behind(acquisition), ACQUISITIONS.c.lease_id != acquisition.lease_id)
 
 
-def _hurry(connection, whose, kind, now):
-    connection.execute(
-        sa.update(EVENTS)
-        .where(whose, EVENTS.c.kind == kind, EVENTS.c.status == lifecycle.EVENT_UNDONE,
-               EVENTS.c.due_at > now)
-        .values(due_at=now))
+def _hurry(connection, now, kind, *whose):
+    """Let events of that kind be due, of the leases whose acquisitions are so.
+
+    They are read first: MariaDB would lock all that it looks at on the way to them.
+    """
+    later = (EVENTS.c.kind == kind, EVENTS.c.status == lifecycle.EVENT_UNDONE,
+             EVENTS.c.due_at > now)
+    found = list(connection.execute(
+        sa.select(EVENTS.c.id)
+        .join_from(ACQUISITIONS, EVENTS, EVENTS.c.lease_id == ACQUISITIONS.c.lease_id)
+        .where(*whose, *later).order_by(EVENTS.c.id)).scalars())
+    if found:
+        connection.execute(sa.update(EVENTS).where(EVENTS.c.id.in_(found), *later)
+                           .values(due_at=now))
 
 
 def _record(row):

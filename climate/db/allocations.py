@@ -135,6 +135,16 @@ def bookings(connection, resource_ids, span, ignoring=()):
     return found
 
 
+def next_cleaned(connection, now, cleaning):
+    """When the next resource has been cleaned that somebody had, or None; after `now`.
+
+    :param cleaning: how long that takes from the end of a promise.
+    """
+    end = connection.execute(sa.select(sa.func.min(ALLOCATIONS.c.end)).where(
+        _COUNTS, ALLOCATIONS.c.end > now - cleaning, ALLOCATIONS.c.end <= now)).scalar()
+    return None if end is None else end + cleaning
+
+
 # By their status and when they are due, for which there is an index, these are few.
 _CHANGING = (
     sa.select(EVENTS.c.lease_id, EVENTS.c.kind)

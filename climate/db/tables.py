@@ -258,3 +258,9 @@ ACQUISITIONS = sa.Table(
     *_stamps(),
     sa.Index(None, 'waits_for', 'priority', 'created_at'),
     **_MYSQL)
+
+# The line of the acquisitions that wait: one row, which is locked by whoever changes the line.
+LINE = sa.Table(
+    'line', METADATA,
+    sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
+    **_MYSQL)

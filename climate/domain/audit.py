@@ -200,6 +200,15 @@ def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
             and made & {each.id for each in lease.reservations if not is_over(lease, each)}]
 
 
+def hunting(*readings: Iterable[records.Lease]) -> set[str]:
+    """The ids of the leases for which hosts were being cleared, or taken out of that again."""
+    return {lease.id for found in readings for lease in found
+            if lease.state == lifecycle.ACQUIRING or any(
+                event.kind == agenda.GIVE_BACK and event.status in (
+                    lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
+                for event in lease.events)}
+
+
 def fences(computes: Iterable[Any], seeking: Iterable[str]) -> list[Drift]:
     """The fences around hosts that are not being cleared (any more).
 

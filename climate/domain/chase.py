@@ -22,7 +22,9 @@ DISMISS = 'dismiss'
 #: The statuses of servers that Nova can move.
 MOVABLE = ('ACTIVE', 'PAUSED', 'SHUTOFF')
 STOPPED = 'SHUTOFF'
-_MOVED_WHILE_STOPPED = 'VERIFY_RESIZE'
+MOVED_WHILE_STOPPED = 'VERIFY_RESIZE'
+# The kind of such a move; that of an owner who makes his server larger is another.
+_MIGRATION = 'migration'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,8 +70,9 @@ def decide(plan: hunt.Plan, sight: Sight, fence: str, most: int) -> tuple[hunt.P
     :param fence: the reason of the fences of this lease.
     :param most: so many servers are moved at the same time.
     """
+    # What left a host that was given up may take its time; the others do not wait for it.
     step = _Step(sight, fence, most - sum(
-        move.state == hunt.MOVING for host in plan.hosts for move in host.moves))
+        move.state == hunt.MOVING for host in plan.coming for move in host.moves))
     hosts = tuple(step.advance(host) for host in plan.hosts)
     return dataclasses.replace(plan, hosts=hosts), step.orders
 
@@ -122,10 +125,10 @@ class _Step:
 
     def _fenced(self, host: hunt.Host) -> hunt.Host:
         lost = self._lost(host)
-        if lost is None and self._sight.computes[host.service_host].enabled:
-            lost = 'somebody has enabled it'
         if lost is not None:
             return self._dropped(host.dropped(lost))
+        if self._sight.computes[host.service_host].enabled:
+            return self._dropped(dataclasses.replace(host.dropped(hunt.ENABLED), reclaimed=True))
         host = dataclasses.replace(host, moves=tuple(self._moved(host, move)
                                                      for move in host.moves))
         if self._sight.on(host.service_host) or any(
@@ -133,16 +136,17 @@ class _Step:
             return host
         self._order(ADMIT, host)
         self._open(host)
-        return dataclasses.replace(host, state=hunt.ENROLLING)
+        return dataclasses.replace(host, state=hunt.ENROLLING, admitted=False)
 
     def _enrolling(self, host: hunt.Host) -> hunt.Host:
         lost = self._lost(host)
         if lost is not None:
             return self._dropped(host.dropped(lost))
         if self._sight.on(host.service_host):
-            # Somebody has put one there by force.
-            return self._fenced(dataclasses.replace(host, state=hunt.FENCED))
-        if self._is_open(host):
+            # Somebody has put one there by force. Our own fence may be down already.
+            return self._fencing(dataclasses.replace(host, state=hunt.FENCING))
+        # Open, it may have been opened by somebody else, before it was admitted.
+        if host.admitted and self._is_open(host):
             return dataclasses.replace(host, state=hunt.READY)
         self._order(ADMIT, host)
         self._open(host)
@@ -168,13 +172,13 @@ class _Step:
             return move
         if server is None:
             return dataclasses.replace(move, state=hunt.GONE)
+        last = self._sight.last_moves.get(move.server_id)
         if server.host != move.source:
-            return self._arrived(host, move, server)
+            return self._arrived(host, move, server, last)
         if server.task is not None:
             return move
         if move.state == hunt.PLANNED:
             return self._begun(host, move, server)
-        last = self._sight.last_moves.get(move.server_id)
         if last is not None and last.id > move.after:
             return dataclasses.replace(move, state=hunt.STUCK) if last.failed else move
         if server.status not in MOVABLE:
@@ -183,10 +187,14 @@ class _Step:
             return dataclasses.replace(move, state=hunt.PLANNED)
         # It was decided, and never begun.
         self._order(MOVE, host, move.server_id, move.target)
-        return move
+        return dataclasses.replace(move, stopped=server.status == STOPPED)
 
-    def _arrived(self, host: hunt.Host, move: hunt.Move, server: Any) -> hunt.Move:
-        if server.status == _MOVED_WHILE_STOPPED and move.stopped and server.task is None:
+    def _arrived(self, host: hunt.Host, move: hunt.Move, server: Any,
+                 last: Any | None) -> hunt.Move:
+        # One that was stopped between the look and the call was moved as a stopped one, too.
+        ours = move.stopped or (last is not None and last.kind == _MIGRATION
+                                and last.id > move.after)
+        if server.status == MOVED_WHILE_STOPPED and ours and server.task is None:
             self._order(CONFIRM, host, move.server_id)
             return move
         if server.task is not None:

@@ -56,13 +56,11 @@ class Plan:
 
     :ivar hosts: the names of the hosts that are cleared, by their cost.
     :ivar cost: of all of them.
-    :ivar spare: the names of those that could be cleared instead, by their cost.
     """
 
     hosts: tuple[str, ...]
     moves: tuple[Move, ...]
     cost: Cost
-    spare: tuple[str, ...] = ()
 
 
 class Impossible(Exception):
@@ -108,8 +106,7 @@ def plan(hosts: Iterable[Host], free: Mapping[str, Mapping[str, int]], wanted: i
         moves = _placed(cleared, free, retreats)
         if moves is not None:
             names = [host.name for host in cleared]
-            return Plan(tuple(names), tuple(moves), _sum(costs[name] for name in names),
-                        tuple(host.name for host in able if host.name not in names))
+            return Plan(tuple(names), tuple(moves), _sum(costs[name] for name in names))
     raise Impossible(_most(kept, able, free, wanted - 1, retreats), reasons)
 
 

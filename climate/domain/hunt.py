@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
+import datetime
 from typing import Any
 
 # States of a host, in the order in which they come.
@@ -28,8 +29,15 @@ GONE = 'gone'
 LEFT = 'left'
 OVER = (MOVED, GONE)
 
+#: Hosts that were looked for in vain are looked for again after so many seconds at the latest.
+LONGEST_LOOK_SECONDS = 30
+
 #: Why hosts are dropped when the lease does not get any.
 GIVEN_UP = 'its lease is not acquired any more'
+#: Why hosts are dropped, and are not cleared for the same lease any more.
+ENABLED = 'somebody has enabled it'
+#: Why hosts are dropped when the lease has got others.
+NOT_WANTED = 'it is not wanted any more'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +67,8 @@ class Host:
     :ivar name: its hypervisor's.
     :ivar resource_id: its resource, from the moment when it is being enrolled.
     :ivar why: why it was dropped, in words.
+    :ivar admitted: it was put out of ordinary use, since it is being enrolled.
+    :ivar reclaimed: somebody took our fence off it, so that it is not cleared for this lease.
     """
 
     name: str
@@ -68,6 +78,8 @@ class Host:
     moves: tuple[Move, ...] = ()
     resource_id: int | None = None
     why: str | None = None
+    admitted: bool = False
+    reclaimed: bool = False
 
     def dropped(self, why: str) -> 'Host':
         """The same, no more wanted."""
@@ -79,14 +91,21 @@ class Host:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The hosts that are cleared for a lease, also those that were given up."""
+    """The hosts that are cleared for a lease, also those that were given up.
+
+    :ivar looks: so often in a row hosts were looked for in vain.
+    :ivar look_at: while nothing changes, they are looked for again at that moment.
+    """
 
     strategy: str
     hosts: tuple[Host, ...] = ()
+    looks: int = 0
+    look_at: datetime.datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What `from_json` makes a Plan of."""
-        return {'strategy': self.strategy, 'hosts': [
+        look_at = None if self.look_at is None else self.look_at.isoformat()
+        return {'strategy': self.strategy, 'looks': self.looks, 'look_at': look_at, 'hosts': [
             {**dataclasses.asdict(host), 'moves': [_move_as_json(move) for move in host.moves]}
             for host in self.hosts]}
 
@@ -94,6 +113,17 @@ class Plan:
     def coming(self) -> tuple[Host, ...]:
         """The hosts that are being made ready."""
         return tuple(host for host in self.hosts if host.state in COMING)
+
+    @property
+    def is_settled(self) -> bool:
+        """True where nothing is left to be done to any host."""
+        return all(host.state in SETTLED for host in self.hosts)
+
+    def looked_in_vain(self, now: datetime.datetime) -> 'Plan':
+        """The Plan after one more look that found no hosts: the pause until the next grows."""
+        seconds = min(2 ** min(self.looks, 10), LONGEST_LOOK_SECONDS)
+        return dataclasses.replace(self, looks=self.looks + 1,
+                                   look_at=now + datetime.timedelta(seconds=seconds))
 
     def without(self, names: Iterable[str], why: str) -> 'Plan':
         """The Plan in which the hosts of these names are wanted no more."""
@@ -104,9 +134,11 @@ class Plan:
 
 def from_json(text: Mapping[str, Any]) -> Plan:
     """The Plan that `Plan.as_json` made this of."""
+    look_at = text.get('look_at')
     return Plan(text['strategy'], tuple(
         Host(**{**host, 'moves': tuple(_move(move) for move in host['moves'])})
-        for host in text['hosts']))
+        for host in text['hosts']), text.get('looks', 0),
+        None if look_at is None else datetime.datetime.fromisoformat(look_at))
 
 
 def fence_of(lease_id: str) -> str:
@@ -154,8 +186,10 @@ _TOLD_OF_HOST = {FENCING: 'fence', ENROLLING: 'cleared', READY: 'host ready',
                  DROPPED: 'host given up', RELEASED: 'host released'}
 #: There is no plan as things are.
 NO_PLAN = 'no plan'
+#: What was done is not undone yet.
+NOT_UNDONE = 'not undone yet'
 #: Lines of a history that name hosts, and servers of others.
-NAMING = frozenset({NO_PLAN, *_TOLD.values(), *_TOLD_OF_HOST.values()})
+NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_TOLD.values(), *_TOLD_OF_HOST.values()})
 
 
 def _move_as_json(move: Move) -> dict[str, Any]:

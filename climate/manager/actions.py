@@ -77,7 +77,7 @@ class Actions:
         if agenda.passed_by(claim.lease, now):
             return results.Outcome(results.MOOT, _PASSED)
         claim, in_vain = self._bound(claim, now)
-        claim = self._occupy(claim, now)
+        claim = self._occupy(claim, now, starts=True)
         return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain)
 
     def _heal(self, claim, now):
@@ -140,7 +140,16 @@ class Actions:
         return results.Outcome(results.DONE)
 
     def _give_back(self, claim, now):
-        self._lending.give_back([each.id for each in claim.lease.reservations])
+        """Give back what the lease has no need of; one part that fails does not stop the other."""
+        lease, failed = claim.lease, []
+        undo = self._hunt.abandon if agenda.never_acquired(lease) else self._hunt.tidy
+        for part in (lambda: undo(lease, now), lambda: self._lending.give_back(lease)):
+            try:
+                part()
+            except errors.ClimateError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
         return results.Outcome(results.DONE)
 
     def _bound(self, claim, now):
@@ -148,9 +157,10 @@ class Actions:
         lease, in_vain = self._binding.ensure(claim.lease, now)
         return dataclasses.replace(claim, lease=lease), in_vain
 
-    def _occupy(self, claim, now):
+    def _occupy(self, claim, now, starts=False):
         """Hold the resources of all reservations; substitutes where they cannot be had.
 
+        :param starts: the lease is started on them, so they are to be in order in the cloud.
         :returns: the claim with the lease as it is then.
         :raises StillBusy: another reservation still holds one, and no other is free.
         """
@@ -160,7 +170,7 @@ class Actions:
                 claim.hold.check()
                 # A lease that ends at this moment is giving its resources back just now.
                 changed |= self._substitutes.ensure(claim.lease, reservation, now,
-                                                    patient=claim.event.waits == 0)
+                                                    patient=claim.event.waits == 0, starts=starts)
         if not changed:
             return claim
         with self._core.database.reader() as connection:

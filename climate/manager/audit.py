@@ -3,7 +3,6 @@
 from climate.db import leases
 from climate.db import resources
 from climate.domain import audit
-from climate.domain import lifecycle
 from climate.manager import picture as pictures
 
 
@@ -41,7 +40,7 @@ class Auditor:
             *self._of_pools(picture, accounts),
             *_held_for_nobody(accounts, ids),
             *_lent_to_nobody(accounts, ids),
-            *audit.fences(picture.computes, _seeking(before[0], after[0])),
+            *audit.fences(picture.computes, audit.hunting(before[0], after[0])),
             *(audit.Drift('trust', f'trust {each.id}', 'no lease has it', audit.DROP_TRUST,
                           each.id) for each in picture.trusts if each.id not in trusted)])
 
@@ -90,12 +89,6 @@ def _mentioned(traces, pools):
     return ({trace.made_for for trace in traces}
             | {key for found in pools.values() for each in found
                for key in (each.held_by, each.lent_to)} - {None})
-
-
-def _seeking(*readings):
-    """The ids of the leases that were being acquired."""
-    return {lease.id for found in readings for lease in found
-            if lease.state == lifecycle.ACQUIRING}
 
 
 def _lent_to_nobody(accounts, known):

@@ -170,6 +170,9 @@ class Changes:
             if current.generation != lease.generation:
                 raise errors.BadTransition(f'Lease {lease.id} was changed by another request at '
                                            'the same time: read it again.', lease_id=lease.id)
+            if lease.state == lifecycle.PENDING:
+                # What others have in use yet is given back by an event, which wakes them.
+                line.wake(connection, now)
             self._write_promises(connection, lease, target, wishes, chosen, now)
             self._write_events(connection, current, target, changes, now)
             wanted = target.lease
@@ -179,12 +182,13 @@ class Changes:
                          str(wanted.interval))
             after = leases.get(connection, lease.id)
             notify.publish(connection, after, now, 'update')
-            if lease.state == lifecycle.PENDING:
-                # What others have in use yet is given back by an event, which wakes them.
-                line.wake(connection, now)
             return after
         if wishes:
             return self._booking.book(wishes, span, now, write)
+        return self._write_at_once(write)
+
+    @core.again_after_a_race
+    def _write_at_once(self, write):
         with self._core.database.writer() as connection:
             return write(connection, [])
 

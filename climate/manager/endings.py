@@ -4,11 +4,11 @@ from climate.db import events
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
-from climate.db import resources
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import notify
 from climate.manager.acquire import closing
+from climate.manager.acquire import returns
 
 
 def bury(connection, lease, now):
@@ -22,15 +22,8 @@ def bury(connection, lease, now):
                   task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
     if lease.trust_id is not None and lease.event(agenda.DROP_TRUST) is None:
         events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
-    give_back(connection, lease, now)
+    returns.order(connection, lease, now, over=True)
     notify.publish(connection, lease, now, 'delete')
-
-
-def give_back(connection, lease, now):
-    """Have the hosts that are lent to a lease, which is over, given back to whoever lends them."""
-    if (lease.event(agenda.GIVE_BACK) is None
-            and resources.lent(connection, [each.id for each in lease.reservations])):
-        events.add(connection, [events.new(lease.id, agenda.GIVE_BACK, now, now)])
 
 
 def end_early(connection, lease_id, now):

@@ -116,15 +116,17 @@ class Leases:
                 raise errors.LeaseNotFound(lease_id=lease_id)
             ids = [reservation.id for reservation in lease.reservations]
             at_once = _holds_nothing(lease)
+            line.lock(connection, lease)
+            if at_once:
+                line.wake(connection, now, leaving=lease_id)
             if at_once or lease.event(agenda.DELETE) is None:
+                events.close(connection, lease_id, now, _ERRANDS)
                 if lease.acquisition is not None or lease.event(agenda.HEAL) is not None:
                     acquisitions.leave(connection, lease_id, now)
-                events.close(connection, lease_id, now, _ERRANDS)
                 allocations.cut(connection, ids, now)
                 journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
             if at_once:
                 endings.bury(connection, lease, now)
-                line.wake(connection, now)
             else:
                 self._order_teardown(connection, lease, now)
         self._core.wake()

@@ -24,11 +24,14 @@ from climate.manager import notify
 from climate.manager import results
 from climate.manager.acquire import closing
 from climate.manager.acquire import line
+from climate.manager.acquire import returns
 
 LOG = log.getLogger(__name__)
 
 # They release the promises of a lease by themselves.
 _ENDINGS = (agenda.END, agenda.DELETE)
+# After these a lease may have no need of what it had, or was promised.
+_REARRANGING = (agenda.START, agenda.HEAL, agenda.UPDATE)
 
 
 class Outcomes:
@@ -58,6 +61,9 @@ class Outcomes:
             late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
+            line.lock(connection, claim.lease)
+            if outcome.free or (outcome.bindings and claim.event.kind == agenda.UPDATE):
+                line.wake(connection, now)
             pause = self._pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
@@ -67,8 +73,6 @@ class Outcomes:
                 self._record_end(connection, claim, outcome, now)
             if outcome.over and claim.event.kind not in _ENDINGS:
                 endings.end_early(connection, claim.lease.id, now)
-            if outcome.free or (outcome.bindings and claim.event.kind == agenda.UPDATE):
-                line.wake(connection, now)
 
     def _pause_after(self, claim, outcome):
         """How long until the event is tried again; None when it is over with it."""
@@ -141,6 +145,8 @@ class Outcomes:
                       lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
         if claim.has_task:
             lease = self._end_task(connection, claim, outcome, good, now)
+        if good and event.kind in _REARRANGING:
+            returns.order(connection, lease, now)
         if event.kind in (agenda.START, agenda.HEAL):
             self._record_healing(connection, claim, outcome, good, now)
         if event.kind == agenda.HEAL:
@@ -175,7 +181,10 @@ class Outcomes:
                 acquisitions.heal(connection, lease, now)
             return
         if not good:
-            events.move(connection, event, now, now + (self._healing or self._busy_pause))
+            moments = (now + (self._healing or self._busy_pause),
+                       line.next_cleaned(connection, self._core.conf, now))
+            events.move(connection, event, now,
+                        min(each for each in moments if each is not None))
             _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
             return
         acquisitions.leave(connection, lease.id, now)
@@ -213,7 +222,7 @@ class Outcomes:
         if over and event.kind == agenda.DELETE:
             endings.bury(connection, after, now)
         elif over:
-            endings.give_back(connection, after, now)
+            returns.order(connection, after, now)
             if lease.trust_id is not None:
                 events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
         return after

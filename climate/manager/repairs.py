@@ -84,6 +84,11 @@ class Repairs:
                 return
             # What it holds must not be given to others while the cloud has it yet.
             self._clear((reservation.resource_type, reservation_id))
+        self._write_release(reservation_id)
+        self._core.wake()
+
+    @cores.again_after_a_race
+    def _write_release(self, reservation_id):
         with self._core.database.writer() as connection:
             resources.release(connection, reservation_id)
             line.wake(connection, self._core.clock())
@@ -145,7 +150,7 @@ class Repairs:
     def _give_back(self, reservation_id):
         lease, reservation = self._find(reservation_id)
         if lease is None or audit.is_over(lease, reservation):
-            self._lending.give_back([reservation_id])
+            self._lending.give_back_of(reservation_id)
 
     def _find(self, reservation_id):
         """The lease and the reservation as they are now; None for both where there is none."""

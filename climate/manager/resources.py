@@ -10,6 +10,7 @@ from climate.db import allocations
 from climate.db import engine
 from climate.db import resources
 from climate.domain import requirement
+from climate.manager import core as cores
 from climate.manager.acquire import line
 
 LOG = log.getLogger(__name__)
@@ -45,18 +46,24 @@ class Resources:
             self._refuse_known(connection, pool, found.name)
         source.admit(self._core.cloud, found)
         try:
-            with self._core.database.writer() as connection:
-                resource_id = resources.add(connection, pool, found.name, found.capacity, now)
-                resources.set_values(connection, pool, resource_id, found.facts, now, fact=True)
-                resources.set_values(connection, pool, resource_id, properties, now)
-                made = resources.get(connection, pool, resource_id)
-                line.wake(connection, now)
+            made = self._add(pool, found, properties, now)
         except engine.Duplicate:
             with self._core.database.reader() as connection:
                 self._refuse_known(connection, pool, found.name)
             raise
         self._core.wake()
         LOG.info('Resource %s (%s %s): enrolled', made.id, pool, made.name)
+        return made
+
+    @cores.again_after_a_race
+    def _add(self, pool, found, properties, now):
+        """The new Resource, written."""
+        with self._core.database.writer() as connection:
+            resource_id = resources.add(connection, pool, found.name, found.capacity, now)
+            resources.set_values(connection, pool, resource_id, found.facts, now, fact=True)
+            resources.set_values(connection, pool, resource_id, properties, now)
+            made = resources.get(connection, pool, resource_id)
+            line.wake(connection, now)
         return made
 
     def find(self, pool, marker=None, limit=None):
@@ -87,6 +94,13 @@ class Resources:
         self._check_names(source, properties)
         if reservable:
             self._put_back(source, resource_id)
+        after = self._write(pool, resource_id, properties, reservable)
+        self._core.wake()
+        return after
+
+    @cores.again_after_a_race
+    def _write(self, pool, resource_id, properties, reservable):
+        """The Resource with what `update` is to change."""
         now = self._core.clock()
         with self._core.database.writer() as connection:
             resource = resources.get(connection, pool, resource_id)
@@ -101,9 +115,7 @@ class Resources:
                 LOG.info('Resource %s (%s %s): %s', resource_id, pool, resource.name,
                          'in use again' if reservable else 'out of use')
             line.wake(connection, now)
-            after = resources.get(connection, pool, resource_id)
-        self._core.wake()
-        return after
+            return resources.get(connection, pool, resource_id)
 
     def withdraw(self, pool, resource_id):
         """Give a resource back to ordinary use.
@@ -144,6 +156,11 @@ class Resources:
             LOG.warning('Resource %s (%s %s): half withdrawn, so it stays out of use; withdraw it '
                         'again: %s', resource.id, resource.pool, resource.name, error.message)
             return
+        self._set_reservable(resource, now)
+        self._core.wake()
+
+    @cores.again_after_a_race
+    def _set_reservable(self, resource, now):
         with self._core.database.writer() as connection:
             resources.change(connection, resource.id, now, reservable=resource.reservable)
             line.wake(connection, now)

@@ -25,6 +25,7 @@ from climate.manager import trusts
 from climate.manager import watch
 from climate.plugins import registry
 from climate.rpc import transport
+from climate.strategies import registry as strategies
 
 LOG = log.getLogger(__name__)
 
@@ -42,9 +43,10 @@ def check(conf):
     """Nothing, where a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud is not usable.
-    :raises Unusable: a plugin is not, or /metrics; the error says which.
+    :raises Unusable: a plugin is not, a strategy, or /metrics; the error says which.
     """
     registry.load(conf.plugins)
+    strategies.check(conf)
     metrics.check(conf)
     clouds.build(conf)
     engine.connect(conf).dispose()

@@ -28,13 +28,15 @@ class _Lost:
     :ivar promises: the Allocations.
     :ivar counts: {(pool, whether whole ones): how many copies}.
     :ivar held: "NAME by reservation ID" of the resources that another reservation still occupies.
-    :ivar broken: the names of those that are out of use.
+    :ivar broken: the names of those that are out of use, or failing, and then why.
+    :ivar failing: some of them are failing, as others may be.
     """
 
     promises: tuple
     counts: collections.Counter
     held: tuple[str, ...]
     broken: tuple[str, ...]
+    failing: bool
 
     @property
     def ids(self):
@@ -48,7 +50,7 @@ class Substitutes:
         self._core = core
         self._booking = booking.Booking(core)
 
-    def ensure(self, lease, reservation, now, patient=False):
+    def ensure(self, lease, reservation, now, patient=False, starts=False):
         """Let a reservation have resources, as many as were promised to it.
 
         Whole resources are occupied from here on; of one that is shared nobody else may have all.
@@ -57,14 +59,16 @@ class Substitutes:
         where they are. What a running reservation has in use stays, out of use or not.
 
         :param patient: wait for a resource that is still held instead of replacing it.
+        :param starts: replace also those on which nothing can be started now.
         :returns: True where it has other resources than it had when the lease was read.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of use, and there is no substitute; it is named.
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
+        failing = self._failing(set(reservation.resource_ids)) if starts else {}
         with self._core.database.writer() as connection:
             promised = allocations.of_reservations(connection, [reservation.id])
-            lost = self._hold(connection, reservation, promised, now)
+            lost = self._hold(connection, reservation, promised, failing, now)
             claims.refuse_overtaken(connection, lease)
         if not lost.promises:
             return sorted(reservation.resource_ids) != sorted(
@@ -83,8 +87,21 @@ class Substitutes:
                 f'{error.message}', **error.kwargs) from error
         return True
 
-    def _hold(self, connection, reservation, promised, now):
-        """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost."""
+    def _failing(self, ids=None):
+        """{id: why} of the enrolled resources (of `ids`) on which nothing can be started now."""
+        found = {}
+        for pool in self._core.registry.pools.values():
+            with self._core.database.reader() as connection:
+                some = resources.find(connection, pool.name, ids)
+            if some:
+                found |= pool.failing(self._core.cloud, some)
+        return found
+
+    def _hold(self, connection, reservation, promised, failing, now):
+        """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost.
+
+        :param failing: {resource id: why nothing can be started on it now}.
+        """
         known = {each.id: each for each in resources.with_ids(
             connection, {given.resource_id for given in promised})}
         whole = [given.resource_id for given in promised if given.whole]
@@ -96,9 +113,10 @@ class Substitutes:
                     and known[given.resource_id].held_by not in (None, reservation.id)}
         holders |= late
         broken = {key for key, each in known.items()
-                  if not each.reservable and key not in holders
+                  if (not each.reservable or key in failing) and key not in holders
                   and not _in_use(reservation, each, key in whole)}
-        return _lost(promised, known, holders, broken)
+        return _lost(promised, known, holders,
+                     {key: failing.get(key) for key in broken})
 
     def _in_the_way(self, connection, reservation, promised, known, now):
         """{resource id: a reservation whose time is over, and that still has what is needed}."""
@@ -122,7 +140,7 @@ class Substitutes:
     def _replace(self, lease, reservation, promised, lost, now):
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         kept = {given.resource_id for given in promised} - lost.ids
-        wishes, avoid = [], set(lost.ids)
+        wishes, avoid = [], {*lost.ids, *(self._failing() if lost.failing else ())}
         for need, copies in self._needs(reservation, lost):
             demand = dataclasses.replace(need.demand, at_least=copies, at_most=copies)
             wishes.append(booking.Wish(reservation.id, dataclasses.replace(need, demand=demand),
@@ -131,10 +149,10 @@ class Substitutes:
                 avoid |= kept
 
         def write(connection, chosen):
+            resources.release(connection, reservation.id, lost.ids)
             claims.refuse_overtaken(connection, lease)
             allocations.delete(connection, [reservation.id], lost.ids)
             self._booking.replace(connection, chosen, now)
-            resources.release(connection, reservation.id, lost.ids)
             whole = [given.resource_id for given in chosen if given.whole]
             if resources.hold(connection, whole, reservation.id):
                 raise errors.LostRace()
@@ -166,7 +184,7 @@ def _lost(promised, known, holders, broken):
 
     :param known: {resource id: Resource}.
     :param holders: {resource id: the reservation that still occupies it}.
-    :param broken: ids of resources that are out of use.
+    :param broken: {id: why, or None} of resources that are out of use, or failing.
     """
     promises = tuple(given for given in promised
                      if given.resource_id in holders or given.resource_id in broken)
@@ -177,7 +195,9 @@ def _lost(promised, known, holders, broken):
         promises=promises, counts=counts,
         held=tuple(f'{known[key].name} by reservation {holder}'
                    for key, holder in sorted(holders.items())),
-        broken=tuple(known[key].name for key in sorted(broken)))
+        broken=tuple(known[key].name + (f' ({broken[key]})' if broken[key] else '')
+                     for key in sorted(broken)),
+        failing=any(broken.values()))
 
 
 def _in_use(reservation, resource, whole):

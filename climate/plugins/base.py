@@ -65,6 +65,13 @@ class Pool(abc.ABC):
                 continue
         return found
 
+    def failing(self, cloud, resources):
+        """{id: why, in words} of those of the Resources on which nothing can be started now.
+
+        Reads only.
+        """
+        return {}
+
     def admit(self, cloud, found):
         """Take the resource out of ordinary use. Repeatable.
 

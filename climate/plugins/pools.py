@@ -52,6 +52,13 @@ class HostPool(base.Pool):
         return dataclasses.replace(hypervisor,
                                    availability_zone=resource.facts.get('availability_zone'))
 
+    def failing(self, cloud, resources):
+        hosts = {each.id: each.facts['service_name'] for each in resources}
+        known = {each.host: each
+                 for each in cloud.as_service().computes.of_hosts(sorted(hosts.values()))}
+        reasons = {key: _why_failing(known.get(host)) for key, host in hosts.items()}
+        return {key: reason for key, reason in reasons.items() if reason is not None}
+
     def admit(self, cloud, found):
         services = cloud.as_service()
         service_host = found.facts['service_name']
@@ -132,6 +139,15 @@ class HostPool(base.Pool):
         if servers:
             raise errors.HostInUse(host=name, reason=(
                 f'servers run on it ({len(servers)}). Migrate or delete them first.'))
+
+
+def _why_failing(compute):
+    """Why no server can be started on the host of a Compute, or of None; None where it can."""
+    if compute is None:
+        return 'Nova does not know its service'
+    if not compute.enabled:
+        return f'its service is disabled in Nova: {compute.reason or "no reason given"}'
+    return None if compute.up else 'its service is down'
 
 
 def _found(hypervisor, traits, inventory):

@@ -40,6 +40,12 @@ class Told:
     made: bool = False
     deleted: bool = False
 
+    @property
+    def kind(self):
+        """How it is acquired, where that may take its time; else None."""
+        asked = self.request.acquire
+        return None if asked is None else asked.type
+
 
 class Base(stateful.RuleBasedStateMachine):
     """The state of a run.
@@ -50,6 +56,9 @@ class Base(stateful.RuleBasedStateMachine):
     :ivar told: {lease id: Told}.
     :ivar booted_for: {server id: id of the reservation on whose hosts or in whose room it is}.
     :ivar came: ids of the servers that say by themselves which lease they came for.
+    :ivar strangers: ids of the servers of other projects that their users have not deleted.
+    :ivar disabled: {service host: why an administrator has disabled it}.
+    :ivar services_touched: some were disabled, so that starts may have failed.
     :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
     """
 
@@ -66,6 +75,9 @@ class Base(stateful.RuleBasedStateMachine):
         self.told = {}
         self.booted_for = {}
         self.came = set()
+        self.strangers = set()
+        self.disabled = {}
+        self.services_touched = False
         self.unfinished = []
         self.failing = set()
         self._stirred = False
@@ -80,13 +92,16 @@ class Base(stateful.RuleBasedStateMachine):
     @stateful.initialize(mood=st.sampled_from([CALM, CALM, STORMY, STORMY, FROZEN]),
                          hosts=st.sampled_from([4, 4, 3, 2, 1]),
                          cleaning=st.sampled_from([0, 0, 0, 5]),
-                         hold_room=st.sampled_from(['required', 'preferred']))
-    def begin(self, mood, hosts, cleaning, hold_room):
+                         hold_room=st.sampled_from(['required', 'preferred']),
+                         crowd=st.integers(0, 4))
+    def begin(self, mood, hosts, cleaning, hold_room, crowd):
         self.mood = mood
         self.cleaning = cleaning
         self.tally[f'{mood} runs'] += 1
         self.world.choose(cleaning, hold_room)
         self.world.managers[0].enrol(hosts)
+        for number in range(crowd):
+            self.boot_for_others('2', model_world.LENT[number % 2])
 
     @property
     def now(self):
@@ -153,6 +168,8 @@ class Base(stateful.RuleBasedStateMachine):
         if not self.world.frozen:
             # What a manager did too late is not true at once: an audit finds it.
             model_cloud.check(self.world.cloud, self.accounts, self.booted_for)
+            model_cloud.nobody_else_suffers(self.world.cloud, self.accounts, self.strangers,
+                                            self.disabled)
         for lease_id, told in self.told.items():
             assert not told.made or lease_id in self.accounts.leases, f'{lease_id} is lost.'
 

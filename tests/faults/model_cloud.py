@@ -2,7 +2,11 @@
 """What must be true of the cloud beside the accounts after each step."""
 import collections
 
+import model_world
+
+from climate.domain import agenda
 from climate.domain import audit
+from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.plugins import room
 
@@ -14,7 +18,8 @@ def check(cloud, accounts, booted_for):
 
     :param booted_for: {server id: the id of the reservation it was booted for}.
     """
-    aggregates = cloud.aggregates()
+    # Being lent makes no difference.
+    aggregates = [each for each in cloud.aggregates() if each.name != model_world.LENT_AGGREGATE]
     no_host_is_handed_out_twice(aggregates)
     what_can_be_promised_is_in_the_freepool(aggregates, accounts)
     nothing_is_there_that_no_lease_owns(aggregates, cloud.leftovers(), accounts)
@@ -76,6 +81,33 @@ def nobody_is_on_the_hosts_of_others(servers, accounts, booted_for):
         assert states != {lifecycle.RESERVATION_DELETED}, f'{server} of {owners} is on {host} yet.'
         if host.held_by is not None and _has_it_all(accounts, host.held_by):
             assert host.held_by in owners, f'{server} of {owners} is on {host}.'
+
+
+def nobody_else_suffers(cloud, accounts, strangers, disabled):
+    """No hunt loses a server of others, or undoes what an administrator did to a service.
+
+    :param strangers: ids of the servers of others that their users have not deleted.
+    :param disabled: {service host: why an administrator has disabled it}.
+    """
+    servers = {each.id: each for each in cloud.servers()}
+    for server_id in strangers:
+        server = servers.get(server_id)
+        assert server and server.task != 'deleting' and server.host, f'{server} was lost.'
+    leases = {key: each.state for key, each in accounts.leases.items()}
+    for each in cloud.compute_services():
+        if each.host in disabled:
+            assert (each.enabled, each.reason) == (False, disabled[each.host]), (
+                f'{each}: an administrator has disabled it.')
+        elif not each.enabled:
+            lease_id = each.reason.removeprefix(hunt.FENCE_PREFIX)
+            assert leases.get(lease_id) == lifecycle.ACQUIRING or _is_being_deleted(
+                accounts, lease_id), f'{each}, and {leases.get(lease_id)}'
+
+
+def _is_being_deleted(accounts, lease_id):
+    events = accounts.events.get(lease_id, ())
+    return any(each.kind == agenda.DELETE and each.status != lifecycle.EVENT_DONE
+               for each in events)
 
 
 def _has_it_all(accounts, reservation_id):

@@ -5,6 +5,7 @@ import datetime
 
 import builders
 import model_truths as truths
+import model_world
 import sqlalchemy as sa
 
 from climate import errors
@@ -68,7 +69,8 @@ def _end_of_bad_luck(model):
         with contextlib.suppress(errors.HostKnown, errors.HostInUse, errors.HostNotFound):
             getattr(model, f'_{verb}')(manager.client, name)
     for each in manager.client.list_resources(builders.an_admin(), 'host'):
-        _use_again(manager, each)
+        if each.lent_to is None:
+            _use_again(manager, each)
 
 
 def _use_again(manager, host):
@@ -90,7 +92,8 @@ def _let_time_pass(model, manager):
 def _ask_again_for_ends_given_up(model, manager):
     """What an operator does with leases whose end was given up: delete them."""
     stuck = [each for each in truths.read(model.world.database).leases.values()
-             if each.state not in lifecycle.OVER]
+             if each.state not in lifecycle.OVER and (
+                 each.state != lifecycle.ERROR or each.ended_at is None)]
     for lease in stuck:
         assert model.mood != 'calm', f'{lease} is stuck.'
         assert lease.state == lifecycle.ERROR, lease
@@ -108,7 +111,12 @@ def _leases_are_over(model, accounts):
         if lease is None:
             assert not told.made, f'{lease_id} is lost.'
             continue
-        assert lease.state == lifecycle.TERMINATED, lease
+        if accounts.never_acquired(lease) and not told.deleted:
+            _was_given_up_rightly(accounts.acquisitions[lease_id], lease)
+        else:
+            assert lease.state == lifecycle.TERMINATED, lease
+        if told.kind is not None:
+            model.tally[f'{told.kind} {lease.state}'] += 1
         assert lease.task is None, lease
         assert (lease.deleted_at is not None) or not told.deleted, f'{lease} was to be deleted.'
     for each in accounts.reservations.values():
@@ -116,25 +124,49 @@ def _leases_are_over(model, accounts):
         assert each.leased_id is None, each
     for each in accounts.resources.values():
         assert each.held_by is None, each
-    if model.mood == 'calm':
+    if model.mood == 'calm' and not model.services_touched:
         with model.world.database.reader() as connection:
             given_up = connection.execute(
                 sa.select(tables.HISTORY.c.lease_id, tables.HISTORY.c.what, tables.HISTORY.c.why)
-                .where(tables.HISTORY.c.what.like('% given up'))).all()
+                .where(tables.HISTORY.c.what.like('% given up'),
+                       tables.HISTORY.c.what != 'host given up')).all()
         assert not given_up, given_up
+
+
+def _others_are_as_they_were(model):
+    """The servers of others run or are stopped; services are enabled, save by administrators."""
+    there = {each.id: each for each in model.world.cloud.servers()}
+    for server_id in model.strangers:
+        server = there[server_id]
+        assert server.task is None, server
+        assert server.status in ('ACTIVE', 'SHUTOFF') or model.world.frozen, server
+    assert {each.host: each.reason for each in model.world.cloud.compute_services()
+            if not each.enabled} == model.disabled
+
+
+def _was_given_up_rightly(acquisition, lease):
+    """Its time had passed, or it was tried as often as was asked for."""
+    if lease.state == lifecycle.ERROR:
+        assert acquisition.attempts == acquisition.retries + 1, (lease, acquisition)
+        return
+    assert lease.state == lifecycle.TIMEDOUT, lease
+    limits = [acquisition.not_after, None if acquisition.duration_seconds else lease.end]
+    assert lease.ended_at >= min(filter(None, limits)), (lease, acquisition)
 
 
 def _nothing_is_left(model, manager):
     """Nothing of any lease is in the cloud; all hosts can be withdrawn."""
     services = manager.cloud.as_service()
     assert services.keystone.trusts() == [], services.keystone.trusts()
+    _others_are_as_they_were(model)
     for each in manager.cloud.servers():
         manager.cloud.delete_server(each.id)
     pooled = [each.name for each in manager.client.list_resources(builders.an_admin(), 'host')]
     for name in pooled:
         model._withdraw(manager.client, name)
-    assert [(each.name, each.hosts) for each in services.nova.aggregates()] in (
-        [('freepool', ())], [])
+    lent = model_world.LENT_AGGREGATE, model_world.LENT
+    assert {(each.name, each.hosts) for each in services.nova.aggregates()} - {
+        ('freepool', ())} == {lent}
     left = manager.cloud.leftovers()
     for name in ('flavors', 'flavor_access', 'server_groups', 'resource_classes', 'inventories'):
         assert left[name] == model.world.at_first[name], (name, left[name])

@@ -39,12 +39,12 @@ def _server_to_come(flavor_id, on_end):
 
 HOSTS = st.builds(_hosts, st.integers(1, 3), st.integers(0, 1),
                   st.sampled_from(['default', 'default', 'snapshot']))
-_ROOM = st.builds(_room, st.sampled_from([1, 16, 40]), st.sampled_from([1, 200]), _COUNT,
-                  st.sampled_from([None, True, False]))
-_FLAVORS = st.builds(_room_of_a_flavor, FLAVOR, st.integers(1, 3))
+ROOM = st.builds(_room, st.sampled_from([1, 16, 40]), st.sampled_from([1, 200]), _COUNT,
+                 st.sampled_from([None, True, False]))
+FLAVORS = st.builds(_room_of_a_flavor, FLAVOR, st.integers(1, 3))
 _TO_COME = st.builds(_server_to_come, FLAVOR, ON_END)
 _DUMMY = st.just(records.ReservationRequest('virtual:dummy', {}))
-_SEVERAL = st.lists(st.one_of(HOSTS, HOSTS, _ROOM, _FLAVORS, _TO_COME, _DUMMY),
+_SEVERAL = st.lists(st.one_of(HOSTS, HOSTS, ROOM, FLAVORS, _TO_COME, _DUMMY),
                     min_size=2, max_size=3)
 
 
@@ -55,11 +55,11 @@ class Requests(base.Base):
     def lease_hosts(self, side, asked, later, long):
         self.create(side, [asked], later, long)
 
-    @base.rule(side=base.SIDE, asked=_ROOM, later=LATER, long=LONG)
+    @base.rule(side=base.SIDE, asked=ROOM, later=LATER, long=LONG)
     def lease_room(self, side, asked, later, long):
         self.create(side, [asked], later, long)
 
-    @base.rule(side=base.SIDE, asked=_FLAVORS, later=LATER, long=LONG)
+    @base.rule(side=base.SIDE, asked=FLAVORS, later=LATER, long=LONG)
     def lease_room_of_a_flavor(self, side, asked, later, long):
         self.create(side, [asked], later, long)
 

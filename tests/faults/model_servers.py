@@ -5,6 +5,7 @@ from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
 import model_requests as requests
+import model_world
 
 from climate import errors
 from climate.domain import agenda
@@ -53,31 +54,37 @@ class Servers(requests.Requests):
         amount = reservation.request.get('amount', _MOST)
         mine = [each for each in self.world.cloud.servers()
                 if self.booted_for.get(each.id) == reservation.id]
-        return (self.mood == base.CALM and not due & {agenda.UPDATE, agenda.DELETE}
+        return (self.mood == base.CALM and not self.disabled
+                and not due & {agenda.UPDATE, agenda.DELETE}
                 and lease.state == lifecycle.ACTIVE and lease.end > self.now
                 and reservation.state == lifecycle.RESERVATION_ACTIVE and len(mine) < amount
                 and reservation.resource_type != 'virtual:dummy')
 
     @stateful.precondition(lambda self: len(self.world.cloud.servers()) < _MOST)
-    @base.rule(flavor=requests.FLAVOR)
-    def boot_an_ordinary_server(self, flavor):
-        self._boot({}, flavor)
+    @base.rule(flavor=requests.FLAVOR, anywhere=st.integers(0, 2))
+    def boot_an_ordinary_server(self, flavor, anywhere):
+        # Hosts with servers of whoever wants them are not cleared, so there are to be others.
+        self._boot({}, flavor, host=None if not anywhere else f'compute-{model_world.HOSTS}')
 
-    def _boot(self, hints, flavor, metadata=None):
+    def _boot(self, hints, flavor, metadata=None, host=None):
         try:
-            made = self.world.cloud.boot(DEMO, 'vm', hints, flavor=flavor, metadata=metadata)
+            made = self.world.cloud.boot(DEMO, 'vm', hints, flavor=flavor, metadata=metadata,
+                                         host=host)
         except (errors.Conflict, errors.NotFound):
             return None
         self.tally['boots'] += 1
         return made
 
-    @stateful.precondition(lambda self: self.world.cloud.servers())
+    @stateful.precondition(lambda self: self._own_servers())
     @base.rule(side=base.SIDE, which=base.WHICH, later=requests.LATER, long=requests.LONG,
                on_end=requests.ON_END)
     def lease_a_server_that_is_there(self, side, which, later, long, on_end):
-        server = self.pick(self.world.cloud.servers(), which)
+        server = self.pick(self._own_servers(), which)
         self.create(side, [records.ReservationRequest('virtual:instance', {
             'resource_id': server.id, 'on_end': on_end})], later, long)
+
+    def _own_servers(self):
+        return self.world.cloud.servers(DEMO)
 
     @stateful.precondition(lambda self: self.world.cloud.servers())
     @base.rule(which=base.WHICH)
@@ -85,12 +92,16 @@ class Servers(requests.Requests):
         self.delete_server(which)
 
     def delete_server(self, which):
-        self.world.cloud.delete_server(self.pick(self.world.cloud.servers(), which).id)
+        self.forget_server(self.pick(self.world.cloud.servers(), which).id)
 
-    @stateful.precondition(lambda self: self.mood != base.CALM and self.world.cloud.servers())
+    def forget_server(self, server_id):
+        self.strangers.discard(server_id)
+        self.world.cloud.delete_server(server_id)
+
+    @stateful.precondition(lambda self: self.mood != base.CALM and self._own_servers())
     @base.rule(which=base.WHICH, status=st.sampled_from(
         ['ACTIVE', 'SHUTOFF', 'PAUSED', 'SUSPENDED', 'ERROR']))
     def a_server_comes_into_another_status(self, which, status):
-        server = self.pick(self.world.cloud.servers(), which)
+        server = self.pick(self._own_servers(), which)
         if server.task is None and server.host is not None:
             self.world.cloud.mark_server(server.id, status)

@@ -8,6 +8,7 @@ import itertools
 import sqlalchemy as sa
 
 from climate.db import tables
+from climate.domain import acquire
 from climate.domain import agenda
 from climate.domain import lifecycle
 
@@ -32,17 +33,22 @@ def _reachable():
             for reached in found.values():
                 if reached & task.begins_in:
                     reached |= {task.failure} | ({task.success} - {None})
+                if lifecycle.ACQUIRING in reached:
+                    reached |= set(lifecycle.ACQUIRING_ENDS.values())
     return found
 
 
 _MOVES = _reachable()
 _COLUMNS = {
-    'leases': (tables.LEASES, 'id state task start end generation trust_id deleted_at reason'),
+    'leases': (tables.LEASES, 'id state task start end generation trust_id deleted_at '
+                              'ended_at reason'),
     'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id'),
     'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner'),
     'allocations': (tables.ALLOCATIONS, 'reservation_id resource_id start end whole amount '
                                         'copies released_at'),
-    'resources': (tables.RESOURCES, 'id name capacity reservable held_by withdrawn_at'),
+    'resources': (tables.RESOURCES, 'id name capacity reservable held_by lent_to withdrawn_at'),
+    'acquisitions': (tables.ACQUISITIONS, 'lease_id type waits_for not_after retries attempts '
+                                          'duration_seconds'),
 }
 
 
@@ -55,6 +61,12 @@ class Accounts:
     events: dict
     allocations: list
     resources: dict
+    acquisitions: dict
+
+    def never_acquired(self, lease):
+        """True for a lease whose resources were looked for, or are, in vain."""
+        return lease.id in self.acquisitions and not any(
+            event.kind == agenda.START for event in self.events.get(lease.id, ()))
 
     def open_events(self, lease_id):
         return [event for event in self.events.get(lease_id, ()) if event.status in _OPEN]
@@ -69,6 +81,8 @@ def read(database):
                 sa.select(*(table.c[each] for each in columns.split()))).all()
     for name in ('leases', 'reservations', 'resources'):
         found[name] = {row.id: row for row in found[name]}
+    found['acquisitions'] = {row.lease_id: row for row in found['acquisitions']
+                             if row.type in acquire.LASTING}
     by_lease = collections.defaultdict(list)
     for event in found['events']:
         by_lease[event.lease_id].append(event)
@@ -88,7 +102,10 @@ def check(accounts, before, now, cleaning=_NONE):
     those_that_run_hold_what_they_have(accounts)
     for lease in accounts.leases.values():
         the_lifecycle_is_kept(accounts, lease)
-        no_promise_is_lost(accounts, lease, now)
+        if accounts.never_acquired(lease):
+            what_is_looked_for_is_not_forgotten(accounts, lease, now)
+        else:
+            no_promise_is_lost(accounts, lease, now)
     if before is not None:
         nothing_goes_back(accounts, before)
 
@@ -218,6 +235,29 @@ def no_promise_is_lost(accounts, lease, now):
             if event.kind == agenda.END and event.status in _OPEN]
     assert all(lease.end >= at or lease.start >= at for at in ends), (
         f'{lease} ends at another moment than it says: {ends}')
+
+
+def what_is_looked_for_is_not_forgotten(accounts, lease, now):
+    """A lease that is being acquired is tried again; one that was given up has nothing."""
+    acquisition = accounts.acquisitions[lease.id]
+    pending = {event.kind for event in accounts.open_events(lease.id)}
+    assert not pending & {agenda.END, agenda.BEFORE_END, agenda.NOTIFY, agenda.HEAL}, (
+        lease, pending)
+    going_on = lease.state == lifecycle.ACQUIRING and agenda.DELETE not in pending
+    stands = going_on and acquisition.type in acquire.QUEUED
+    assert acquisition.waits_for == ('line' if stands else None), (lease, acquisition)
+    if lease.state == lifecycle.ACQUIRING:
+        given_up = any(event.kind == agenda.DELETE and event.status == lifecycle.EVENT_ERROR
+                       for event in accounts.events[lease.id])
+        assert pending & {agenda.ACQUIRE, agenda.DELETE} or given_up, f'{lease} is forgotten.'
+        return
+    assert agenda.ACQUIRE not in pending, lease
+    mine = {each.id for each in accounts.reservations.values() if each.lease_id == lease.id}
+    assert not [each for each in accounts.allocations
+                if each.reservation_id in mine and each.released_at is None
+                and each.end > now], f'{lease} was not acquired, and has something.'
+    assert lease.trust_id is None or agenda.DROP_TRUST in {
+        event.kind for event in accounts.events[lease.id]}, f'{lease}: its trust stays for ever.'
 
 
 def nothing_goes_back(accounts, before):

@@ -7,7 +7,7 @@ import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_servers as servers
+import model_hunts as hunts
 import model_world
 
 from climate import errors
@@ -22,14 +22,15 @@ _CALLS = st.sampled_from([
     'nova.create_aggregate', 'nova.delete_aggregate', 'nova.servers_on', 'nova.delete_server',
     'nova.set_aggregate_metadata', 'nova.create_flavor', 'nova.delete_flavor',
     'nova.allow_flavor', 'nova.forbid_flavor', 'nova.server', 'nova.shelve', 'nova.unshelve',
-    'nova.create_image', 'nova.mark', 'glance.made', 'placement.ensure_class',
-    'placement.set_slots', 'placement.delete_class', 'keystone.create_trust',
-    'keystone.delete_trust', 'keystone.login'])
+    'nova.create_image', 'nova.mark', 'nova.services', 'nova.disable_service',
+    'nova.enable_service', 'nova.migrate', 'nova.migrations', 'glance.made',
+    'placement.ensure_class', 'placement.set_slots', 'placement.delete_class',
+    'keystone.create_trust', 'keystone.delete_trust', 'keystone.login'])
 _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
 _POINT = st.one_of(st.integers(1, 8), st.integers(1, 25))
 
 
-class Weather(servers.Servers):
+class Weather(hunts.Hunts):
     """What happens beside what users do."""
 
     @base.rule(side=base.SIDE)
@@ -82,7 +83,8 @@ class Weather(servers.Servers):
         self.world.restart(side)
 
     @base.rule(number=_POINT, then=st.sampled_from(
-        ['works', 'works', 'delete', 'server', 'book', 'book', 'change', 'host']),
+        ['works', 'works', 'delete', 'server', 'book', 'book', 'wait', 'change', 'host',
+         'disable']),
         which=base.WHICH)
     def meanwhile_something_else_happens(self, number, then, which):
         """Through the other manager, in a call of the cloud or between two transactions."""
@@ -91,6 +93,11 @@ class Weather(servers.Servers):
             other, live = 1 - self.acting, self.live()
             if then == 'book':
                 self.create(other, [builders.hosts(1 + which % 3)], (None, 10)[which % 2], 20)
+            elif then == 'wait':
+                self.seek(other, builders.hosts(1 + which % 3), {
+                    'type': 'wait', 'not_after': 10, 'priority': 5 * (which % 2)}, 20)
+            elif then == 'disable':
+                self.disable(model_world.LENT[which % 2])
             elif then == 'delete' and live:
                 self.delete_one(other, self.pick(live, which).id)
             elif then == 'change' and live:
@@ -153,7 +160,7 @@ class Weather(servers.Servers):
 
     def _enrolled(self):
         return [each.name for each in self.accounts.resources.values()
-                if each.withdrawn_at is None]
+                if each.withdrawn_at is None and each.lent_to is None]
 
     def _of_host(self, side, verb, name):
         born, disturbed = self.world.managers[side], self.world.points.armed

@@ -8,6 +8,8 @@ import sqlalchemy as sa
 
 from climate.db import tables
 from climate.domain import agenda
+from climate.domain import hunt
+from climate.domain import records
 
 LATER = {'start': builders.NOON + builders.hours(2), 'end': builders.NOON + builders.hours(3)}
 
@@ -85,3 +87,66 @@ def test_a_host_outside_the_freepool_is_seen(manager, lease):
     nova = manager.cloud.as_service().nova
     nova.remove_hosts(nova.aggregate('freepool'), ['compute-2'])
     _refused(manager, 'not in the freepool')
+
+
+@pytest.fixture
+def waiting(manager, lease):
+    """A lease that waits for more hosts than are free; one is held back for it."""
+    found = manager.create(builders.a_lease(
+        builders.hosts(2), duration_seconds=3600,
+        acquire=records.Acquire('wait', not_after=builders.NOON + builders.hours(1))))
+    manager.run()
+    _look(manager)
+    return found
+
+
+def test_a_lease_that_waits_and_is_not_tried_any_more_is_seen(manager, waiting):
+    _write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.lease_id == waiting.id))
+    _refused(manager, 'is forgotten')
+
+
+def test_a_lease_that_waits_and_stands_in_no_line_is_seen(manager, waiting):
+    _write(manager, sa.update(tables.ACQUISITIONS).values(waits_for=None))
+    with pytest.raises(AssertionError):
+        _look(manager)
+
+
+def test_a_lease_that_was_given_up_and_has_something_is_seen(manager, lease):
+    later = manager.create(builders.a_lease(
+        start=builders.NOON + builders.hours(5), end=builders.NOON + builders.hours(6)))
+    _write(manager, sa.insert(tables.ACQUISITIONS).values(
+        lease_id=later.id, type='wait', notify_at=[], created_at=builders.NOON))
+    _write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.lease_id == later.id))
+    _write(manager, sa.update(tables.LEASES).values(state='TIMEDOUT').where(
+        tables.LEASES.c.id == later.id))
+    _refused(manager, 'was not acquired, and has something')
+
+
+def _others(manager, strangers=(), disabled=None):
+    accounts = model_truths.read(manager.database)
+    model_cloud.nobody_else_suffers(manager.cloud, accounts, strangers, disabled or {})
+
+
+def test_a_server_of_others_that_is_lost_is_seen(manager):
+    server = manager.cloud.boot('other', 'vm')
+    _others(manager, [server.id])
+    manager.cloud.delete_server(server.id)
+    with pytest.raises(AssertionError, match='was lost'):
+        _others(manager, [server.id])
+
+
+def test_a_service_that_was_enabled_behind_its_administrator_is_seen(manager):
+    manager.cloud.mark_host('compute-1', enabled=False, reason='ill')
+    _others(manager, disabled={'compute-1': 'ill'})
+    manager.cloud.mark_host('compute-1', enabled=True)
+    with pytest.raises(AssertionError, match='an administrator has disabled it'):
+        _others(manager, disabled={'compute-1': 'ill'})
+
+
+def test_a_fence_without_a_hunt_is_seen(manager, waiting):
+    manager.cloud.as_service().computes.fence('compute-1', hunt.fence_of(waiting.id))
+    _others(manager)
+    manager.client.delete_lease(builders.a_member(), waiting.id)
+    manager.run()
+    with pytest.raises(AssertionError):
+        _others(manager)

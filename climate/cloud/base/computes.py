@@ -20,6 +20,10 @@ class Computes(abc.ABC):
         """All Computes, as a list in no promised order."""
 
     @abc.abstractmethod
+    def of_hosts(self, service_hosts):
+        """The Computes of those of these hosts that have one, as a list in no promised order."""
+
+    @abc.abstractmethod
     def fence(self, service_host, reason):
         """Disable a service that is enabled, so that its host gets no new server. Repeatable.
 

@@ -72,12 +72,11 @@ class Placement(abc.ABC):
         """
 
     @abc.abstractmethod
-    def held(self, hypervisor_name):
-        """What servers hold of a hypervisor's own inventory: {server id: {resource class: units}}.
+    def held(self, hypervisor_names):
+        """What servers hold of hypervisors' own inventories: {server id: {class: units}} of each.
 
-        A server that is being moved away is not in it: what it held, the move holds.
-
-        :raises HostNotFound: the hypervisor has no provider.
+        A server that is being moved away is not in it: what it held, the move holds. Hypervisors
+        without a provider are not in the answer. Each costs a call, several are made at once.
         """
 
     @abc.abstractmethod

@@ -153,6 +153,11 @@ class SimulatedCloud(base.Cloud):
         with self._transaction() as connection:
             return aggregates.every(connection)
 
+    def compute_services(self):
+        """The compute services, as Computes."""
+        with self._transaction() as connection:
+            return computes.everything(connection)
+
     def images(self):
         """The images made of servers, oldest first, as dicts.
 

@@ -19,10 +19,11 @@ class Computes(base.Computes):
         self._lifecycle = lifecycle
 
     def every(self):
-        return self._calls.make('nova.services', lambda connection, project_id: [
-            models.Compute(host=row['service_host'], enabled=bool(row['enabled']),
-                           up=bool(row['up']), reason=row['reason'])
-            for row in hosts.every(connection)])
+        return self._calls.make('nova.services',
+                                lambda connection, project_id: everything(connection))
+
+    def of_hosts(self, service_hosts):
+        return [each for each in self.every() if each.host in service_hosts]
 
     def fence(self, service_host, reason):
         def work(connection, project_id):
@@ -53,6 +54,13 @@ class Computes(base.Computes):
         else:
             connection.execute('UPDATE hosts SET barred = NOT enabled WHERE service_host = ?',
                                (service_host,))
+
+
+def everything(connection):
+    """All Computes."""
+    return [models.Compute(host=row['service_host'], enabled=bool(row['enabled']),
+                           up=bool(row['up']), reason=row['reason'])
+            for row in hosts.every(connection)]
 
 
 def _find(connection, service_host):

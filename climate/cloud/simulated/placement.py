@@ -67,9 +67,11 @@ class Placement(base.Placement):
         return self._call('inventory', lambda connection: hosts.inventory(
             hosts.one(connection, hypervisor_name)))
 
-    def held(self, hypervisor_name):
-        return self._call('allocations', lambda connection: room.held(
-            connection, hosts.one(connection, hypervisor_name)))
+    def held(self, hypervisor_names):
+        names = set(hypervisor_names)
+        return self._call('allocations', lambda connection: {
+            row['name']: room.held(connection, row)
+            for row in hosts.every(connection) if row['name'] in names})
 
     def room(self, shapes):
         return {shape: self._call('allocation_candidates', lambda connection, shape=shape:

@@ -81,8 +81,12 @@ class Scheduler:
                           server_id=wanted.server_id,
                           size=wanted.flavor and dict(room.units(wanted.flavor)))
         refusals = rules.Judge(wish, self._options, answers).refusals(places)
-        return [host for (host, _), refusal in zip(places, refusals, strict=True)
-                if refusal is None]
+        found = [host for (host, _), refusal in zip(places, refusals, strict=True)
+                 if refusal is None]
+        if not found and reservations is not None and wanted.service_host is not None:
+            # What leases a server may have come after its boot, and its hint name something else.
+            return self._admitted(places, dataclasses.replace(wanted, hints={}), known)
+        return found
 
 
 def _aggregates_of_hosts(connection):

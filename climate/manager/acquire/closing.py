@@ -16,6 +16,7 @@ from climate.domain import lifecycle
 from climate.manager import notify
 from climate.manager import trusts
 from climate.manager.acquire import line
+from climate.manager.acquire import returns
 
 LOG = log.getLogger(__name__)
 
@@ -44,7 +45,9 @@ def acquired(connection, lease, span, now, prepares):
                   reason=trusts.with_notice(lease, None))
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
                  str(lease.interval))
-    notify.publish(connection, leases.get(connection, lease.id), now, 'acquired')
+    lease = leases.get(connection, lease.id)
+    notify.publish(connection, lease, now, 'acquired')
+    returns.order(connection, lease, now)
     if lease.acquisition.type in acquire.QUEUED:
         # What is left may be enough for who comes next; for those before it it was too little.
         line.pass_on(connection, lease.acquisition, now)
@@ -65,6 +68,8 @@ def give_up(connection, lease, how, reason, now):
     if lease.trust_id is not None:
         events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
     journal.note(connection, lease.id, now, 'climate', how, reason)
-    notify.publish(connection, leases.get(connection, lease.id), now, _NEWS[how])
+    lease = leases.get(connection, lease.id)
+    notify.publish(connection, lease, now, _NEWS[how])
+    returns.order(connection, lease, now)
     line.wake(connection, now)
     LOG.warning('Lease %s: %s, given up, now %s: %s', lease.id, how, state, reason)

@@ -13,6 +13,7 @@ from climate.domain import fit
 from climate.domain import joint
 from climate.domain import lifecycle
 from climate.manager import booking
+from climate.manager import core as cores
 from climate.manager import criteria
 from climate.manager.acquire import hunt
 from climate.manager.acquire import line
@@ -46,6 +47,7 @@ class FirstTry:
 
         :param planned: of `plan`.
         :raises NotEnough: others were faster, and its type does not go on trying.
+        :raises LostRace: the same, at every attempt.
         """
         if planned is not None:
             def in_turn(connection, chosen):
@@ -54,16 +56,21 @@ class FirstTry:
                 return write(connection, lease, chosen)
             try:
                 return self._booking.book(wishes, span, now, in_turn, planned=planned)
-            except errors.NotEnough as error:
+            except (errors.NotEnough, errors.LostRace) as error:
                 lease = self._sought(lease, wishes, span, now, error)
             except line.OutOfTurn:
                 lease = self._waiting(lease, now, 'Others who wait come first.')
+        return self._write_without(lease, write)
+
+    @cores.again_after_a_race
+    def _write_without(self, lease, write):
         with self._core.database.writer() as connection:
             return write(connection, lease, [])
 
     def _sought(self, lease, wishes, span, now, error):
         """The lease while it is being acquired.
 
+        :param error: the NotEnough or LostRace of its first try.
         :raises NotEnough: trying again would be in vain.
         """
         if lease.acquisition is None:
@@ -71,7 +78,8 @@ class FirstTry:
         if lease.acquisition.type == acquire.BEST_EFFORT:
             plan = self._hunt.plan(lease, wishes, now)
             return self._waiting(lease, now, error.message, plan=plan)
-        self._refuse_impossible(wishes, span, error)
+        if isinstance(error, errors.NotEnough):
+            self._refuse_impossible(wishes, span, error)
         return self._waiting(lease, now, error.message)
 
     def _waiting(self, lease, now, reason, plan=None):

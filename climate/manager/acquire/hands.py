@@ -12,8 +12,12 @@ from climate.plugins import pools
 
 LOG = log.getLogger(__name__)
 
-# To such a host nothing is done any more when something it was to follow has failed.
-_IN_ORDER = (chase.ADMIT, chase.UNFENCE, chase.TOGGLE)
+# A host that could not be admitted is not opened: anybody could come there.
+_OPENING = (chase.UNFENCE, chase.TOGGLE)
+# Servers begin to leave hosts in these states.
+_LEAVING = (hunt.FENCING, hunt.FENCED)
+# What these mean the next look tells.
+_DELAYS = (errors.StillBusy, errors.ServerNotFound, errors.HostNotFound, errors.HostInUse)
 
 
 class Hands:
@@ -36,42 +40,48 @@ class Hands:
         computes = {each.host: each for each in services.computes.every()}
         servers = {each.id: each for each in services.nova.servers_on(
             [host.service_host for host in hosts])}
-        moves = [move for host in hosts for move in host.moves
-                 if move.state in (hunt.PLANNED, hunt.MOVING)]
+        moves = [move for host in hosts for move in host.moves if move.state == hunt.MOVING
+                 or (move.state == hunt.PLANNED and host.state in _LEAVING)]
         for move in moves:
             if move.server_id not in servers:
                 server = services.servers.server(move.server_id)
                 if server is not None:
                     servers[server.id] = server
-        asked = [move for move in moves if move.state == hunt.MOVING]
-        asked += [move for move in moves if move.state == hunt.PLANNED][
+        standing = [move for move in moves if _stands(servers.get(move.server_id), move)]
+        asked = [move for move in moves if move.state == hunt.MOVING and (
+            move in standing or _is_to_be_confirmed(servers.get(move.server_id)))]
+        asked += [move for move in standing if move.state == hunt.PLANNED][
             :self._core.conf.acquire.parallel_moves]
         last_moves = {move.server_id: services.servers.last_move(move.server_id)
-                      for move in asked if _stands(servers.get(move.server_id), move)}
-        barred = frozenset(host.service_host for host in hosts
-                           if self._is_barred(services, host, computes))
-        return chase.Sight(computes, servers, last_moves, barred)
+                      for move in asked}
+        return chase.Sight(computes, servers, last_moves, _barred(services, hosts, computes))
 
     def carry_out(self, plan, orders):
-        """The Plan after the orders were carried out, as far as what they came to is known."""
+        """The Plan after the orders were carried out, as far as what they came to is known.
+
+        One that fails does not stop the others.
+
+        :returns: the Plan, and the first error that is more than a delay, or None.
+        """
         by_name = {host.name: host for host in plan.hosts}
-        failed = set()
+        not_admitted, failed = set(), []
         for order in orders:
             host = by_name[order.host.name]
-            if host.name in failed and order.kind in _IN_ORDER:
+            if host.name in not_admitted and order.kind in _OPENING:
                 continue
             if host.state in (hunt.DROPPED, hunt.RELEASED) and order.kind in (
                     chase.FENCE, chase.ADMIT, chase.MOVE):
                 continue
             try:
                 by_name[host.name] = self._by_kind[order.kind](host, order)
-            except (errors.StillBusy, errors.ServerNotFound, errors.HostNotFound,
-                    errors.HostInUse) as error:
-                # What it means the next look tells.
+            except errors.ClimateError as error:
+                if not isinstance(error, _DELAYS):
+                    failed.append(error)
                 LOG.info('Host %s: %s is put off: %s', host.name, order.kind, error.message)
-                failed.add(host.name)
-        return dataclasses.replace(plan, hosts=tuple(
-            by_name[host.name] for host in plan.hosts))
+                if order.kind == chase.ADMIT:
+                    not_admitted.add(host.name)
+        hosts = tuple(by_name[host.name] for host in plan.hosts)
+        return dataclasses.replace(plan, hosts=hosts), next(iter(failed), None)
 
     @staticmethod
     def refuse_unsettled(plan):
@@ -85,20 +95,11 @@ class Hands:
             raise errors.StillBusy(has_own_limit=True, service='Nova', reason=(
                 f'{len(left)} hosts are being given back.'))
 
-    @staticmethod
-    def _is_barred(services, host, computes):
-        compute = computes.get(host.service_host)
-        if (compute is None or not compute.enabled
-                or host.state not in (hunt.ENROLLING, hunt.DROPPED)):
-            return False
-        try:
-            return services.computes.BARRED in services.placement.traits(host.name)
-        except errors.HostNotFound:
-            return False
-
     def _fence(self, host, order):
-        self._computes.fence(host.service_host, order.fence)
-        return host
+        if not self._computes.fence(host.service_host, order.fence):
+            return host
+        # Whoever takes it off from now on wants the host back.
+        return dataclasses.replace(host, state=hunt.FENCED)
 
     def _unfence(self, host, order):
         self._computes.unfence(host.service_host, order.fence)
@@ -129,7 +130,7 @@ class Hands:
     def _admit(self, host, order):
         pool = self._core.registry.pool(pools.HostPool.name)
         pool.admit(self._core.cloud, pool.discover(self._core.cloud, host.name))
-        return host
+        return dataclasses.replace(host, admitted=True)
 
     def _dismiss(self, host, order):
         with self._core.database.reader() as connection:
@@ -143,6 +144,23 @@ class Hands:
         return self._core.cloud.as_service().computes
 
 
+def _barred(services, hosts, computes):
+    """The service hosts that are open, and to which Placement gives no servers."""
+    asked = {host.name: host.service_host for host in hosts
+             if host.state in (hunt.ENROLLING, hunt.DROPPED)
+             and host.service_host in computes and computes[host.service_host].enabled}
+    if not asked:
+        return frozenset()
+    found = services.placement.survey(list(asked))
+    return frozenset(asked[name] for name, (traits, _) in found.items()
+                     if services.computes.BARRED in traits)
+
+
 def _stands(server, move):
     """True for a server that is where it was, and to which nothing is done."""
     return server is not None and server.host == move.source and server.task is None
+
+
+def _is_to_be_confirmed(server):
+    return (server is not None and server.status == chase.MOVED_WHILE_STOPPED
+            and server.task is None)

@@ -12,6 +12,7 @@ from climate.domain import agenda
 from climate.domain import fit
 from climate.manager import booking
 from climate.manager import claims
+from climate.manager import core as cores
 
 # More copies than fit anywhere.
 _ALL = 10 ** 9
@@ -88,6 +89,7 @@ class Holding:
         return found
 
 
+@cores.again_after_a_race
 def give_way(core, lease):
     """True where others than a lease held something back in line, and do not any more."""
     with core.database.reader() as connection:

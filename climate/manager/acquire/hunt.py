@@ -14,6 +14,7 @@ from climate.manager import results
 from climate.manager.acquire import hands
 from climate.manager.acquire import ledger
 from climate.manager.acquire import planning
+from climate.manager.acquire import words
 from climate.plugins import pools
 
 
@@ -53,29 +54,49 @@ class Hunt:
         lease = claim.lease
         before = hunt.from_json(lease.acquisition.plan)
         wishes = self._booking.wishes_of_all(lease)
-        missing = _missing(wishes, self._hold(lease, wishes, now))
+        given, held_more = self._hold(lease, wishes, now)
+        missing = _missing(wishes, given)
         sight = self._hands.look(before)
         after, orders = chase.decide(before, sight, hunt.fence_of(lease.id),
                                      self._core.conf.acquire.parallel_moves)
         lacking = planning.lacking(missing, before, after)
         after = planning.without_excess(after, lacking)
-        after = self._carried_out(lease, before, after, orders, now)
+        after, failure = self._carried_out(lease, before, after, orders, now)
         troubled = chase.troubled(after, sight)
-        if troubled or planning.is_short(after, lacking):
-            try:
-                planned = self._planner.planned(lease, after, wishes, lacking, troubled)
-            except errors.NotEnough as error:
-                # As things are now: others may come to their end before its time is over.
-                self._ledger.say(lease, error, now)
-                return results.Outcome(results.BUSY, error.message, patient=True)
-            after = self._ledger.write(lease, after, planned, now)
-        if not any(missing.values()) and all(
-                host.state in hunt.SETTLED for host in after.hosts):
+        # While nothing changed since a look in vain, the next one waits.
+        may_look = (before.look_at is None or before.look_at <= now or held_more
+                    or after != before)
+        if may_look and (troubled or planning.is_short(after, lacking)):
+            after = self._planned(lease, after, wishes, lacking, troubled, now)
+        if not any(missing.values()):
+            # What was given up for others of these is given back by an event of the lease.
             return results.Outcome(results.DONE)
+        if failure is not None:
+            raise failure
         return results.Outcome(results.BUSY, hunt.achieved(after), patient=True)
 
+    def _planned(self, lease, plan, wishes, lacking, troubled, now):
+        """The Plan made anew, or as it was where there is none as things are now.
+
+        Others may come to their end before the time of the lease is over.
+        """
+        try:
+            planned = dataclasses.replace(
+                self._planner.planned(lease, plan, wishes, lacking, troubled),
+                looks=0, look_at=None)
+        except errors.NotEnough as error:
+            self._ledger.say(lease, words.no_plan(lease, error), hunt.NO_PLAN, error, now)
+            planned = plan.looked_in_vain(now)
+        return self._ledger.write(lease, plan, planned, now)
+
+    def tell_of_delay(self, lease, error, now):
+        """Let a lease whose time is over say why it is not given up yet: a ClimateError."""
+        self._ledger.say(lease, words.not_undone(lease, error), hunt.NOT_UNDONE, error, now)
+
     def abandon(self, lease, now):
-        """Undo whatever a hunt has left of a lease. Repeatable, harmless where there is nothing.
+        """Undo what a hunt has left of a lease that has got nothing.
+
+        Repeatable, and harmless where there is nothing.
 
         :returns: in words what was achieved, or None.
         :raises StillBusy: not all is undone yet.
@@ -84,26 +105,44 @@ class Hunt:
             return None
         before = hunt.from_json(lease.acquisition.plan)
         after = before.without([host.name for host in before.hosts], hunt.GIVEN_UP)
+        return hunt.achieved(self._undone(lease, before, after, now))
+
+    def tidy(self, lease, now):
+        """Undo what a hunt has left of a lease beside what it has got. Repeatable.
+
+        :raises StillBusy: not all is undone yet.
+        """
+        if lease.acquisition is not None and lease.acquisition.plan is not None:
+            before = hunt.from_json(lease.acquisition.plan)
+            after = before.without([host.name for host in before.coming], hunt.NOT_WANTED)
+            self._undone(lease, before, after, now)
+
+    def _undone(self, lease, before, after, now):
         after, orders = chase.decide(after, self._hands.look(after), hunt.fence_of(lease.id), 0)
-        after = self._carried_out(lease, before, after, orders, now)
+        after, failure = self._carried_out(lease, before, after, orders, now)
+        if failure is not None:
+            raise failure
         self._hands.refuse_unsettled(after)
-        return hunt.achieved(after)
+        return after
 
     def _carried_out(self, lease, before, after, orders, now):
-        """The Plan after it was written down and its orders were carried out."""
+        """(the Plan after it was written down and its orders were carried out, what failed)."""
         written = self._ledger.write(lease, before, after, now)
-        done = self._hands.carry_out(written, orders)
-        return self._ledger.write(lease, written, done, now)
+        done, failure = self._hands.carry_out(written, orders)
+        return self._ledger.write(lease, written, done, now), failure
 
     def _hold(self, lease, wishes, now):
-        """What the lease can have of what is enrolled: Allocations, which nobody else gets."""
+        """What the lease can have of what is enrolled, and nobody else gets.
+
+        :returns: Allocations, and whether they are others than before.
+        """
         span = lease.interval_from(now)
         parts = [_as_far_as_it_goes(wish) for wish in wishes]
         given = self._booking.plan(parts, span, now)
         had = sorted((each.id, key) for each in lease.reservations for key in each.resource_ids)
         if sorted((each.reservation_id, each.resource_id)
                   for each in given for _ in range(each.copies)) == had:
-            return given
+            return given, False
 
         def write(connection, chosen):
             claims.refuse_overtaken(connection, lease)
@@ -112,7 +151,7 @@ class Hunt:
             self._booking.replace(connection, chosen, now, [
                 each.id for each in lease.reservations])
             return chosen
-        return self._booking.book(parts, span, now, write, planned=given)
+        return self._booking.book(parts, span, now, write, planned=given), True
 
 
 def _is_hunted(wish):

@@ -11,6 +11,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import resources
 from climate.domain import hunt
+from climate.domain import lifecycle
 from climate.manager import claims
 from climate.manager import core as cores
 from climate.manager import trusts
@@ -44,26 +45,24 @@ class Ledger:
             return self._write(lease, before, after.without(found, _ENROLLED_BY_OTHERS), {}, now)
 
     @cores.again_after_a_race
-    def say(self, lease, error, now):
-        """Let the lease say that there is no plan just now, and its history why, a NotEnough."""
-        reason = trusts.with_notice(lease, words.attempt(lease, 0, None, (
-            f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.')))
+    def say(self, lease, reason, what, error, now):
+        """Let the lease say why it goes no further just now, and its history what an error says."""
+        reason = trusts.with_notice(lease, reason)
         with self._core.database.writer() as connection:
             claims.refuse_overtaken(connection, lease)
             current = leases.get(connection, lease.id)
             if current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
-                journal.note_if_new(connection, lease.id, now, 'climate', hunt.NO_PLAN,
-                                    error.message)
+                journal.note_if_new(connection, lease.id, now, 'climate', what, error.message)
 
     @cores.again_after_a_race
     def _write(self, lease, before, after, found, now):
         with self._core.database.writer() as connection:
+            self._change_resources(connection, before, after, now)
             claims.refuse_overtaken(connection, lease)
             after = dataclasses.replace(after, hosts=tuple(
                 self._enrolled(connection, host, found[host.name], now)
                 if host.name in found else host for host in after.hosts))
-            self._change_resources(connection, before, after, now)
             acquisitions.change(connection, lease.id, now, plan=after.as_json())
             for what, why in hunt.told(before, after):
                 journal.note(connection, lease.id, now, 'climate', what, why)
@@ -71,7 +70,8 @@ class Ledger:
             current = leases.get(connection, lease.id)
             reason = trusts.with_notice(lease, words.attempt(
                 lease, 0, None, hunt.achieved(after)))
-            if current.reason != reason:
+            seeks = current.state == lifecycle.ACQUIRING and now < current.given_up_at
+            if seeks and after.hosts != before.hosts and current.reason != reason:
                 leases.change(connection, current, now, reason=reason)
         return after
 
@@ -89,10 +89,11 @@ class Ledger:
     @staticmethod
     def _change_resources(connection, before, after, now):
         """Let what became ready be booked, and withdraw what was given back."""
-        known = {host.name: host for host in before.hosts}
-        for host in after.hosts:
-            earlier = known.get(host.name)
-            if earlier is None:
+        following = {host.name: host for host in after.hosts}
+        # In the order in which resources are locked; what is not enrolled yet has none.
+        for earlier in sorted(before.hosts, key=lambda host: host.resource_id or 0):
+            host = following.get(earlier.name)
+            if host is None:
                 continue
             if host.state == hunt.READY and earlier.state != hunt.READY:
                 resources.change(connection, host.resource_id, now, reservable=True)

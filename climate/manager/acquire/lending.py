@@ -3,6 +3,7 @@
 from climate import errors
 from climate.db import resources
 from climate.manager import resources as pools
+from climate.manager.acquire import returns
 
 
 class Lending:
@@ -12,13 +13,25 @@ class Lending:
         self._core = core
         self._pools = pools.Resources(core)
 
-    def give_back(self, reservation_ids):
-        """Take all that is lent to reservations, which are over, out of its pool. Repeatable.
+    def give_back(self, lease):
+        """Take what is lent to a lease, and not promised to it, out of its pool. Repeatable.
 
         :raises StillBusy: something runs on it yet.
         """
         with self._core.database.reader() as connection:
-            found = resources.lent(connection, reservation_ids)
+            found = returns.lent_in_vain(connection, lease)
+        self._withdraw(found)
+
+    def give_back_of(self, reservation_id):
+        """Take all that is lent to a reservation, which is over, out of its pool. Repeatable.
+
+        :raises StillBusy: something runs on it yet.
+        """
+        with self._core.database.reader() as connection:
+            found = resources.lent(connection, [reservation_id])
+        self._withdraw(found)
+
+    def _withdraw(self, found):
         busy = []
         for resource in found:
             try:

@@ -11,8 +11,9 @@ from climate.strategies import registry
 
 # So many hosts are named in an error, each with why it cannot be cleared.
 _MOST_NAMED = 10
-_NOT_WANTED = 'it is not wanted any more'
 _NOT_CLEARED = 'its servers cannot all be moved'
+_TARGET = 'servers of other hosts go to it'
+_RETURNS = 'it is being given back'
 # The later a state is, the dearer it is to give a host up.
 _DEAREST_LAST = (hunt.PLANNED, hunt.FENCING, hunt.FENCED, hunt.ENROLLING)
 
@@ -36,13 +37,13 @@ class Planner:
         """
         found = self._surveyor.look(lease, plan)
         cost = registry.load(self._core.conf, plan.strategy).cost
-        used = {host.name for host in plan.hosts
-                if host.state in (hunt.ENROLLING, hunt.READY, hunt.DROPPED)}
+        used = _used(plan, found)
         for wish in wishes:
             wanted = missing.get(wish.reservation_id, 0)
             if not wanted:
                 continue
-            names = self._surveyor.meeting(set(found.hosts) - used, wish.need)
+            others = set(found.hosts) - used.keys()
+            names = self._surveyor.meeting(others, wish.need)
             hosts = [found.hosts[name] for name in sorted(names)]
             mine = [host for host in plan.coming if host.reservation_id == wish.reservation_id]
             enrolling = sum(host.state == hunt.ENROLLING for host in mine)
@@ -51,10 +52,15 @@ class Planner:
             try:
                 cleared = _cleared(hosts, found.free, wanted - enrolling, cost, keep, troubled)
             except clearing.Impossible as error:
-                raise _not_enough(wish, wanted, enrolling, found, names, error) from error
+                reasons = {**found.out, **used, **error.reasons, **dict.fromkeys(
+                    others - names, 'it does not meet the criteria')}
+                raise _not_enough(
+                    wish, wanted, enrolling, reasons, possible=error.possible, own=found.own,
+                    more=len(names) - len(error.reasons) > error.possible) from error
             plan = _merged(plan, wish.reservation_id, cleared, found)
             found = _after(found, cleared)
-            used |= set(cleared.hosts) | {move.target for move in cleared.moves}
+            used |= {**dict.fromkeys((move.target for move in cleared.moves), _TARGET),
+                     **dict.fromkeys(cleared.hosts)}
         return plan
 
 
@@ -79,7 +85,22 @@ def without_excess(plan, missing):
         mine = [host for host in plan.coming if host.reservation_id == reservation_id]
         mine.sort(key=lambda host: _DEAREST_LAST.index(host.state))
         surplus += [host.name for host in mine[:max(len(mine) - count, 0)]]
-    return plan.without(surplus, _NOT_WANTED) if surplus else plan
+    return plan.without(surplus, hunt.NOT_WANTED) if surplus else plan
+
+
+def _used(plan, found):
+    """{name of a host that is not to be cleared now: why, None where it is cleared already}."""
+    names = {service_host: name for name, service_host in found.service_hosts.items()}
+    used = {names.get(move.target): _TARGET for host in plan.hosts for move in host.moves
+            if move.state == hunt.MOVING}
+    for host in plan.hosts:
+        if host.state == hunt.DROPPED:
+            used[host.name] = _RETURNS
+        elif host.state in (hunt.ENROLLING, hunt.READY):
+            used[host.name] = None
+        elif host.state in hunt.COMING:
+            used.pop(host.name, None)
+    return used
 
 
 def _cleared(hosts, free, wanted, cost, keep, troubled):
@@ -147,17 +168,22 @@ def _after(found, cleared):
     return dataclasses.replace(found, free=free)
 
 
-def _not_enough(wish, wanted, enrolling, found, names, error):
-    """The NotEnough that says what is missing, and of each lent host why it cannot be cleared."""
-    reasons = {**found.out, **dict.fromkeys(set(found.hosts) - names,
-                                            'it does not meet the criteria'), **error.reasons}
-    told = [f'{name} ({reason})' for name, reason in sorted(reasons.items())[:_MOST_NAMED]]
-    needed = wish.need.demand.at_least
-    possible = needed - wanted + enrolling + error.possible
-    if len(names) - len(error.reasons) > error.possible:
+def _not_enough(wish, wanted, coming, reasons, possible, more, own):
+    """The NotEnough that says what is missing, and of each lent host why it cannot be cleared.
+
+    :param coming: so many hosts are all but cleared already.
+    :param reasons: {host name: why it cannot be cleared, None where it is}.
+    :param possible: so many more could be cleared.
+    :param more: still more could be, but not together.
+    :param own: the ids of servers of the project itself that are in the way.
+    """
+    reasons = {name: reason for name, reason in sorted(reasons.items()) if reason is not None}
+    told = [f'{name} ({reason})' for name, reason in list(reasons.items())[:_MOST_NAMED]]
+    if more:
         told.append('more together: there is no room for all of their servers')
+    needed = wish.need.demand.at_least
     return errors.NotEnough(
-        f'Of {needed} hosts {needed - wanted} are free and {enrolling + error.possible} can be '
+        f'Of {needed} hosts {needed - wanted} are free and {coming + possible} can be '
         f'cleared. Not: {"; ".join(told) or "no other host is lent to best effort"}.',
-        what='hosts', wanted=needed, free=possible, reasons=reasons,
-        own_servers=list(found.own[:_MOST_NAMED]))
+        what='hosts', wanted=needed, free=needed - wanted + coming + possible, reasons=reasons,
+        own_servers=list(own[:_MOST_NAMED]))

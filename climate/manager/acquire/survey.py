@@ -49,12 +49,13 @@ class Surveyor:
             no server goes again where it was sent in vain.
         """
         reading = _Reading(self._core, lease)
-        moves = {move.server_id: move for host in (plan.hosts if plan else ())
-                 for move in host.moves}
+        known = plan.hosts if plan else ()
+        moves = {move.server_id: move for host in known for move in host.moves}
+        reclaimed = {host.service_host: host.why for host in known if host.reclaimed}
         out, able = {}, {}
         for service_host in reading.lent:
             node = reading.nodes.get(service_host)
-            reason = reading.unusable(service_host)
+            reason = reclaimed.get(service_host) or reading.unusable(service_host)
             if reason is not None:
                 out[node.name if node else service_host] = reason
             else:
@@ -109,8 +110,9 @@ class Surveyor:
     def _shapes(reading, servers, out):
         """{server id: Shape}; hosts with servers of which none is known go into `out`."""
         shapes = {}
+        held = reading.services.placement.held([name for name, mine in servers.items() if mine])
         for name, mine in servers.items():
-            known = reading.services.placement.held(name) if mine else {}
+            known = held.get(name, {})
             for server in mine:
                 if server.id not in known:
                     out[name] = f'Placement does not say what server {server.id} takes'

@@ -65,6 +65,7 @@ class Tries:
             achieved = self._hunt.abandon(claim.lease, now) if hunted else None
         except errors.ClimateError as error:
             # No lease is over while it has anything of others in its hands.
+            self._hunt.tell_of_delay(claim.lease, error, now)
             return results.Outcome(results.BUSY, error.message, patient=True)
         self._give_up(claim, words.too_late(claim.lease, achieved), now)
         return results.Outcome(results.RECORDED)
@@ -110,6 +111,7 @@ class Tries:
 
         def write(connection, chosen):
             current = self._current(connection, claim)
+            line.lock(connection, current)
             if acquisition.type in acquire.QUEUED:
                 line.refuse_out_of_turn(connection, acquisition, now, alone=not _has_turn(claim))
             self._booking.replace(connection, chosen, now, [each.id for each in lease.reservations])
@@ -127,7 +129,8 @@ class Tries:
         lease, seen = claim.lease, claim.lease.acquisition
         with self._core.database.writer() as connection:
             current = self._current(connection, claim)
-            acquisition = acquisitions.lock(connection, lease.id)
+            line.lock(connection, current)
+            acquisition = acquisitions.get(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
             text = trusts.with_notice(lease, words.attempt(lease, attempts, next_at, reason))
@@ -139,9 +142,13 @@ class Tries:
                 acquisitions.change(connection, lease.id, now, attempts=attempts)
                 closing.give_up(connection, current, lifecycle.USED_UP, text, now)
                 return
+            is_first = acquisitions.first(connection) == lease.id
+            moments = [next_at, current.given_up_at]
+            if is_first:
+                moments.append(line.next_cleaned(connection, self._core.conf, now))
             # What was given back since this try began may be what it lacked.
             due_at = now if acquisition.wakes != seen.wakes else min(
-                each for each in (next_at, current.given_up_at) if each is not None)
+                each for each in moments if each is not None)
             # What failed before has been overcome.
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE, due_at=due_at,
                           waits=0, attempts=0)
@@ -149,7 +156,7 @@ class Tries:
                                 heard=seen.wakes)
             if text != current.reason:
                 leases.change(connection, current, now, reason=text)
-            if seen.wakes != seen.heard or acquisitions.first(connection) == lease.id:
+            if is_first or seen.wakes != seen.heard:
                 line.pass_on(connection, acquisition, now)
 
     def _next_at(self, acquisition, attempts, now):
@@ -168,7 +175,7 @@ class Tries:
     def _yield(self, claim, now):
         """Let those before it in line try first; it is tried again when they have."""
         with self._core.database.writer() as connection:
-            self._current(connection, claim)
+            line.lock(connection, self._current(connection, claim))
             if not _has_turn(claim):
                 line.begin_anew(connection, now)
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE,
@@ -178,6 +185,7 @@ class Tries:
     def _give_up(self, claim, reason, now):
         with self._core.database.writer() as connection:
             current = self._current(connection, claim)
+            line.lock(connection, current)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             closing.give_up(connection, current, lifecycle.TOO_LATE, reason, now)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users read of a lease that is being acquired."""
+from climate import errors
 from climate.domain import acquire
 
 
@@ -27,6 +28,20 @@ def attempt(lease, attempts, next_at, reason):
     else:
         following = f'next at {_shown(next_at)}'
     return f'Attempt {attempts} of {acquisition.retries + 1}, {following}: {reason}'
+
+
+def no_plan(lease, error):
+    """Why a hunt goes no further just now; a NotEnough. Of whose servers it does not tell."""
+    return attempt(lease, 0, None, (
+        f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.'))
+
+
+def not_undone(lease, error):
+    """Why a lease whose time passed is not over yet. Of whose servers it does not tell."""
+    return too_late(lease, (
+        f'What was done for it is being undone: {error.message}'
+        if isinstance(error, errors.StillBusy) else
+        'What was done for it could not be undone yet; it is tried again and again.'))
 
 
 def too_late(lease, achieved=None):

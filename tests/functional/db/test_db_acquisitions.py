@@ -136,3 +136,27 @@ def test_what_others_in_line_hold_back_can_be_taken_and_what_they_got_cannot(dat
         acquisitions.take_back(connection, [second.id, served.id])
         assert [len(leases.get(connection, each.id).reservations[0].resource_ids)
                 for each in (first, second, served)] == [1, 0, 1]
+
+
+def test_nothing_is_written_of_what_nobody_waits_for_and_only_of_what_was_read(database):
+    lease = sought(database)
+    [host] = db_rows.hosts(database, 'a')
+    made = []
+
+    def note(_connection, statement, *_arguments):
+        if isinstance(statement, sa.Update | sa.Delete):
+            made.append(str(statement))
+    sa.event.listen(database.engine, 'before_execute', note)
+    with database.writer() as connection:
+        acquisitions.wake_healing(connection, NOON)
+        acquisitions.take_back(connection, [lease.id])
+        assert made == []
+        allocations.add(connection, [records.Allocation(
+            lease.reservations[0].id, host, NOON, NOON + hours(1))])
+        events.add(connection, [events.new(lease.id, agenda.HEAL, NOON + hours(1), NOON)])
+        acquisitions.take_back(connection, [lease.id])
+        acquisitions.heal(connection, lease, NOON)
+        acquisitions.wake_healing(connection, NOON)
+    # MariaDB would lock all rows that a subquery looks at.
+    assert len(made) == 3
+    assert not any('SELECT' in each for each in made)

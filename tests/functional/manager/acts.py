@@ -138,6 +138,23 @@ class Meddling(engine.Database):
             yield connection
 
 
+class Breaking(engine.Database):
+    """A database that breaks transactions at their end, as one does that ends a deadlock.
+
+    :ivar breaks: how many of the next ones.
+    """
+
+    breaks = 1
+
+    @contextlib.contextmanager
+    def writer(self):
+        with super().writer() as connection:
+            yield connection
+            if self.breaks:
+                self.breaks -= 1
+                raise errors.LostRace()
+
+
 class Second(builders.Manager):
     """Another manager on the same database and the same cloud.
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of best effort arrange with, and what they see of the cloud."""
 import datetime
+import itertools
 
 import acts
 import builders
 
+from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
 
 BEST_EFFORT = records.Acquire('best-effort')
+HALF_A_MINUTE = records.Acquire('best-effort', timeout_seconds=30)
 HOUR = 3600
 
 
@@ -64,3 +67,32 @@ def hunted(manager, lease, within=100, step=1):
             return found
         manager.clock.advance(seconds(step))
     return manager.lease(lease)
+
+
+def states(lease):
+    """{host: its state in the plan of the lease}."""
+    return {host.name: host.state for host in hunt.from_json(lease.acquisition.plan).hosts}
+
+
+class Killed(BaseException):
+    """Stands for the end of the process at that moment."""
+
+
+def killed_at(cloud, number, work):
+    """Whether `work` came to the fault point of that number, at which the process was killed.
+
+    What it had claimed is taken over when the time of its claim is over.
+    """
+    count = itertools.count(1)
+
+    def on_point(name, when):
+        if next(count) == number:
+            raise Killed()
+    cloud.faults.on_point = on_point
+    try:
+        work()
+    except Killed:
+        return True
+    finally:
+        cloud.faults.on_point = None
+    return False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases that wait in line: who is served when, what is held back, and when they give up."""
-import random
+import dataclasses
 
 import acts
 import builders
@@ -8,8 +8,12 @@ import pytest
 
 from climate import errors
 from climate.db import allocations
+from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager import audit as auditor
+from climate.manager import repairs
+from climate.manager import resources as pools
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -152,6 +156,46 @@ def test_of_two_managers_none_serves_the_later_one_first(manager, full):
     assert states(manager, lines) == [lifecycle.ACQUIRING, lifecycle.ACQUIRING]
 
 
+@pytest.fixture
+def wakes(manager):
+    """What tells the clockwork that an event is due, as a list that grows; and a core with it."""
+    found = []
+    return found, dataclasses.replace(manager.core, wake=lambda: found.append(True))
+
+
+def test_a_host_whose_withdrawal_failed_is_given_at_once(manager, wakes):
+    [host] = manager.enrol(1)
+    lease = None
+    manager.cloud.fail('placement.empty_child', 1, acts.NO)
+
+    def seek(name, when):
+        nonlocal lease
+        if (name, when) == ('placement.empty_child', 'before') and lease is None:
+            lease = waiting(manager)
+            manager.run()
+            assert manager.lease(lease).state == lifecycle.ACQUIRING
+    manager.cloud.faults.on_point = seek
+    with pytest.raises(errors.CloudError):
+        pools.Resources(wakes[1]).withdraw('host', host.id)
+    assert wakes[0]
+    manager.run()
+    assert states(manager, [lease]) == [lifecycle.ACTIVE]
+
+
+def test_what_a_repair_gives_back_is_given_at_once(manager, wakes):
+    [host] = manager.enrol(1)
+    with manager.database.writer() as connection:
+        resources.hold(connection, [host.id], 'nobody')
+    lease = waiting(manager)
+    manager.run()
+    assert states(manager, [lease]) == [lifecycle.ACQUIRING]
+    drifts = auditor.Auditor(manager.core).look()
+    repairs.Repairs(wakes[1]).make(drifts)
+    assert wakes[0]
+    manager.run()
+    assert states(manager, [lease]) == [lifecycle.ACTIVE]
+
+
 def test_copies_of_instances_are_held_back_too_together_on_one_host(manager):
     def instances(amount, affinity=None):
         return records.ReservationRequest('virtual:instance', {
@@ -174,41 +218,3 @@ def test_copies_of_instances_are_held_back_too_together_on_one_host(manager):
     got = manager.lease(large)
     assert got.state == lifecycle.ACTIVE
     assert len(set(got.reservations[0].resource_ids)) == 1
-
-
-def test_fifty_of_mixed_sizes_are_served_in_order_and_none_starves(manager):
-    luck = random.Random(5)
-    manager.enrol(8)
-    running = [acts.active(manager, end=NOON + hours(900)) for _ in range(8)]
-    sizes = {}
-    for _ in range(50):
-        lease = waiting(manager, luck.choice((1, 1, 1, 2, 3, 5, 8)), hours=900)
-        sizes[lease.id] = len_of(lease)
-    line = list(sizes)
-    manager.run()
-    while line:
-        assert running, 'Nobody is left who could give something back.'
-        manager.clock.advance(builders.seconds(1))
-        for lease in luck.sample(running, min(len(running), luck.choice((1, 4, 8)))):
-            acts.change(manager, lease, end_now=True)
-            running.remove(lease)
-        manager.run()
-        now = {each.id: each for each in manager.client.list_leases(
-            builders.an_admin(), records.LeaseQuery())}
-        got = [key for key in line if now[key].state == lifecycle.ACTIVE]
-        free = 8 - sum(len(each.reservations[0].resource_ids) for each in now.values()
-                       if each.state in (lifecycle.ACTIVE, lifecycle.ACQUIRING))
-        line = [key for key in line if key not in got]
-        for key in line:
-            behind = sum(sizes[each] for each in got if place(sizes, each) > place(sizes, key))
-            own = len(now[key].reservations[0].resource_ids)
-            assert free + own + behind < sizes[key], 'Somebody behind it got what it could have.'
-        running += [now[key] for key in got]
-
-
-def len_of(lease):
-    return lease.reservations[0].request['min']
-
-
-def place(sizes, key):
-    return list(sizes).index(key)

@@ -266,3 +266,16 @@ def test_of_two_managers_one_tries(manager, full):
     before = acts.everything(manager)
     second.finish()
     assert acts.everything(manager) == before
+
+
+@pytest.mark.parametrize('kind', ['retries', 'wait', 'best-effort'])
+def test_a_first_try_that_loses_every_race_is_followed_by_others(manager, conf, database, kind):
+    manager.enrol(2)
+    breaking = acts.Breaking(database.engine.url.render_as_string(hide_password=False))
+    breaking.breaks = conf.manager.booking_attempts
+    lease = acts.sought(builders.Manager(conf, breaking, manager.clock, manager.cloud), kind)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 'at the same time' in lease.reason
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    breaking.dispose()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hunt that is killed anywhere is carried on; what is left of one an audit finds."""
-import itertools
 import os
 
 import acts
@@ -22,30 +21,6 @@ STRIDE = int(os.environ.get('CLIMATE_TEST_STRIDE', '17'))
 @pytest.fixture
 def cloud(conf, manager):
     return hunting.lent_cloud(conf, manager)
-
-
-class Killed(BaseException):
-    """Stands for the end of the process at that moment."""
-
-
-def _killed_at(cloud, number, work):
-    """Whether `work` came to the fault point of that number, at which the process was killed.
-
-    What it had claimed is taken over when the time of its claim is over.
-    """
-    count = itertools.count(1)
-
-    def on_point(name, when):
-        if next(count) == number:
-            raise Killed()
-    cloud.faults.on_point = on_point
-    try:
-        work()
-    except Killed:
-        return True
-    finally:
-        cloud.faults.on_point = None
-    return False
 
 
 def _spread_again(manager, cloud):
@@ -80,7 +55,8 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
     while was_killed:
         lease = manager.create(hunting.a_request(acquire=records.Acquire(
             'best-effort', timeout_seconds=seconds_given)))
-        was_killed = _killed_at(cloud, number, lambda lease=lease: hunting.hunted(manager, lease))
+        was_killed = hunting.killed_at(
+            cloud, number, lambda lease=lease: hunting.hunted(manager, lease))
         manager.clock.advance(hunting.seconds(60))
         lease = hunting.hunted(manager, lease)
         assert lease.state == (lifecycle.ACTIVE if seconds_given > 60 else lifecycle.TIMEDOUT), (

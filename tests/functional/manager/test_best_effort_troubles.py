@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hunt that meets trouble finds another way, or undoes what it did."""
+import itertools
+
 import acts
 import builders
 import hunting
@@ -10,8 +12,6 @@ from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
 
-HALF_A_MINUTE = records.Acquire('best-effort', timeout_seconds=30)
-
 
 @pytest.fixture
 def cloud(conf, manager):
@@ -21,7 +21,7 @@ def cloud(conf, manager):
 def test_when_its_time_is_over_all_is_undone_and_every_server_runs(manager, cloud, conf):
     conf.set_override('migrate_seconds', 60, group='simulated')
     before = {each.id for each in cloud.servers()}
-    lease = manager.create(hunting.a_request(acquire=HALF_A_MINUTE))
+    lease = manager.create(hunting.a_request(acquire=hunting.HALF_A_MINUTE))
     manager.run()
     assert len(hunting.fences(cloud)) == 2
     lease = hunting.hunted(manager, lease)
@@ -40,7 +40,7 @@ def test_a_stopped_server_on_its_way_is_confirmed_before_it_is_over(manager, clo
     for name in hunting.servers(cloud):
         cloud.mark_server(hunting.by_name(cloud, name).id, 'SHUTOFF')
     conf.set_override('migrate_seconds', 60, group='simulated')
-    lease = manager.create(hunting.a_request(acquire=HALF_A_MINUTE))
+    lease = manager.create(hunting.a_request(acquire=hunting.HALF_A_MINUTE))
     lease = hunting.hunted(manager, lease)
     assert lease.state == lifecycle.TIMEDOUT
     assert {status for status, _ in hunting.servers(cloud).values()} == {'SHUTOFF'}
@@ -120,18 +120,59 @@ def test_what_an_administrator_disables_stays_disabled(manager, cloud, conf, rea
     assert hunting.fences(cloud) == {host: reason}
 
 
-def test_a_host_that_an_administrator_enables_is_his_again(manager, cloud, conf):
+def _no_plan(manager, lease):
+    """Why there was no plan for a lease, each time."""
+    return [line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)
+            if line.what == hunt.NO_PLAN]
+
+
+@pytest.mark.parametrize('steps', [1, 2])
+def test_a_host_that_an_administrator_enables_is_his_again(manager, cloud, conf, steps):
     conf.set_override('migrate_seconds', 5, group='simulated')
     lease = manager.create(hunting.a_request(1))
-    for _ in range(2):
+    for _ in range(steps):
         manager.run()
         manager.clock.advance(hunting.seconds(1))
     [host] = hunting.fences(cloud)
     cloud.mark_host(host, enabled=True)
-    manager.run()
-    assert hunting.fences(cloud).get(host) is None
     lease = hunting.hunted(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert host not in acts.aggregate(manager, lease).hosts
+    assert f'host {host}: somebody has enabled it' in [
+        line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)]
+    assert hunting.fences(cloud) == {}
+
+
+def test_without_the_host_that_an_administrator_enables_it_says_what_is_missing(
+        manager, cloud, conf):
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(3))
+    manager.run()
+    cloud.mark_host('c2', enabled=True)
+    lease = hunting.hunted(manager, lease, within=30)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 'Of 3 hosts only 2 can be had now.' in lease.reason
+    assert 'c2' not in hunting.fences(cloud)
+    for why in _no_plan(manager, lease):
+        assert 'c2 (somebody has enabled it)' in why
+        assert 'criteria' not in why
+
+
+def test_a_host_to_which_servers_are_on_their_way_is_not_cleared(manager, cloud, conf):
+    conf.set_override('parallel_moves', 1, group='acquire')
+    conf.set_override('migrate_seconds', 30, group='simulated')
+    cloud.remove_host('c4')
+    # The servers of c1 go to c2, which would be the next to be cleared too.
+    cloud.change_host('c3', memory_mb=32 * 1024)
+    lease = manager.create(hunting.a_request(1))
+    while not any(each.task for each in cloud.servers()):
+        manager.run()
+        manager.clock.advance(hunting.seconds(1))
+    [waiting] = [each for each in cloud.servers() if each.host == 'c1' and each.task is None]
+    cloud.mark_server(waiting.id, 'SUSPENDED')
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(manager, lease).hosts == ('c3',)
 
 
 def test_a_server_that_is_deleted_needs_no_move(manager, cloud, conf):
@@ -191,13 +232,66 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
     lease = hunting.hunted(manager, lease, within=40)
     assert lease.state == lifecycle.ACQUIRING
     assert 'Of 3 hosts only 2 can be had now.' in lease.reason
-    told = [line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)
-            if line.what == hunt.NO_PLAN]
-    assert f'server {waiting.id} is SUSPENDED' in told[0]
+    assert f'server {waiting.id} is SUSPENDED' in _no_plan(manager, lease)[0]
     cloud.mark_server(waiting.id, 'ACTIVE')
     lease = hunting.hunted(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert hunting.fences(cloud) == {}
+
+
+def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, conf):
+    conf.set_override('parallel_moves', 1, group='acquire')
+    lease = manager.create(hunting.a_request(1))
+    [host] = hunt.from_json(lease.acquisition.plan).hosts
+    first, second = [move.server_id for move in host.moves]
+    conf.set_override('image_seconds', 1000, group='simulated')
+    cloud.as_service().servers.create_image(first, 'a', 'b')
+    lease = hunting.hunted(manager, lease, within=20)
+    places = {each.id: each.host for each in cloud.servers()}
+    assert places[first] == host.service_host
+    assert places[second] != host.service_host
+
+
+def test_a_server_that_is_stopped_at_the_moment_of_its_move_is_confirmed_there(manager, cloud):
+    lease = manager.create(hunting.a_request(1))
+    [host] = hunt.from_json(lease.acquisition.plan).hosts
+
+    def stop_it(name, when):
+        if (name, when) == ('nova.migrate', 'before'):
+            cloud.faults.on_point = None
+            for move in host.moves:
+                cloud.mark_server(move.server_id, 'SHUTOFF')
+    cloud.faults.on_point = stop_it
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(manager, lease).hosts == (host.service_host,)
+    assert [each.status for each in cloud.servers()
+            if each.name.startswith(host.name)] == ['SHUTOFF'] * 2
+
+
+def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(hunting.a_request(3))
+    manager.run()
+    waiting = hunting.by_name(cloud, 'c3-1')
+    cloud.mark_server(waiting.id, 'SUSPENDED')
+    hunting.hunted(manager, lease, within=20)
+    looks = []
+    cloud.faults.on_point = lambda name, when: looks.append(manager.clock()) if (
+        (name, when) == ('nova.aggregates', 'before')) else None
+    lease = hunting.hunted(manager, lease, within=200)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 5 <= len(looks) <= 12
+    pauses = {(two - one).seconds for one, two in itertools.pairwise(looks)}
+    assert max(pauses) == hunt.LONGEST_LOOK_SECONDS
+    assert 'Of 3 hosts only 2 can be had now.' in lease.reason
+    assert len(_no_plan(manager, lease)) < 5
+    # What is enrolled is found at once, without another look.
+    del looks[:]
+    cloud.add_host('pooled')
+    manager.client.create_resource(builders.an_admin(), 'host', 'pooled', {})
+    lease = hunting.hunted(manager, lease, within=10)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
 
 
 def test_what_is_in_the_lease_beside_hosts_must_fit_as_it_is(manager, cloud):

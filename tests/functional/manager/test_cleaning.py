@@ -5,6 +5,7 @@ import builders
 import pytest
 
 from climate import errors
+from climate.domain import lifecycle
 from climate.domain import records
 
 NOON, hours = builders.NOON, builders.hours
@@ -40,3 +41,43 @@ def test_a_host_that_a_running_lease_has_lost_is_cleaned_too(conf, database, clo
                                         end=NOON + hours(3)))
     manager.create(builders.a_lease(second, start=lost + builders.minutes(30),
                                     end=NOON + hours(3)))
+
+
+@pytest.mark.parametrize('kind', ['wait', 'retries'])
+def test_a_host_is_given_to_who_waits_as_soon_as_it_is_cleaned(conf, database, clock, kind):
+    conf.set_override('cleaning_minutes', 7, group='manager')
+    conf.set_override('hold_back_share', 0, group='acquire')
+    conf.set_override('wait_look_seconds', 3600, group='acquire')
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(2)
+    first, _ = (acts.active(manager, end=NOON + hours(9)) for _ in range(2))
+    clock.advance(builders.minutes(1))
+    fields = {'retry_pause_seconds': 600} if kind == 'retries' else {}
+    never = acts.sought(manager, 'wait', builders.hosts(2))
+    clock.advance(builders.seconds(1))
+    lease = acts.sought(manager, kind, **fields)
+    manager.run()
+    ended = clock.advance(builders.seconds(30.5))
+    acts.end(manager, first)
+    manager.run_until(ended + builders.minutes(7) - builders.seconds(0.1))
+    assert manager.lease(lease).state == lifecycle.ACQUIRING
+    manager.run_until(ended + builders.minutes(7) + builders.seconds(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert manager.lease(never).state == lifecycle.ACQUIRING
+
+
+def test_a_broken_lease_starts_as_soon_as_a_host_is_cleaned(conf, database, clock):
+    conf.set_override('cleaning_minutes', 7, group='manager')
+    conf.set_override('heal_seconds', 900, group='manager')
+    manager = builders.Manager(conf, database, clock)
+    mine, other = manager.enrol(2)
+    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))
+    assert lease.reservations[0].resource_ids == (mine.id,)
+    acts.active(manager, builders.hosts(1, criteria=acts.named(other)),
+                end=NOON + hours(1) + builders.minutes(5))
+    acts.disable(manager, mine)
+    usable = NOON + hours(1) + builders.minutes(12)
+    manager.run_until(usable - builders.seconds(0.1))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.run_until(usable + builders.seconds(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE

@@ -88,6 +88,18 @@ def test_a_lease_that_starts_now_needs_no_enrolled_host_and_draws_nothing(manage
     assert only(lease).resource_ids == ()
 
 
+def test_a_server_on_a_leased_host_wakes_where_room_is_held_for_it(manager):
+    manager.enrol(2)
+    around = leased(manager, builders.hosts(1), end=LATER + builders.hours(3))
+    run_for(manager)
+    server = manager.cloud.boot('demo', 'vm', {'reservation': only(around).id}, flavor='2')
+    before = now_on(server)(manager).host
+    lease = leased(manager, known(server), start=LATER, end=LATER + builders.hours(1))
+    manager.run_until(LATER + builders.minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert now_on(server)(manager).host not in (None, before)
+
+
 def test_a_server_that_nobody_binds_is_found_by_what_it_says_of_itself(manager):
     lease = leased(manager, to_come())
     manager.run()

@@ -66,6 +66,18 @@ def test_all_services_with_why_they_are_disabled(services, known):
         models.Compute('c1', True, True), models.Compute('c2', False, False, 'x')]
 
 
+@pytest.mark.parametrize('hosts, asked', [
+    (['c1', 'c2'], [{'host': ['c1']}, {'host': ['c2']}]), (['c1', 'c2', 'c3', 'c4'], [{}])])
+def test_services_of_a_few_hosts_are_asked_for_one_by_one(services, known, canned, hosts, asked):
+    known(*({**_service(), 'host': host} for host in ('c1', 'c2', 'c9')))
+    canned.http.get(f'{canned.NOVA}/os-services?host=c1', json={'services': [_service()]})
+    canned.http.get(f'{canned.NOVA}/os-services?host=c2', json={'services': []})
+    found = {each.host for each in services.computes.of_hosts(hosts)}
+    assert found == ({'c1'} if len(hosts) == 2 else {'c1', 'c2'})
+    assert [each.qs for each in canned.asked('GET', '/os-services')] == [
+        {**each, 'binary': ['nova-compute']} for each in asked]
+
+
 @pytest.mark.parametrize('status, host, action', [
     ('ACTIVE', 'c2', {'os-migrateLive': {'host': 'c2', 'block_migration': 'auto'}}),
     ('PAUSED', 'c2', {'os-migrateLive': {'host': 'c2', 'block_migration': 'auto'}}),
@@ -111,7 +123,7 @@ def test_what_servers_hold_of_a_host(services, canned):
     canned.http.get(f'{canned.PLACEMENT}/resource_providers/r1/allocations', json={
         'allocations': {'s1': {'resources': {'VCPU': 1}, 'consumer_generation': 1}},
         'resource_provider_generation': 4})
-    assert services.placement.held('node-1') == {'s1': {'VCPU': 1}}
+    assert services.placement.held(['node-1', 'node-9']) == {'node-1': {'s1': {'VCPU': 1}}}
 
 
 def _provider(root, **free):

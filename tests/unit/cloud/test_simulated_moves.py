@@ -44,6 +44,11 @@ def test_what_an_administrator_disabled_is_neither_fenced_nor_unfenced(cloud, se
     assert (found.enabled, found.reason) == (False, 'a disk is broken')
 
 
+def test_services_of_hosts_are_told_where_there_are_any(services):
+    assert [each.host for each in services.computes.of_hosts(['compute-2', 'nowhere'])] == [
+        'compute-2']
+
+
 def test_a_trait_that_was_lost_bars_a_host_until_its_service_is_changed_again(cloud, services):
     services.computes.fence('compute-1', MINE)
     cloud.lose_traits(1)
@@ -114,14 +119,16 @@ def test_a_server_that_moves_takes_room_at_both_hosts(services, server, clock):
         return {name: units['MEMORY_MB']
                 for name, units in services.placement.room([TINY])[TINY].items()}
     before = free()
-    assert services.placement.held('compute-1') == {server.id: dict(TINY.resources)}
+    assert services.placement.held(['compute-1', 'nowhere']) == {
+        'compute-1': {server.id: dict(TINY.resources)}}
     services.servers.migrate(server.id, 'compute-2')
-    assert services.placement.held('compute-1') == {}
+    assert services.placement.held(['compute-1']) == {'compute-1': {}}
     assert free() == {**before, 'compute-2': before['compute-2'] - 512}
     clock.now += 10
     assert free() == {**before, 'compute-1': before['compute-1'] + 512,
                       'compute-2': before['compute-2'] - 512}
-    assert services.placement.held('compute-2') == {server.id: dict(TINY.resources)}
+    assert services.placement.held(['compute-2']) == {
+        'compute-2': {server.id: dict(TINY.resources)}}
 
 
 def test_hosts_that_are_barred_too_small_or_lack_a_trait_have_no_room(services):

@@ -23,8 +23,8 @@ def _server(host='c1', status='ACTIVE', task=None, server_id='s1'):
     return types.SimpleNamespace(id=server_id, host=host, status=status, task=task)
 
 
-def _last(number=1, failed=False):
-    return types.SimpleNamespace(id=number, failed=failed)
+def _last(number=1, failed=False, kind='live-migration'):
+    return types.SimpleNamespace(id=number, failed=failed, kind=kind)
 
 
 def _move(**more):
@@ -71,6 +71,12 @@ def test_a_host_whose_service_goes_down_is_given_up_and_its_fence_taken_down():
     assert (after.state, kinds) == (hunt.DROPPED, [chase.UNFENCE])
 
 
+def test_a_host_whose_fence_somebody_takes_down_is_left_to_him_for_good():
+    after, kinds = _decide(_host(hunt.FENCED, _move()), _compute(), _server())
+    assert (after.state, after.reclaimed, kinds) == (hunt.RELEASED, True, [])
+    assert hunt.from_json(hunt.Plan('any', (after,)).as_json()).hosts == (after,)
+
+
 def _changed(compute, **more):
     return types.SimpleNamespace(**{**vars(compute), **more})
 
@@ -95,7 +101,7 @@ def test_a_server_is_sent_when_there_is_room_and_its_last_move_is_known():
     (_server(), _last(8, failed=True), hunt.STUCK, []),
     (_server(), _last(8), hunt.MOVING, []),
     (_server(), _last(7, failed=True), hunt.MOVING, [chase.MOVE]),
-    (_server(), None, hunt.MOVING, [chase.MOVE]),
+    (_server(status='SHUTOFF'), None, hunt.MOVING, [chase.MOVE]),
     (_server(status='SUSPENDED'), _last(7), hunt.STUCK, []),
     (_server(status='ERROR'), None, hunt.STUCK, [])])
 def test_a_move_goes_on_by_what_is_seen_of_its_server(server, last, state, orders):
@@ -107,10 +113,21 @@ def test_a_move_goes_on_by_what_is_seen_of_its_server(server, last, state, order
     assert (after.moves[0].state, kinds) == (state, orders)
 
 
-def test_a_resize_of_the_owner_is_not_confirmed():
-    host = _host(hunt.FENCED, _move(state=hunt.MOVING), _move(server_id='s2'))
-    _, kinds = _decide(host, FENCED, _server('c2', 'VERIFY_RESIZE'), _server(server_id='s2'))
-    assert kinds == []
+@pytest.mark.parametrize('last, orders', [
+    (None, []), (_last(8, kind='resize'), []), (_last(7, kind='migration'), []),
+    (_last(8, kind='migration'), [chase.CONFIRM])])
+def test_what_was_stopped_just_before_it_was_moved_is_confirmed_and_no_resize_of_the_owner(
+        last, orders):
+    host = _host(hunt.FENCED, _move(state=hunt.MOVING, after=7), _move(server_id='s2'))
+    _, kinds = _decide(host, FENCED, _server('c2', 'VERIFY_RESIZE'), _server(server_id='s2'),
+                       last_moves={'s1': last})
+    assert kinds == orders
+
+
+def test_a_move_that_was_never_begun_is_begun_as_the_server_is_now():
+    host = _host(hunt.FENCED, _move(state=hunt.MOVING, after=7, tried=('c2',)))
+    after, kinds = _decide(host, FENCED, _server(status='SHUTOFF'), last_moves={'s1': _last(7)})
+    assert (after.moves[0].stopped, kinds) == (True, [chase.MOVE])
 
 
 def test_an_empty_host_is_admitted_before_its_fence_comes_down():
@@ -119,17 +136,23 @@ def test_an_empty_host_is_admitted_before_its_fence_comes_down():
     assert (after.state, kinds) == (hunt.ENROLLING, [chase.ADMIT, chase.UNFENCE])
 
 
-@pytest.mark.parametrize('compute, barred, state, orders', [
-    (FENCED, (), hunt.ENROLLING, [chase.ADMIT, chase.UNFENCE]),
-    (_compute(), ('c1',), hunt.ENROLLING, [chase.ADMIT, chase.TOGGLE]),
-    (_compute(), (), hunt.READY, [])])
-def test_a_host_is_ready_when_nothing_of_ours_bars_it(compute, barred, state, orders):
-    after, kinds = _decide(_host(hunt.ENROLLING, resource_id=5), compute, barred=barred)
+@pytest.mark.parametrize('compute, barred, admitted, state, orders', [
+    (FENCED, (), True, hunt.ENROLLING, [chase.ADMIT, chase.UNFENCE]),
+    (_compute(), ('c1',), True, hunt.ENROLLING, [chase.ADMIT, chase.TOGGLE]),
+    (_compute(), (), False, hunt.ENROLLING, [chase.ADMIT]),
+    (_compute(), (), True, hunt.READY, [])])
+def test_a_host_is_ready_when_it_was_admitted_and_nothing_of_ours_bars_it(
+        compute, barred, admitted, state, orders):
+    host = _host(hunt.ENROLLING, resource_id=5, admitted=admitted)
+    after, kinds = _decide(host, compute, barred=barred)
     assert (after.state, kinds) == (state, orders)
 
 
 def test_a_host_with_a_server_that_came_by_force_is_not_ready():
-    after, kinds = _decide(_host(hunt.ENROLLING, resource_id=5), FENCED, _server())
+    host = _host(hunt.ENROLLING, resource_id=5)
+    after, kinds = _decide(host, _compute(), _server())
+    assert (after.state, kinds, after.reclaimed) == (hunt.FENCING, [chase.FENCE], False)
+    after, kinds = _decide(host, FENCED, _server())
     assert (after.state, kinds) == (hunt.FENCED, [])
     sight = chase.Sight({'c1': FENCED}, {'s1': _server()}, {})
     assert chase.troubled(hunt.Plan('any', (after,)), sight) == {'n1'}

@@ -33,9 +33,9 @@ def test_hosts_are_cleared_in_the_order_of_the_strategy(name, order):
     strategy = registry.load(CONF, name)
     hosts = [ONE_LARGE, TWO_SMALL, THREE_STOPPED]
     assert sorted(hosts, key=strategy.cost) == order
-    plan = clearing.plan(hosts, {'free': {}}, 1, strategy.cost)
-    assert plan.hosts == (order[0].name,)
-    assert plan.spare == tuple(host.name for host in order[1:])
+    for count in (1, 2):
+        plan = clearing.plan(hosts, {'free': {}}, count, strategy.cost)
+        assert plan.hosts == tuple(host.name for host in order[:count])
 
 
 def test_cheapest_adds_up_the_weights():

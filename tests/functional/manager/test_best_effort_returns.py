@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was cleared for a best-effort lease, and it has no need of, is given back in any case."""
+
+import acts
+import builders
+import hunting
+import pytest
+
+from climate import errors
+from climate.domain import agenda
+from climate.domain import hunt
+from climate.domain import lifecycle
+
+
+@pytest.fixture
+def cloud(conf, manager):
+    return hunting.lent_cloud(conf, manager)
+
+
+def _with_a_slow_leftover(manager, cloud):
+    """A lease that hunts; its first host is given up while a stopped server is leaving it."""
+    conf = manager.core.conf
+    conf.set_override('parallel_moves', 1, group='acquire')
+    conf.set_override('migrate_seconds', 300, group='simulated')
+    for each in cloud.servers():
+        cloud.mark_server(each.id, 'SHUTOFF')
+    lease = manager.create(hunting.a_request(1))
+    while not any(each.task for each in cloud.servers()):
+        manager.run()
+        manager.clock.advance(hunting.seconds(1))
+    conf.set_override('migrate_seconds', 0, group='simulated')
+    [leaving] = [each for each in cloud.servers() if each.task]
+    [staying] = [each for each in cloud.servers()
+                 if each.host == leaving.host and each.id != leaving.id]
+    cloud.mark_server(staying.id, 'SUSPENDED')
+    return lease, leaving
+
+
+def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(manager, cloud):
+    lease, leaving = _with_a_slow_leftover(manager, cloud)
+    lease = hunting.hunted(manager, lease, within=60)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert leaving.host not in acts.aggregate(manager, lease).hosts
+    [left] = [each for each in cloud.servers() if each.id == leaving.id]
+    assert left.task == 'resize_migrating'
+    assert hunting.states(lease)[leaving.host] == hunt.DROPPED
+    manager.run_until(manager.clock() + builders.minutes(10))
+    [left] = [each for each in cloud.servers() if each.id == leaving.id]
+    assert (left.status, left.host != leaving.host) == ('SHUTOFF', True)
+    lease = manager.lease(lease)
+    assert (lease.state, lease.reason) == (lifecycle.ACTIVE, None)
+    assert hunting.states(lease)[leaving.host] == hunt.RELEASED
+    assert lease.event(agenda.GIVE_BACK).status == lifecycle.EVENT_DONE
+
+
+@pytest.mark.parametrize('number', [1, 4, 9, 14, 18])
+def test_what_is_left_is_given_back_although_the_manager_is_killed_over_it(
+        manager, cloud, number):
+    lease, leaving = _with_a_slow_leftover(manager, cloud)
+    lease = hunting.hunted(manager, lease, within=60)
+    manager.clock.advance(builders.minutes(10))
+    assert hunting.killed_at(cloud, number, manager.run) or number > 1
+    manager.clock.advance(builders.minutes(1))
+    manager.run_until(manager.clock() + builders.minutes(5))
+    assert hunting.states(manager.lease(lease))[leaving.host] == hunt.RELEASED
+    assert hunting.servers(cloud)[leaving.name][0] == 'SHUTOFF'
+    assert hunting.fences(cloud) == {}
+
+
+def test_an_end_does_not_forget_what_is_left(manager, cloud):
+    lease, leaving = _with_a_slow_leftover(manager, cloud)
+    lease = hunting.hunted(manager, lease, within=60)
+    acts.delete(manager, lease)
+    manager.run_until(manager.clock() + builders.minutes(10))
+    assert manager.lease(lease).deleted_at is not None
+    assert hunting.servers(cloud)[leaving.name][0] == 'SHUTOFF'
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+
+
+def test_a_lent_host_that_a_lease_does_not_need_any_more_goes_back_before_its_end(
+        manager, cloud):
+    lease = hunting.hunted(manager, manager.create(hunting.a_request(2)))
+    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=1, max=1))
+    manager.run_until(manager.clock() + builders.seconds(30))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    [kept] = acts.aggregate(manager, lease).hosts
+    assert [each.name for each in
+            manager.client.list_resources(builders.an_admin(), 'host')] == [kept]
+    assert acts.freepool(manager) == ()
+    acts.change(manager, lease, end_now=True)
+    manager.run_until(manager.clock() + builders.seconds(30))
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+
+
+def test_a_return_that_was_given_up_is_tried_again_when_the_lease_is_deleted(manager, cloud):
+    lease = hunting.hunted(manager, manager.create(hunting.a_request(1)))
+    cloud.fail('nova.remove_hosts', 999, errors.CloudError(service='Nova', reason='no'))
+    cloud.fail('placement.empty_child', 999, errors.CloudError(service='Placement', reason='no'))
+    manager.run_until(lease.end + builders.minutes(10))
+    lease = manager.lease(lease)
+    given = lease.event(agenda.GIVE_BACK)
+    assert given is None or given.status == lifecycle.EVENT_ERROR, given
+    cloud.fail('nova.remove_hosts', 0, None)
+    cloud.fail('placement.empty_child', 0, None)
+    acts.delete(manager, lease)
+    manager.run_until(manager.clock() + builders.minutes(10))
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+
+
+NO = errors.CloudError(service='Nova', reason='Host c1 says no')
+
+
+def _with_a_fence_that_stays(manager, cloud):
+    """A hunt of half a minute with a host that is enrolled, and whose fence does not come down."""
+    cloud.fail('nova.enable_service', 999, NO)
+    lease = manager.create(hunting.a_request(1, acquire=hunting.HALF_A_MINUTE))
+    while hunt.ENROLLING not in hunting.states(manager.lease(lease)).values():
+        manager.run()
+        manager.clock.advance(hunting.seconds(1))
+    cloud.fail('nova.enable_service', 0, None)
+    return lease
+
+
+def test_a_fence_comes_down_although_the_host_cannot_be_dismissed(manager, cloud):
+    lease = _with_a_fence_that_stays(manager, cloud)
+    cloud.fail('placement.empty_child', 999, NO)
+    manager.clock.advance(hunting.seconds(40))
+    manager.run()
+    assert hunting.fences(cloud) == {}
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 'did not get its resources' in lease.reason
+    assert 'could not be undone yet' in lease.reason
+    assert 'c1' not in lease.reason
+    assert (hunt.NOT_UNDONE, NO.message) in [
+        (line.what, line.why)
+        for line in manager.client.lease_history(builders.an_admin(), lease.id)]
+    cloud.fail('placement.empty_child', 0, None)
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.TIMEDOUT
+    assert 'undone' not in lease.reason
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+
+
+def test_one_host_that_fails_does_not_keep_the_fences_of_others_up(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 600, group='simulated')
+    lease = manager.create(hunting.a_request(3, acquire=hunting.HALF_A_MINUTE))
+    manager.run()
+    assert len(hunting.fences(cloud)) == 3
+    cloud.fail('nova.enable_service', 1, NO)
+    manager.clock.advance(hunting.seconds(40))
+    manager.run()
+    assert len(hunting.fences(cloud)) == 1
+    assert hunting.hunted(manager, lease).state == lifecycle.TIMEDOUT
+    assert hunting.fences(cloud) == {}
+
+
+def test_what_takes_its_time_to_be_undone_is_told(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 300, group='simulated')
+    for each in cloud.servers():
+        cloud.mark_server(each.id, 'SHUTOFF')
+    lease = manager.create(hunting.a_request(2, acquire=hunting.HALF_A_MINUTE))
+    lease = hunting.hunted(manager, lease, within=60)
+    assert lease.state == lifecycle.ACQUIRING
+    assert 'being undone: Nova: 2 hosts are being given back.' in lease.reason
+    assert hunting.hunted(manager, lease, within=400).state == lifecycle.TIMEDOUT

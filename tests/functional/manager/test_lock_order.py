@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Locks are taken in one order, which :mod:`climate.db` says, so that nobody waits in a circle.
+
+CLIMATE_RACE_ROUNDS says how often managers race for the line; a few times by default.
+"""
+import concurrent.futures
+import contextlib
+import os
+import threading
+
+import acts
+import builders
+import hunting
+import pytest
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import resources
+from climate.domain import audit
+from climate.domain import lifecycle
+from climate.manager import audit as auditor
+from climate.manager import repairs
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+# Whoever has locked the line may have the last two the other way round.
+_ORDER = ('resources', 'leases', 'line', 'events', 'acquisitions')
+_ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
+
+
+@pytest.fixture
+def locked(database):
+    """The kinds of rows that each transaction locks, in the order in which it first does."""
+    found, current = [], []
+
+    def note(_connection, statement, *_arguments):
+        if isinstance(statement, sa.Update | sa.Delete):
+            names = [statement.table.name]
+        elif isinstance(statement, sa.Select) and statement._for_update_arg is not None:
+            names = [each.name for each in statement.get_final_froms()]
+        else:
+            return
+        current.extend(name for name in names if name in _ORDER and name not in current)
+
+    def end(_connection):
+        found.append(tuple(current))
+        current.clear()
+    for name, listener in (('before_execute', note), ('commit', end), ('rollback', end)):
+        sa.event.listen(database.engine, name, listener)
+    return found
+
+
+def in_order(found):
+    """True where none of the transactions locks anything that should have been locked before."""
+    wrong = {kinds for kinds in found if list(kinds) != sorted(kinds, key=_ORDER.index)
+             and kinds[-3:] != ('line', 'acquisitions', 'events')}
+    assert not wrong, wrong
+    return True
+
+
+def test_those_who_wait_in_line_are_served_in_the_order_of_locks(manager, locked):
+    manager.enrol(4)
+    full = [acts.active(manager, end=NOON + hours(9)) for _ in range(4)]
+    for kind, count, fields in (('wait', 4, {'not_after': NOON + minutes(30)}), ('wait', 1, {}),
+                                ('retries', 2, {'retries': 1}), ('wait', 1, {}),
+                                ('retries', 1, {'retries': 50})):
+        manager.clock.advance(builders.seconds(1))
+        last = acts.sought(manager, kind, builders.hosts(count), **fields)
+    manager.run()
+    manager.clock.advance(minutes(1))
+    acts.end(manager, full[0])
+    urgent = acts.sought(manager, 'wait', builders.hosts(2), caller=builders.an_admin(),
+                         priority=1)
+    acts.end(manager, full[1])
+    acts.delete(manager, urgent)
+    acts.delete(manager, last)
+    manager.run_until(NOON + hours(1))
+    assert ('leases', 'line', 'events', 'acquisitions') in locked
+    assert ('resources', 'leases', 'line', 'events', 'acquisitions') in locked
+    assert in_order(locked)
+
+
+def test_leases_are_healed_in_the_order_of_locks(manager, locked):
+    first, second, third = manager.enrol(3)
+    broken = [manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))
+              for _ in range(2)]
+    later = manager.create(builders.a_lease(
+        builders.hosts(1, criteria=acts.named(third)), start=NOON + hours(20),
+        end=NOON + hours(21)))
+    for host in (first, second):
+        acts.disable(manager, host)
+    manager.run_until(NOON + hours(2))
+    acts.change(manager, later, start=NOON + hours(22), end=NOON + hours(23))
+    acts.delete(manager, broken[0])
+    acts.enable(manager, first)
+    manager.run()
+    assert manager.lease(broken[1]).state == lifecycle.ACTIVE
+    manager.run_until(NOON + hours(9))
+    assert in_order(locked)
+
+
+def test_hosts_are_cleared_in_the_order_of_locks(conf, manager, locked):
+    cloud = hunting.lent_cloud(conf, manager)
+    lease = hunting.hunted(manager, manager.create(hunting.a_request()))
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    manager.run_until(lease.end + hunting.seconds(5))
+    assert not hunting.fences(cloud)
+    assert ('resources', 'leases', 'acquisitions') in locked
+    assert in_order(locked)
+
+
+@contextlib.contextmanager
+def deadlocks(database):
+    """The deadlocks that the database breaks meanwhile, as a list that grows."""
+    found = []
+
+    def note(context):
+        if 'deadlock' in str(context.original_exception).lower():
+            found.append(f'{context.original_exception}: {context.statement}')
+    sa.event.listen(database.engine, 'handle_error', note)
+    yield found
+    sa.event.remove(database.engine, 'handle_error', note)
+
+
+def at_once(*works):
+    """Do several things at the same moment, each on a thread of its own."""
+    together = threading.Barrier(len(works))
+
+    def begin(work):
+        together.wait(timeout=60)
+        work()
+    with concurrent.futures.ThreadPoolExecutor(len(works)) as threads:
+        for each in [threads.submit(begin, work) for work in works]:
+            each.result()
+
+
+def crowded_line(manager, others, spare):
+    """Several managers serve a line while others are leaving it, and hosts come and go."""
+    running = [manager.create(builders.a_lease(end=manager.clock() + hours(9)))
+               for _ in range(6)]
+    manager.run()
+    acts.disable(manager, spare)
+    line = [acts.sought(manager, *wanted) for wanted in (
+        ('wait', builders.hosts(5)), ('wait', builders.hosts(2)),
+        ('retries', builders.hosts(3))) * 4]
+    manager.clock.advance(minutes(1))
+    for lease in running[:3]:
+        acts.change(manager, lease, end_now=True)
+    at_once(*(other.run for other in others),
+            lambda: [acts.delete(manager, lease) for lease in line[::3]],
+            lambda: [acts.change(manager, lease, end_now=True) for lease in running[3:]],
+            lambda: [change(manager, spare) for change in (
+                acts.enable, acts.disable, acts.enable)])
+    manager.run_until(manager.clock() + minutes(1))
+    for lease in line + running:
+        with contextlib.suppress(errors.LeaseNotFound):
+            acts.delete(manager, lease)
+    manager.run_until(manager.clock() + minutes(5))
+
+
+def test_managers_that_serve_the_line_at_once_never_wait_in_a_circle(manager, database):
+    if database.dialect == 'sqlite':
+        pytest.skip('SQLite has one writer.')
+    [spare, *_] = manager.enrol(6)
+    others = [builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
+              for _ in range(4)]
+    with deadlocks(database) as found:
+        for _ in range(_ROUNDS):
+            crowded_line(manager, others, spare)
+            assert acts.is_clean(manager, 6)
+    assert found == []
+
+
+def _enrol(manager, host, lease):
+    other = sorted(manager.cloud.host_names())[2]
+    return manager.client.create_resource(builders.an_admin(), 'host', other, {}).name == other
+
+
+def _say(manager, host, lease):
+    said = manager.client.update_resource(builders.an_admin(), 'host', host.id, {'rack': '7'})
+    return said.properties == {'rack': '7'}
+
+
+def _shorten(manager, host, lease):
+    return acts.change(manager, lease, end=NOON + hours(2)).end == NOON + hours(2)
+
+
+def _release(manager, host, lease):
+    [drift] = [each for each in auditor.Auditor(manager.core).look()
+               if each.repair == audit.RELEASE]
+    return list(repairs.Repairs(manager.core).make([drift]).values()) == [None]
+
+
+@pytest.mark.parametrize('deed', [_enrol, _say, _shorten, _release])
+def test_what_the_database_broke_is_done_again_and_nobody_is_told(manager, conf, database, deed):
+    host, held = manager.enrol(2)
+    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
+    with database.writer() as connection:
+        resources.hold(connection, [held.id], 'nobody')
+    breaking = acts.Breaking(database.engine.url.render_as_string(hide_password=False))
+    other = builders.Manager(conf, breaking, manager.clock, manager.cloud)
+    assert deed(other, host, lease)
+    assert breaking.breaks == 0
+    breaking.dispose()

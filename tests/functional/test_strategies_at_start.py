@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A strategy that cannot be used is told to the operator, before a user meets it."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+PROGRAMS = pathlib.Path(sys.executable).parent
+
+
+@pytest.fixture
+def run(database, tmp_path):
+    """callable(program, words…, strategy): (exit status, all that it said)."""
+    if database.dialect != 'sqlite':
+        pytest.skip('The programs read a configuration with a file of SQLite.')
+
+    def run(program, *words, strategy='fewest-instances'):
+        path = tmp_path / 'climate.conf'
+        path.write_text(f"""[cloud]
+driver = simulated
+[database]
+connection = sqlite:///{tmp_path}/climate.sqlite
+[simulated]
+state = {tmp_path}/cloud.sqlite
+[acquire]
+migration_strategy = {strategy}
+""")
+        done = subprocess.run(
+            [str(PROGRAMS / program), '--config-file', str(path), *words],
+            capture_output=True, text=True, check=False, timeout=120,
+            env={**os.environ, 'PYTHONPATH': str(tmp_path), 'CLIMATE_STATE': str(tmp_path)})
+        return done.returncode, done.stdout + done.stderr
+    return run
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """A package with a strategy that does not load."""
+    about = tmp_path / 'broken-1.0.dist-info'
+    about.mkdir()
+    (about / 'METADATA').write_text('Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n')
+    (about / 'entry_points.txt').write_text(
+        '[climate.acquire.strategies]\nby-dice = no_such_module:ByDice\n')
+
+
+@pytest.mark.parametrize('program', ['climate-manager', 'climate-standalone'])
+def test_a_default_that_is_not_installed_ends_the_start_with_the_known_ones(run, program):
+    status, said = run(program, strategy='by-dice')
+    assert status == 1
+    assert (f'{program}: [acquire] migration_strategy: "by-dice" is not installed; known are: '
+            'cheapest, fewest-instances, least-memory, stopped-first.') in said
+
+
+def test_one_that_does_not_load_ends_the_start(run, broken):
+    status, said = run('climate-manager')
+    assert status == 1
+    assert 'by-dice does not load: No module named' in said
+
+
+def test_the_check_before_an_upgrade_tells_of_it(run):
+    status, said = run('climate-status', 'upgrade', 'check')
+    assert 'Strategies' in said, said
+    assert 'Failure' not in said
+    status, said = run('climate-status', 'upgrade', 'check', strategy='by-dice')
+    assert status == 2
+    assert '"by-dice" is not installed' in ' '.join(said.replace('|', ' ').split())

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens by chance to a line of leases that wait, from its beginning until it is empty."""
+import collections
+import random
+import uuid
+
+import builders
+import line_world
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import tables
+from climate.domain import acquire
+from climate.domain import lifecycle
+from climate.domain import records
+
+_HOSTS, _MOST_HOSTS = 12, 15
+_SIZES = (1, 1, 1, 2, 2, 3, 5, 8)
+_LONG = builders.hours(900)
+_STEPS = 400
+# So often somebody else does something before a transaction.
+_MEDDLING = 0.02
+
+
+class Trial:
+    """One trial, whose luck is all in its seed.
+
+    :param waiting: how many leases stand in line at first.
+    :param managers: 1 or 2.
+    :ivar acts: {what: how often it was done}.
+    """
+
+    def __init__(self, conf, database, seed, waiting, managers):
+        self._luck = random.Random(seed)
+        cleaning = self._luck.choice((0, 0, 0, 5))
+        share = self._luck.choice((0.5, 0.5, 0.2, 1))
+        conf.set_override('cleaning_minutes', cleaning, group='manager')
+        conf.set_override('hold_back_share', share, group='acquire')
+        conf.set_override('hosts', _HOSTS, group='simulated')
+        self.line = line_world.Line(conf, database, builders.minutes(cleaning))
+        self.acts = collections.Counter()
+        self._managers = managers
+        self._client, self._clock = self.line.first.client, self.line.clock
+        self._ids = []
+        self._deleted = set()
+        # Of the lease that is first: its id, and how often something was given back since.
+        self._patience = None, 0
+        self._meddles = False
+        database.before = self._meddle
+        self.line.first.enrol(_HOSTS)
+        for _ in range(_HOSTS):
+            self._create(builders.hosts(), end=builders.NOON + _LONG)
+        self.line.settle()
+        for _ in range(waiting):
+            self._clock.advance(builders.seconds(self._luck.choice((0, 1))))
+            self._stand_in_line()
+
+    def run(self):
+        """Let things happen until nobody waits any more, and judge how each lease came out."""
+        self.line.settle()
+        sight = self.line.check_at_rest()
+        for _ in range(_STEPS):
+            if not sight.line:
+                break
+            sight = self._step(sight)
+        assert not sight.line, 'Somebody waits for ever.'
+        self._judge_ends()
+
+    def _step(self, before):
+        first = before.line[0]
+        act = self._luck.choice((
+            self._end_some, self._end_some, self._end_some, self._shrink, self._shrink,
+            self._enrol, self._delete_one, self._stand_in_line, self._take_now,
+            self._let_time_pass))
+        self.acts[act.__name__.strip('_')] += 1
+        released = bool(act())
+        if self._managers > 1:
+            self.line.second.claim()
+            self._meddles = True
+        self.line.settle()
+        self._meddles = False
+        sight = self.line.check_at_rest()
+        self._judge_patience(first, sight, released)
+        return sight
+
+    def _meddle(self):
+        """Sometimes, and never while something of this kind is done, another one is faster."""
+        if not self._meddles or self._luck.random() > _MEDDLING:
+            return
+        self._meddles = False
+        self.acts['meddled'] += 1
+        self._luck.choice((self.line.second.claim, self.line.second.finish, self.line.first.run,
+                           self._end_some, self._delete_one, self._stand_in_line))()
+        self._meddles = True
+
+    def _judge_patience(self, first, sight, released):
+        """The first in line is served after as many releases as it needs hosts, at the latest."""
+        if not sight.line or sight.line[0].id != first.id or self.line.cleaning:
+            self._patience = None, 0
+            return
+        lease_id, count = self._patience
+        count = count + released if lease_id == first.id else 0
+        self._patience = first.id, count
+        # Each release gives it one host at least, and it keeps what it has.
+        assert sight.has(sight.line[0]) >= min(count, first.request['min'])
+        assert count < first.request['min'], f'{first} is starving.'
+
+    def _judge_ends(self):
+        self.line.first.run_until(self._clock() + 2 * _LONG)
+        with self.line.database.reader() as connection:
+            told = {(row.lease_id, row.what)
+                    for row in connection.execute(sa.select(tables.HISTORY))}
+        for lease_id in self._ids:
+            lease = self._client.get_lease(builders.a_member(), lease_id)
+            got = (lease_id, lifecycle.ACQUIRED) in told
+            self.acts['acquired' if got else lease.state] += 1
+            if lease_id in self._deleted or got:
+                assert lease.state == lifecycle.TERMINATED, lease
+                assert (lease.deleted_at is not None) == (lease_id in self._deleted)
+            elif lease.state == lifecycle.ERROR:
+                assert lease.acquisition.type == acquire.RETRIES, lease
+                assert lease.acquisition.attempts == lease.acquisition.retries + 1
+            else:
+                assert lease.state == lifecycle.TIMEDOUT, lease
+                assert lease.ended_at >= lease.given_up_at, lease
+        assert not line_world.look(self.line.database).line
+        assert {each.held_by for each in self._client.list_resources(
+            builders.an_admin(), 'host')} == {None}
+
+    def _stand_in_line(self):
+        luck = self._luck
+        asked = {'type': 'wait', 'priority': luck.choice((0, 0, 0, 0, 5, 10))}
+        if luck.random() < 0.4:
+            asked['not_after'] = self._clock() + builders.hours(luck.choice((1, 3, 30)))
+        if luck.random() < 0.4:
+            asked = {'type': 'retries', 'retries': luck.choice((6, 30)),
+                     'retry_pause_seconds': luck.choice((30, 600))}
+        if asked.get('priority'):
+            # It may come before the first, and take what is held back for that.
+            self._patience = None, 0
+        span = {'duration_seconds': _LONG.total_seconds()}
+        if luck.random() < 0.2:
+            span = {'end': self._clock() + luck.choice((builders.hours(1), _LONG))}
+        self._create(builders.hosts(luck.choice(_SIZES)), acquire=records.Acquire(**asked), **span)
+
+    def _take_now(self):
+        """Somebody who does not wait takes what is free, and not held back."""
+        try:
+            self._create(builders.hosts(), end=self._clock() + _LONG)
+        except errors.NotEnough:
+            self.acts['refused'] += 1
+
+    def _create(self, *reservations, **options):
+        lease_id = str(uuid.UUID(int=self._luck.getrandbits(128), version=4))
+        self._client.create_lease(builders.a_member(), lease_id,
+                                  builders.a_lease(*reservations, **options))
+        if 'acquire' in options:
+            self._ids.append(lease_id)
+
+    def _end_some(self):
+        """Whether somebody gave something back."""
+        running = self._leases('active')
+        some = self._luck.sample(running, min(len(running), self._luck.choice((1, 1, 2, 4, 8))))
+        for lease in some:
+            self._change(lease.id, end_now=True)
+        return bool(some)
+
+    def _shrink(self):
+        large = [each for each in self._leases('active')
+                 if len(each.reservations[0].resource_ids) > 1]
+        if large:
+            lease = self._luck.choice(large)
+            count = self._luck.randrange(1, len(lease.reservations[0].resource_ids))
+            self._change(lease.id, reservations=(records.ReservationRequest(
+                None, {'min': count, 'max': count}, id=lease.reservations[0].id),))
+        return bool(large)
+
+    def _change(self, lease_id, **changes):
+        self._clock.advance(builders.seconds(1))
+        self._client.update_lease(builders.a_member(), lease_id,
+                                  records.LeaseChanges(lenient=False, **changes))
+
+    def _delete_one(self):
+        waiting = [each.id for each in self._leases('in_progress')
+                   if each.id not in self._deleted]
+        if waiting:
+            self._deleted.add(lease_id := self._luck.choice(waiting))
+            self._client.delete_lease(builders.a_member(), lease_id)
+
+    def _enrol(self):
+        count = len(self._client.list_resources(builders.an_admin(), 'host'))
+        if count < _MOST_HOSTS:
+            self.line.first.cloud.add_host(f'new-{count}')
+            self._client.create_resource(builders.an_admin(), 'host', f'new-{count}', {})
+        return count < _MOST_HOSTS
+
+    def _let_time_pass(self):
+        self.line.first.run_until(self._clock() + builders.seconds(
+            self._luck.choice((1, 30, 61, 600, 3600))))
+
+    def _leases(self, status):
+        return self._client.list_leases(builders.a_member(), records.LeaseQuery(status=status))
