@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is written beside a change, in its transaction: its history and the news of it."""
+import re
+
 import sqlalchemy as sa
 
 from climate.db import engine
@@ -28,6 +30,8 @@ _LAST = (sa.select(HISTORY.c.why).where(HISTORY.c.lease_id == sa.bindparam('of_l
                                         HISTORY.c.what == sa.bindparam('kind'))
          .order_by(HISTORY.c.id.desc()).limit(1))
 
+_MOMENT = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?')
+
 
 def note(connection, lease_id, now, who, what, why=None):
     """Add a line to the history of a lease."""
@@ -39,9 +43,10 @@ def note_if_new(connection, lease_id, now, who, what, why):
     """Add such a line where the last one of its kind (`what`) says anything else.
 
     For what goes on for as long as nobody mends it: it is told once, not each time it is found.
+    That a moment in it has moved on is nothing else.
     """
     last = connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
-    if last is None or last.why != why:
+    if last is None or _timeless(last.why) != _timeless(why):
         note(connection, lease_id, now, who, what, why)
 
 
@@ -87,6 +92,10 @@ def leave(connection, owner, ids):
 def has_unsent(connection):
     """True where a notification waits in the outbox."""
     return connection.execute(_ANY).scalar() is not None
+
+
+def _timeless(text):
+    return text and _MOMENT.sub('', text)
 
 
 def sent(connection, ids):

@@ -141,7 +141,7 @@ class Tries:
             text = trusts.with_notice(lease, words.attempt(lease, attempts, next_at, reason))
             if text != current.reason:
                 # What was found before, and costs nothing, is not told again.
-                journal.note(connection, lease.id, now, 'climate', 'attempt', text)
+                journal.note_if_new(connection, lease.id, now, 'climate', 'attempt', text)
             if next_at is None:
                 events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
                 acquisitions.change(connection, lease.id, now, attempts=attempts)

@@ -207,6 +207,10 @@ def test_what_was_said_last_of_its_kind_is_not_said_again(database):
             journal.note_if_new(connection, lease_id, NOON, 'climate', what, why)
         assert [line.why for line in journal.history(connection, 'one')] == ['a', 'x', None, 'a']
         assert len(journal.history(connection, 'two')) == 1
+        for minute in range(3):
+            journal.note_if_new(connection, 'two', NOON, 'climate', 'attempt',
+                                f'It fits from 2030-05-01 12:0{minute} UTC.')
+        assert len(journal.history(connection, 'two')) == 2
 
 
 def test_news_are_claimed_oldest_first_by_one_sender_until_they_are_sent(database):
