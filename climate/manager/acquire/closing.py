@@ -29,11 +29,15 @@ def acquired(connection, lease, span, now, prepares):
     """
     near = None
     if lease.before_end is not None:
-        # The same distance from the end; never before the start.
-        near = max(span.start, span.end - (lease.end - lease.before_end))
+        # The same distance from the end.
+        near = span.end - (lease.end - lease.before_end)
+    notices = [(agenda.NOTIFY, at) for at in lease.acquisition.notify_at]
+    late = sorted(at for _, at in [*notices, (agenda.BEFORE_END, near)]
+                  if at is not None and at < span.start)
+    near = None if near in late else near
     lease = dataclasses.replace(lease, start=span.start, end=span.end, before_end=near)
     happening = agenda.moments_of(lease)
-    happening += [(agenda.NOTIFY, at) for at in lease.acquisition.notify_at]
+    happening += [(kind, at) for kind, at in notices if at not in late]
     if prepares:
         happening.append((agenda.PREPARE, now))
     events.add(connection, [events.new(lease.id, kind, at, now) for kind, at in happening])
@@ -42,6 +46,9 @@ def acquired(connection, lease, span, now, prepares):
                   state=lifecycle.ACQUIRING_ENDS[lifecycle.ACQUIRED], reason=None)
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
                  f'{lease.start.isoformat()} to {lease.end.isoformat()}')
+    if late:
+        journal.note(connection, lease.id, now, 'climate', 'notices left out', (
+            f'Their time passed before: {", ".join(at.isoformat() for at in late)}'))
     notify.publish(connection, leases.get(connection, lease.id), now, 'acquired')
     if lease.acquisition.type in acquire.QUEUED:
         # What is left may be enough for who comes next; for those before it it was too little.
