@@ -29,9 +29,10 @@ OPTS = [
                help='How often a waiting request is tried by the clock, in seconds: besides '
                     'whenever somebody gives something back.'),
     cfg.FloatOpt('hold_back_share', default=0.5, min=0, max=1,
-                 help='The part of what is free that is held back, rounded up, at each try of '
-                      'the first request in line while it does not fit, so that smaller ones do '
-                      'not starve it. 0: nothing is.'),
+                 help='The part, rounded up, of what is free that is held back for the first '
+                      'request in line while it does not fit, each time that something was given '
+                      'back, so that smaller ones do not starve it. It keeps what was held back '
+                      'for it before; time alone adds nothing. 0: nothing is held back.'),
     cfg.StrOpt('migration_strategy', default='fewest-instances',
                help='Which hosts are cleared first for a best-effort lease, where its request '
                     'does not say: an entry point of climate.acquire.strategies.'),

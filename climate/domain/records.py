@@ -157,6 +157,10 @@ class Acquisition:
     plan: Mapping[str, Any] | None = None
     created_at: Moment | None = None
 
+    def by_clock(self, now: Moment) -> bool:
+        """True for a try that is made because its time has come: nothing was given back."""
+        return (self.wakes == self.heard and self.next_at is not None and self.next_at <= now)
+
 
 @dataclasses.dataclass(frozen=True)
 class HistoryLine:

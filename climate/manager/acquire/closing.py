@@ -17,6 +17,7 @@ from climate.manager import notify
 from climate.manager import trusts
 from climate.manager.acquire import line
 from climate.manager.acquire import returns
+from climate.manager.acquire import words
 
 LOG = log.getLogger(__name__)
 
@@ -31,11 +32,15 @@ def acquired(connection, lease, span, now, prepares):
     """
     near = None
     if lease.before_end is not None:
-        # The same distance from the end; never before the start.
-        near = max(span.start, span.end - (lease.end - lease.before_end))
+        # The same distance from the end.
+        near = span.end - (lease.end - lease.before_end)
+    notices = [(agenda.NOTIFY, at) for at in lease.acquisition.notify_at]
+    late = sorted(at for _, at in [*notices, (agenda.BEFORE_END, near)]
+                  if at is not None and at < span.start)
+    near = None if near in late else near
     lease = dataclasses.replace(lease, start=span.start, end=span.end, before_end=near)
     happening = agenda.moments_of(lease)
-    happening += [(agenda.NOTIFY, at) for at in lease.acquisition.notify_at]
+    happening += [(kind, at) for kind, at in notices if at not in late]
     if prepares:
         happening.append((agenda.PREPARE, now))
     events.add(connection, [events.new(lease.id, kind, at, now) for kind, at in happening])
@@ -45,6 +50,9 @@ def acquired(connection, lease, span, now, prepares):
                   reason=trusts.with_notice(lease, None))
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
                  str(lease.interval))
+    if late:
+        journal.note(connection, lease.id, now, 'climate', 'notices left out', (
+            f'Their time passed before: {", ".join(map(words.shown, late))}'))
     lease = leases.get(connection, lease.id)
     notify.publish(connection, lease, now, 'acquired')
     returns.order(connection, lease, now)

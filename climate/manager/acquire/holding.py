@@ -40,7 +40,8 @@ class Holding:
     def hold(self, lease, wishes, span, now):
         """Hold back the share for a claimed lease that is first in line and does not fit.
 
-        Never more than it needs. What was held back before stays where it still can.
+        Never more than it needs. What was held back before stays where it still can; more comes to
+        it only after something was given back, or how often it is looked would count.
 
         :returns: how many copies are held back now; 0 where it is not the first.
         :raises ClaimLost: another manager has taken the lease over.
@@ -50,7 +51,8 @@ class Holding:
                 return 0
         wishes = [wish for wish in wishes if not wish.need.optional]
         avoid = self._too_small(wishes, span)
-        parts = [self._part(wish, span, now, avoid) for wish in wishes]
+        share = 0 if lease.acquisition.by_clock(now) else self._share
+        parts = [self._part(wish, span, now, avoid, share) for wish in wishes]
 
         def write(connection, chosen):
             claims.refuse_overtaken(connection, lease)
@@ -65,14 +67,17 @@ class Holding:
             # Others were faster each time; the next try holds back what they left.
             return 0
 
-    def _part(self, wish, span, now, avoid):
-        """The Wish for what is held back of what another Wish needs."""
+    def _part(self, wish, span, now, avoid, share):
+        """The Wish for what is held back of what another Wish needs.
+
+        :param share: the part of what is free that comes to what is held back already.
+        """
         free = self._booking.plan([_at_most(wish, _ALL)], span, now, avoid)
         kept = collections.Counter(wish.keep)
         held = sum(min(given.copies, kept[given.resource_id]) for given in free)
         more = sum(given.copies for given in free) - held
         return _at_most(wish, min(wish.need.demand.at_least,
-                                  held + math.ceil(self._share * more)))
+                                  held + math.ceil(share * more)))
 
     def _too_small(self, wishes, span):
         """Ids of resources that could never have all copies of a wish that needs them together."""

@@ -26,7 +26,7 @@ def attempt(lease, attempts, next_at, reason):
     elif lease.given_up_at is not None and lease.given_up_at <= next_at:
         following = 'the last one in its time'
     else:
-        following = f'next at {_shown(next_at)}'
+        following = f'next at {shown(next_at)}'
     return f'Attempt {attempts} of {acquisition.retries + 1}, {following}: {reason}'
 
 
@@ -46,9 +46,10 @@ def not_undone(lease, error):
 
 def too_late(lease, achieved=None):
     """Why a lease was given up whose time passed, and what was achieved until then."""
-    text = f'It did not get its resources by {_shown(lease.given_up_at)}.'
+    text = f'It did not get its resources by {shown(lease.given_up_at)}.'
     return ' '.join(filter(None, (text, achieved or lease.reason)))
 
 
-def _shown(moment):
+def shown(moment):
+    """A moment as it stands in texts."""
     return f'{moment:%Y-%m-%d %H:%M:%S} UTC'

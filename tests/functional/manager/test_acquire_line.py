@@ -9,6 +9,7 @@ import pytest
 from climate import errors
 from climate.db import allocations
 from climate.db import resources
+from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import audit as auditor
@@ -60,6 +61,23 @@ def test_one_that_does_not_fit_lets_the_next_one_have_what_is_not_held_back(mana
     assert states(manager, [large, small]) == [lifecycle.ACQUIRING, lifecycle.ACTIVE]
     assert held(manager, large) == 2
     assert 'Held back for it meanwhile: 2.' in manager.lease(large).reason
+
+
+def test_more_is_held_back_after_a_release_and_not_after_another_look(manager):
+    manager.enrol(8)
+    full = [acts.active(manager, builders.hosts(count), end=NOON + hours(9))
+            for count in (1, 1, 6)]
+    large = waiting(manager, 8)
+    manager.run()
+    acts.end(manager, full[2])
+    assert held(manager, large) == 3
+    tries = manager.lease(large).event(agenda.ACQUIRE).claim_no
+    manager.run_until(manager.clock() + minutes(30))
+    assert manager.lease(large).event(agenda.ACQUIRE).claim_no > tries + 5
+    assert held(manager, large) == 3
+    # Of the four that are free then.
+    acts.end(manager, full[1])
+    assert held(manager, large) == 5
 
 
 def test_what_is_held_back_nobody_else_can_have(manager, full):

@@ -210,16 +210,24 @@ def test_the_same_request_again_is_the_same_lease(manager, full):
     assert manager.create(request).id == lease.id
 
 
-def test_notices_are_told_from_the_moment_it_has_its_resources(manager, full):
+def test_notices_whose_time_passed_before_it_had_its_resources_are_left_out(manager, full):
     lease = manager.create(builders.a_lease(
-        end=NOON + hours(5), notify_at=(NOON + minutes(30), NOON + hours(2)),
+        end=NOON + hours(5), before_end=NOON + minutes(40),
+        notify_at=(NOON + minutes(30), NOON + hours(2)),
         acquire=records.Acquire('retries', retry_pause_seconds=600)))
     assert [each.kind for each in lease.events] == [agenda.ACQUIRE]
     manager.clock.advance(hours(1))
     acts.end(manager, full)
-    assert acts.history(manager, lease).count('notify') == 1
+    assert acts.history(manager, lease).count('notify') == 0
+    [left_out] = [each.why for each in acts.told(manager, lease)
+                  if each.what == 'notices left out']
+    assert left_out == ('Their time passed before: 2030-05-01T12:30:00+00:00, '
+                        '2030-05-01T12:40:00+00:00')
+    assert manager.lease(lease).before_end is None
     manager.run_until(NOON + hours(2))
-    assert acts.history(manager, lease).count('notify') == 2
+    assert acts.history(manager, lease).count('notify') == 1
+    manager.run_until(NOON + hours(6))
+    assert 'before_end_lease' not in acts.history(manager, lease)
 
 
 @pytest.mark.parametrize('retries', [1, 5])
