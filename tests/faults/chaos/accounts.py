@@ -17,6 +17,8 @@ class Accounts:
     events: list
     allocations: list
     managers: list
+    acquisitions: list
+    lent: list
     outbox: int
 
     @property
@@ -25,7 +27,7 @@ class Accounts:
         return [
             *(f'lease {row["id"]} is {row["state"]}, task {row["task"]}' for row in self.leases
               if row['deleted_at'] is None and (row['task'] or row['state'] not in (
-                  lifecycle.TERMINATED, lifecycle.ERROR)))][:5] + [
+                  *lifecycle.OVER, lifecycle.ERROR)))][:5] + [
             *(f'{row["kind"]} of {row["lease_id"]} is {row["status"]}' for row in self.events
               if row['status'] in (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS))][:5] + (
             [f'{self.outbox} notifications are unsent'] if self.outbox else [])
@@ -40,6 +42,9 @@ def read(url):
                 leases=_rows(connection, tables.LEASES), events=_rows(connection, tables.EVENTS),
                 allocations=_rows(connection, tables.ALLOCATIONS),
                 managers=_rows(connection, tables.MANAGERS),
+                acquisitions=_rows(connection, tables.ACQUISITIONS),
+                lent=[row['name'] for row in _rows(connection, tables.RESOURCES)
+                      if row['lent_to'] is not None and row['withdrawn_at'] is None],
                 outbox=connection.execute(
                     sa.select(sa.func.count()).select_from(tables.OUTBOX)).scalar_one())
     finally:

@@ -9,6 +9,8 @@ import uuid
 
 import requests
 
+# What a lease asks for that takes its time to be acquired, and how often one does.
+_PATIENT = 0.4
 # A lost connection, and what a frozen API never answers, beside the codes of the answers.
 LOST = 'no answer'
 _DOUBTFUL = (LOST, 500, 502, 503, 504)
@@ -19,6 +21,7 @@ _REPEATS = 6
 class Promise:
     """What one client knows of one lease that it asked for.
 
+    :ivar seconds: how long it was to be, where it is counted from when it was acquired.
     :ivar doubtful: an answer was lost, so a manager that stood still may make the lease even
         after another one has refused it.
     :ivar ends: when the lease may end by what was answered; `perhaps_ends` by what is in doubt.
@@ -28,6 +31,7 @@ class Promise:
     key: str
     project: str
     body: dict
+    seconds: int = 0
     lease_id: str | None = None
     refused: bool = False
     doubtful: bool = False
@@ -77,12 +81,13 @@ class Door:
     def create(self, promise):
         """Ask for the lease of a Promise, with its key; returns the code."""
         code, found = self.ask('POST', '/leases', promise.project, promise.body, promise.key)
-        if code == 201:
+        if code in (201, 202):
             lease = found['lease']
             if promise.lease_id not in (None, lease['id']):
                 promise.others.add(lease['id'])
             promise.lease_id = lease['id']
-            promise.ends.add(lease['end'])
+            if code == 201:
+                promise.ends.add(lease['end'])
         else:
             promise.refused = code not in _DOUBTFUL
             promise.doubtful |= not promise.refused
@@ -109,8 +114,12 @@ class Client(threading.Thread):
     def _live_one_lease(self):
         promise = Promise(key=str(uuid.UUID(int=self._chances.getrandbits(128))),
                           project=self._project, body={})
-        promise.body = {'name': promise.key, **self._span(), 'reservations': [{
-            'resource_type': 'physical:host', 'min': 1, 'max': self._chances.choice((1, 1, 2))}]}
+        promise.seconds = self._chances.randint(2, 8)
+        span = self._patience() if self._chances.random() < _PATIENT else self._start()
+        promise.body = {
+            'name': promise.key, **span, 'duration': f'{promise.seconds}s', 'reservations': [{
+                'resource_type': 'physical:host', 'min': 1,
+                'max': self._chances.choice((1, 1, 2))}]}
         self.promises.append(promise)
         for _ in range(self._chances.randint(1, _REPEATS)):
             if self.door.create(promise) not in _DOUBTFUL or self._stopping.is_set():
@@ -122,13 +131,19 @@ class Client(threading.Thread):
             self._pause(0.2, 2)
             self._chances.choices((self._move_end, self._end, self._delete), (6, 1, 2))[0](promise)
 
-    def _span(self):
-        """From now on, or from soon on, for a few seconds."""
-        duration = f'{self._chances.randint(2, 8)}s'
+    def _start(self):
+        """Now, or soon."""
         if self._chances.random() < 0.5:
-            return {'duration': duration}
-        start = _now() + datetime.timedelta(seconds=self._chances.randint(1, 6))
-        return {'start': _text(start), 'duration': duration}
+            return {}
+        return {'start': _text(_now() + datetime.timedelta(seconds=self._chances.randint(1, 6)))}
+
+    def _patience(self):
+        """Whenever it can be had, in one of the ways in which that can be asked for."""
+        not_after = _now() + datetime.timedelta(seconds=self._chances.randint(2, 15))
+        return {'acquire': self._chances.choice((
+            {'type': 'retries', 'retries': 3, 'retry_pause_seconds': 1},
+            {'type': 'wait', 'not_after': _text(not_after)},
+            {'type': 'best-effort', 'timeout_seconds': 10}))}
 
     def _move_end(self, promise):
         """Prolong or shrink it."""

@@ -4,10 +4,14 @@ import collections
 import dataclasses
 
 from climate.api import times
+from climate.domain import acquire
+from climate.domain import agenda
 from climate.domain import lifecycle
 
 # What an event may take beside the faults: the work itself, on a machine with much else to do.
 _WORK_SECONDS = 8
+# These are tried again and again from their moment on, until they go well.
+_TRIED = (agenda.ACQUIRE, agenda.HEAL)
 
 
 @dataclasses.dataclass
@@ -30,6 +34,7 @@ def judge(promises, accounts, faults, recovery_seconds):
     verdict = Verdict()
     _compare(verdict, promises, accounts)
     verdict.doubled += _overlaps(accounts.allocations)
+    verdict.lost += [f'{name} is lent yet' for name in accounts.lent]
     for event in accounts.events:
         _time(verdict, event, faults, recovery_seconds)
     return verdict
@@ -38,6 +43,9 @@ def judge(promises, accounts, faults, recovery_seconds):
 def _compare(verdict, promises, accounts):
     """Each answer has its lease, each lease its answer."""
     leases = collections.defaultdict(list)
+    started = {event['lease_id'] for event in accounts.events if event['kind'] == agenda.START}
+    in_vain = {row['lease_id']: row for row in accounts.acquisitions
+               if row['type'] in acquire.LASTING and row['lease_id'] not in started}
     for row in accounts.leases:
         leases[row['name']].append(row)
     for promise in promises:
@@ -51,25 +59,40 @@ def _compare(verdict, promises, accounts):
         elif not made:
             verdict.lost.append(f'{promise.lease_id} is nowhere')
         else:
-            wrong = _wrong(promise, made[0])
+            wrong = _wrong(promise, made[0], in_vain.get(made[0]['id']))
             if wrong:
                 verdict.lost.append(f'{promise.lease_id}: {wrong}')
     verdict.doubled += [f'{rows[0]["id"]}: nobody asked for it' for rows in leases.values()]
 
 
-def _wrong(promise, row):
-    """What is wrong with the lease of a promise at the end, in words, or None."""
+def _wrong(promise, row, in_vain):
+    """What is wrong with the lease of a promise at the end, in words, or None.
+
+    :param in_vain: the row of its acquisition, where it was never acquired.
+    """
     if row['id'] != promise.lease_id:
         return f'its key is that of {row["id"]}'
-    if row['state'] != lifecycle.TERMINATED:
-        return f'it is {row["state"]}: {row["reason"]}'
     gone = row['deleted_at'] is not None
     if {'yes': not gone, 'no': gone, 'perhaps': False}[promise.deleted]:
         return f'deleted by its owner: {promise.deleted}; deleted at {row["deleted_at"]}'
-    if not gone and not _ended_as_asked(promise, times.shown(row['end'])):
+    if in_vain is not None and not gone and _was_given_up_rightly(row, in_vain):
+        return None
+    if row['state'] != lifecycle.TERMINATED:
+        return f'it is {row["state"]}: {row["reason"]}'
+    length = (row['end'] - row['start']).total_seconds()
+    by_itself = 'acquire' in promise.body and length == promise.seconds
+    if not gone and not by_itself and not _ended_as_asked(promise, times.shown(row['end'])):
         return (f'it ended {times.shown(row["end"])}, and was to end {sorted(promise.ends)}, '
                 f'perhaps {sorted(promise.perhaps_ends)}')
     return None
+
+
+def _was_given_up_rightly(row, in_vain):
+    """True where its time had passed, or it was tried as often as was asked for."""
+    if in_vain['type'] == acquire.RETRIES:
+        return (row['state'] == lifecycle.ERROR
+                and in_vain['attempts'] == in_vain['retries'] + 1)
+    return row['state'] == lifecycle.TIMEDOUT and row['ended_at'] >= in_vain['not_after']
 
 
 def _ended_as_asked(promise, end):
@@ -99,7 +122,8 @@ def _overlaps(allocations):
 
 def _time(verdict, event, faults, recovery_seconds):
     """An event that was carried out came no later than the faults explain."""
-    if event['status'] != lifecycle.EVENT_DONE or event['begun_at'] is None:
+    if (event['status'] != lifecycle.EVENT_DONE or event['begun_at'] is None
+            or event['kind'] in _TRIED):
         return
     due, done = event['at'].timestamp(), event['updated_at'].timestamp()
     lateness = done - due

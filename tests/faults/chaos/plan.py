@@ -14,6 +14,8 @@ class Plan:
 
     :ivar database: "postgresql" or "mariadb".
     :ivar lanes: names of the lanes of faults that run side by side; see injector.LANES.
+    :ivar hosts: how many are enrolled.
+    :ivar lent: how many more are lent to best effort; there is one more for what runs on them.
     :ivar seconds: how long faults are made, and clients ask for new leases.
     """
 
@@ -26,6 +28,7 @@ class Plan:
     managers: int = 3
     apis: int = 2
     hosts: int = 6
+    lent: int = 2
     claim_seconds: int = 3
     answer_seconds: int = 5
 

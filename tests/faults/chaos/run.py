@@ -11,6 +11,7 @@ from chaos import injector
 from chaos import judge
 from chaos import stage as stages
 from chaos import witness
+from climate.domain import acquire
 from tools.cloud import commands
 
 _SETTLE_SECONDS = 90
@@ -106,6 +107,8 @@ def _table(plan, answers, faults, verdict, found, given, took, drift):
           in sorted(injected.items())),
         f'leases    {len(found.leases)}; hosts given {given} times; '
         f'{len(found.events)} events; settled {took:.1f} s after the last fault',
+        *(f'  {kind:12}{state:11} {count:6}' for (kind, state), count
+          in sorted(_patient(found).items())),
         f'lost      {len(verdict.lost)}',
         f'doubled   {len(verdict.doubled)}',
         f'late      {len(verdict.late)} (at most {verdict.latest_seconds:.1f} s in all, '
@@ -113,3 +116,10 @@ def _table(plan, answers, faults, verdict, found, given, took, drift):
         f'drift     {drift}',
     ]
     return '\n'.join(lines)
+
+
+def _patient(found):
+    """{(type, state): how many leases} of those that took their time to be acquired."""
+    kinds = {row['lease_id']: row['type'] for row in found.acquisitions}
+    return collections.Counter((kinds[row['id']], row['state']) for row in found.leases
+                               if kinds.get(row['id']) in acquire.LASTING)

@@ -34,7 +34,11 @@ driver = simulated
 [simulated]
 state = {state}
 hosts = {plan.hosts}
+server_seconds = 0.3
 delay_seconds = 0.02
+[acquire]
+lent_aggregate = lent
+retry_pause_longest_seconds = 2
 [manager]
 claim_seconds = {plan.claim_seconds}
 poll_seconds = 0.5
@@ -88,7 +92,7 @@ class Stage:
         found.dispose()
         commands.write(self._file('climate'), _CONF.format(
             plan=self.plan, transport_url=self._transport, state=self.state))
-        witness.appear(self.state, self.plan.hosts)
+        witness.appear(self.state, self.plan.hosts, self.plan.lent)
         for name, port in self._manager_ports.items():
             self.lines[name] = self.network.line(port, self._database_port)
             url = servers.DATABASES[self.plan.database].url(port)

@@ -3,11 +3,17 @@
 import collections
 import sqlite3
 
+from climate.cloud import models
+from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import servers
 from climate.cloud.simulated import store
 
 _FREEPOOL = 'freepool'
+_LENT = 'lent'
+_OTHERS = 'others'
+_RUNNING = 'ACTIVE'
 # Written by the database itself, in the transaction of the change: nobody can forget it.
 _TABLE = ('CREATE TABLE witness (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, '
           'aggregate TEXT NOT NULL, came INTEGER NOT NULL)')
@@ -16,11 +22,22 @@ _TRIGGER = ('CREATE TRIGGER witness_{what} AFTER {what} ON aggregate_hosts BEGIN
             'SELECT {row}.host, name, {came} FROM aggregates WHERE id = {row}.aggregate_id; END')
 
 
-def appear(path, count):
-    """Make the state of a cloud of so many hosts that writes down who had each of them."""
+def appear(path, count, lent):
+    """Make the state of a cloud that writes down who had each of its hosts.
+
+    :param count: how many hosts it has, beside those that are lent, each with a server of others,
+        and one more.
+    """
     def found(connection):
-        hosts.found(connection, count)
+        hosts.found(connection, count + lent + 1)
         flavors.found(connection)
+        flavor = flavors.usable(connection, '1', _OTHERS)
+        aggregate = aggregates.make(connection, _LENT, None)
+        for number in range(count + 1, count + lent + 1):
+            aggregates.add_host(connection, aggregate.id, f'compute-{number}')
+            servers.make(connection, models.Server(
+                id='', name=f'of others {number}', host=f'compute-{number}',
+                project_id=_OTHERS, status=_RUNNING, flavor=flavor), {})
         connection.execute(_TABLE)
         connection.execute(_TRIGGER.format(what='INSERT', row='NEW', came=1))
         connection.execute(_TRIGGER.format(what='DELETE', row='OLD', came=0))
@@ -32,16 +49,30 @@ def testify(path):
     connection = sqlite3.connect(path, timeout=60)
     try:
         rows = connection.execute('SELECT host, aggregate, came FROM witness ORDER BY id')
-        return _doubles(rows.fetchall())
+        given, wrong = _doubles(rows.fetchall())
+        return given, wrong + _harmed(connection)
     finally:
         connection.close()
+
+
+def _harmed(connection):
+    """What is wrong with the servers of others, and with the hosts that were lent."""
+    there = connection.execute(
+        'SELECT count(*) FROM aggregate_hosts JOIN aggregates ON aggregate_id = id '
+        'WHERE name = ?', (_LENT,)).fetchone()[0]
+    running = connection.execute(
+        'SELECT count(*) FROM servers WHERE project_id = ? AND status = ? AND host IS NOT NULL',
+        (_OTHERS, _RUNNING)).fetchone()[0]
+    wrong = [] if running == there else [f'Of {there} servers of others {running} run.']
+    fences = connection.execute('SELECT name, reason FROM hosts WHERE NOT enabled').fetchall()
+    return wrong + [f'{name} is disabled: {reason}' for name, reason in fences]
 
 
 def _doubles(moves):
     """The same of (host, aggregate, came in or went out), in order."""
     having, given, wrong = collections.defaultdict(set), 0, []
     for host, aggregate, came in moves:
-        if aggregate == _FREEPOOL:
+        if aggregate in (_FREEPOOL, _LENT):
             continue
         if came:
             given += 1
