@@ -6,6 +6,8 @@ import dataclasses
 import datetime
 from typing import Any
 
+from climate.domain import agenda
+
 # States of a host, in the order in which they come.
 PLANNED = 'planned'
 FENCING = 'fencing'
@@ -189,7 +191,8 @@ NO_PLAN = 'no plan'
 #: What was done is not undone yet.
 NOT_UNDONE = 'not undone yet'
 #: Lines of a history that name hosts, and servers of others.
-NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_TOLD.values(), *_TOLD_OF_HOST.values()})
+NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_TOLD.values(), *_TOLD_OF_HOST.values(),
+                    f'{agenda.GIVE_BACK} failed', f'{agenda.GIVE_BACK} given up'})
 
 
 def _move_as_json(move: Move) -> dict[str, Any]:

@@ -30,6 +30,9 @@ LOG = log.getLogger(__name__)
 
 # They release the promises of a lease by themselves.
 _ENDINGS = (agenda.END, agenda.DELETE)
+# Of which hosts its owner is not told.
+_NOT_GIVEN_BACK = ('Hosts that were cleared for it could not be given back: its history says to '
+                   'administrators which, and why.')
 # After these a lease may have no need of what it had, or was promised.
 _REARRANGING = (agenda.START, agenda.HEAL, agenda.UPDATE)
 
@@ -165,8 +168,8 @@ class Outcomes:
                             outcome.reason, now)
         elif not good:
             if not claim.has_task:
-                leases.change(connection, leases.get(connection, lease.id), now,
-                              reason=outcome.reason)
+                leases.change(connection, leases.get(connection, lease.id), now, reason=(
+                    _NOT_GIVEN_BACK if event.kind == agenda.GIVE_BACK else outcome.reason))
             LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
                       outcome.reason)
             notify.publish(connection, lease, now, 'error')

@@ -3,6 +3,8 @@
 import builders
 import pytest
 
+from climate import errors
+
 ADMIN = 'root:demo:admin,member,reader'
 WANTED = {'name': 'urgent', 'duration': '1h', 'acquire': {'type': 'best-effort'},
           'reservations': [{'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
@@ -47,6 +49,16 @@ def test_only_administrators_see_which_servers_are_moved_and_where(api, manager,
     [named] = seen['acquire']['plan']['hosts']
     assert {key: named[key] for key in host} == host
     assert len(named['moves']) == named['servers']
+
+
+def test_of_hosts_that_cannot_be_given_back_only_administrators_hear_the_names(api, manager, cloud):
+    lease = api.post('/v1/leases', WANTED, version='1.1').json['lease']
+    cloud.fail('placement.empty_child', 999, errors.CloudError(
+        service='Placement', reason='lent-1 is ill'))
+    manager.run_until(builders.NOON + builders.hours(12))
+    assert 'lent-1' not in told(api, lease, builders.DEMO)
+    assert 'could not be given back' in told(api, lease, builders.DEMO)
+    assert 'lent-1 is ill' in told(api, lease, ADMIN)
 
 
 def test_a_member_is_told_that_servers_of_his_own_are_in_the_way(api, manager, cloud):
