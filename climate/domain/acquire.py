@@ -2,6 +2,8 @@
 """The ways in which a lease may be acquired, and when those that take time try again."""
 import datetime
 
+from climate.domain import pauses
+
 IMMEDIATE = 'immediate'
 SCHEDULED = 'scheduled'
 RETRIES = 'retries'
@@ -36,6 +38,5 @@ def pause(first_seconds: float, longest_seconds: float, attempts: int,
 
     :param luck: from 0 to 1, the part of the jitter that comes to it.
     """
-    # No power of two that is larger could still be the shorter one.
-    doubled = first_seconds * 2 ** min(max(attempts - 1, 0), 40)
-    return datetime.timedelta(seconds=min(doubled, longest_seconds) * (1 + _JITTER * luck))
+    return datetime.timedelta(seconds=pauses.doubled(first_seconds, longest_seconds, attempts)
+                              * (1 + _JITTER * luck))

@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 
 from climate.domain import lifecycle
+from climate.domain import pauses
 from climate.domain import records
 
 START = 'start_lease'
@@ -51,8 +52,8 @@ class Pause:
         """The pause after so many failed attempts; None when it is time to give up."""
         if attempts > self.attempts:
             return None
-        seconds = min(self.first_seconds * 2 ** max(attempts - 1, 0), self.longest_seconds)
-        return datetime.timedelta(seconds=seconds)
+        return datetime.timedelta(seconds=pauses.doubled(
+            self.first_seconds, self.longest_seconds, attempts))
 
 
 def before_end_of(start: datetime.datetime, end: datetime.datetime,

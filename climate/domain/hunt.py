@@ -135,12 +135,20 @@ class Plan:
 
 
 def from_json(text: Mapping[str, Any]) -> Plan:
-    """The Plan that `Plan.as_json` made this of."""
+    """The Plan that `Plan.as_json` made this of.
+
+    What a newer manager, which works beside this one during an upgrade, said besides is left out.
+    """
     look_at = text.get('look_at')
     return Plan(text['strategy'], tuple(
-        Host(**{**host, 'moves': tuple(_move(move) for move in host['moves'])})
+        Host(**{**_known(Host, host), 'moves': tuple(_move(move) for move in host['moves'])})
         for host in text['hosts']), text.get('looks', 0),
         None if look_at is None else datetime.datetime.fromisoformat(look_at))
+
+
+def _known(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in dataclasses.fields(record)}
+    return {name: value for name, value in values.items() if name in names}
 
 
 def fence_of(lease_id: str) -> str:
@@ -203,5 +211,4 @@ def _move_as_json(move: Move) -> dict[str, Any]:
 
 def _move(text: Mapping[str, Any]) -> Move:
     values = {**text, 'source': text['from'], 'target': text['to'], 'tried': tuple(text['tried'])}
-    del values['from'], values['to']
-    return Move(**values)
+    return Move(**_known(Move, values))

@@ -199,3 +199,13 @@ def test_what_was_achieved_is_counted_of_the_hosts_that_were_wanted_to_the_end()
         _host(hunt.READY, _move(state=hunt.MOVED)), _host(hunt.FENCED, _move()),
         dataclasses.replace(_host(hunt.RELEASED), why='it is disabled')))
     assert hunt.achieved(plan) == '1 of 2 hosts were cleared, and 1 of 2 instances moved.'
+
+
+def test_what_a_newer_manager_wrote_into_a_plan_is_left_out():
+    plan = hunt.Plan('fewest-instances', (hunt.Host('c1', 'c1', 'r', moves=(
+        hunt.Move('s', 'c1', 'c2'),)),))
+    text = plan.as_json()
+    text['rounds'] = 3
+    text['hosts'][0]['rack'] = '7'
+    text['hosts'][0]['moves'][0]['megabytes'] = 512
+    assert hunt.from_json(text) == plan
