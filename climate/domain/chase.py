@@ -6,6 +6,7 @@ done again: so a hunt that is cut short anywhere is carried on from what is writ
 """
 from collections.abc import Mapping
 import dataclasses
+import datetime
 from typing import Any
 
 from climate.domain import hunt
@@ -31,12 +32,14 @@ _MIGRATION = 'migration'
 class Sight:
     """What was seen of the cloud.
 
+    :ivar at: when.
     :ivar computes: {service host: Compute}.
     :ivar servers: {id: Server} of those that are on hosts of the plan, or are to leave them.
     :ivar last_moves: {server id: its last Move as Nova keeps it, or None}, where that was asked.
     :ivar barred: the service hosts to which Placement gives no servers, where that was asked.
     """
 
+    at: datetime.datetime
     computes: Mapping[str, Any]
     servers: Mapping[str, Any]
     last_moves: Mapping[str, Any]
@@ -175,10 +178,11 @@ class _Step:
         last = self._sight.last_moves.get(move.server_id)
         if server.host != move.source:
             return self._arrived(host, move, server, last)
+        if move.state == hunt.PLANNED:
+            return (self._begun(host, dataclasses.replace(move, busy_since=None), server)
+                    if server.task is None else self._waited_for(move))
         if server.task is not None:
             return move
-        if move.state == hunt.PLANNED:
-            return self._begun(host, move, server)
         if last is not None and last.id > move.after:
             return dataclasses.replace(move, state=hunt.STUCK) if last.failed else move
         if server.status not in MOVABLE:
@@ -188,6 +192,13 @@ class _Step:
         # It was decided, and never begun.
         self._order(MOVE, host, move.server_id, move.target)
         return dataclasses.replace(move, stopped=server.status == STOPPED)
+
+    def _waited_for(self, move: hunt.Move) -> hunt.Move:
+        """The Move of a server to which something else is done, such as a reboot."""
+        since = move.busy_since or self._sight.at
+        is_late = (self._sight.at - since).total_seconds() >= hunt.BUSY_SECONDS
+        return dataclasses.replace(move, busy_since=since,
+                                   state=hunt.STUCK if is_late else hunt.PLANNED)
 
     def _arrived(self, host: hunt.Host, move: hunt.Move, server: Any,
                  last: Any | None) -> hunt.Move:

@@ -33,6 +33,8 @@ OVER = (MOVED, GONE)
 
 #: Hosts that were looked for in vain are looked for again after so many seconds at the latest.
 LONGEST_LOOK_SECONDS = 30
+#: So long a host that is being cleared waits for a server to which something else is done.
+BUSY_SECONDS = 120
 
 #: Why hosts are dropped when the lease does not get any.
 GIVEN_UP = 'its lease is not acquired any more'
@@ -51,6 +53,7 @@ class Move:
     :ivar after: the number of its last move before this one; 0: none.
     :ivar tried: the targets that it was sent to.
     :ivar stopped: it was stopped when it was sent, so that its new place must be confirmed.
+    :ivar busy_since: something else has been done to it since then, so that it cannot be sent.
     """
 
     server_id: str
@@ -60,6 +63,7 @@ class Move:
     after: int = 0
     tried: tuple[str, ...] = ()
     stopped: bool = False
+    busy_since: datetime.datetime | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,10 +110,10 @@ class Plan:
 
     def as_json(self) -> dict[str, Any]:
         """What `from_json` makes a Plan of."""
-        look_at = None if self.look_at is None else self.look_at.isoformat()
-        return {'strategy': self.strategy, 'looks': self.looks, 'look_at': look_at, 'hosts': [
-            {**dataclasses.asdict(host), 'moves': [_move_as_json(move) for move in host.moves]}
-            for host in self.hosts]}
+        return {'strategy': self.strategy, 'looks': self.looks,
+                'look_at': _as_text(self.look_at), 'hosts': [
+                    {**dataclasses.asdict(host), 'moves': [
+                        _move_as_json(move) for move in host.moves]} for host in self.hosts]}
 
     @property
     def coming(self) -> tuple[Host, ...]:
@@ -139,11 +143,9 @@ def from_json(text: Mapping[str, Any]) -> Plan:
 
     What a newer manager, which works beside this one during an upgrade, said besides is left out.
     """
-    look_at = text.get('look_at')
     return Plan(text['strategy'], tuple(
         Host(**{**_known(Host, host), 'moves': tuple(_move(move) for move in host['moves'])})
-        for host in text['hosts']), text.get('looks', 0),
-        None if look_at is None else datetime.datetime.fromisoformat(look_at))
+        for host in text['hosts']), text.get('looks', 0), _moment(text.get('look_at')))
 
 
 def _known(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,9 +208,19 @@ NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_TOLD.values(), *_TOLD_OF_HOST.values(
 def _move_as_json(move: Move) -> dict[str, Any]:
     text = dataclasses.asdict(move)
     text['from'], text['to'] = text.pop('source'), text.pop('target')
+    text['busy_since'] = _as_text(move.busy_since)
     return text
 
 
 def _move(text: Mapping[str, Any]) -> Move:
-    values = {**text, 'source': text['from'], 'target': text['to'], 'tried': tuple(text['tried'])}
+    values = {**text, 'source': text['from'], 'target': text['to'],
+              'tried': tuple(text['tried']), 'busy_since': _moment(text.get('busy_since'))}
     return Move(**_known(Move, values))
+
+
+def _as_text(moment: datetime.datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _moment(text: str | None) -> datetime.datetime | None:
+    return None if text is None else datetime.datetime.fromisoformat(text)

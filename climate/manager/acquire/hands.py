@@ -31,12 +31,12 @@ class Hands:
             chase.DISMISS: self._dismiss,
         }
 
-    def look(self, plan):
+    def look(self, plan, now):
         """A chase.Sight of the hosts of a plan that are not settled."""
         services = self._core.cloud.as_service()
         hosts = [host for host in plan.hosts if host.state not in hunt.SETTLED]
         if not hosts:
-            return chase.Sight({}, {}, {})
+            return chase.Sight(now, {}, {}, {})
         computes = {each.host: each for each in services.computes.every()}
         servers = {each.id: each for each in services.nova.servers_on(
             [host.service_host for host in hosts])}
@@ -54,7 +54,8 @@ class Hands:
             :self._core.conf.acquire.parallel_moves]
         last_moves = {move.server_id: services.servers.last_move(move.server_id)
                       for move in asked}
-        return chase.Sight(computes, servers, last_moves, _barred(services, hosts, computes))
+        return chase.Sight(now, computes, servers, last_moves,
+                           _barred(services, hosts, computes))
 
     def carry_out(self, plan, orders):
         """The Plan after the orders were carried out, as far as what they came to is known.

@@ -56,7 +56,7 @@ class Hunt:
         wishes = self._booking.wishes_of_all(lease)
         given, held_more = self._hold(lease, wishes, now)
         missing = _missing(wishes, given)
-        sight = self._hands.look(before)
+        sight = self._hands.look(before, now)
         after, orders = chase.decide(before, sight, hunt.fence_of(lease.id),
                                      self._core.conf.acquire.parallel_moves)
         lacking = planning.lacking(missing, before, after)
@@ -118,7 +118,8 @@ class Hunt:
             self._undone(lease, before, after, now)
 
     def _undone(self, lease, before, after, now):
-        after, orders = chase.decide(after, self._hands.look(after), hunt.fence_of(lease.id), 0)
+        sight = self._hands.look(after, now)
+        after, orders = chase.decide(after, sight, hunt.fence_of(lease.id), 0)
         after, failure = self._carried_out(lease, before, after, orders, now)
         if failure is not None:
             raise failure

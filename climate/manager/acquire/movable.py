@@ -33,9 +33,12 @@ class Rules:
         self._near = frozenset(member for group in groups if group.policy == _AFFINITY
                                for member in group.members)
 
-    def refusal(self, server):
-        """Why a server must stay, in words; None where it may be moved."""
-        reason = self._reason(server)
+    def refusal(self, server, busy=False):
+        """Why a server must stay, in words; None where it may be moved.
+
+        :param busy: something is done to it, and that is waited for.
+        """
+        reason = self._reason(server) or (None if busy else self._reason_now(server))
         return None if reason is None else f'server {server.id} {reason}'
 
     def _reason(self, server):
@@ -47,17 +50,20 @@ class Rules:
             return 'is leased'
         if server.id in self._near:
             return 'is in a group with affinity'
+        if server.flavor is None:
+            return 'has a flavor that Nova does not tell'
+        for key in server.flavor.extra_specs:
+            if key.startswith(_OF_THE_HOST) or _NUMBERED.match(key):
+                return f'has a part of its host ({key})'
+        return None
+
+    def _reason_now(self, server):
         if server.status not in chase.MOVABLE:
             return f'is {server.status}'
         if server.status == chase.STOPPED and not self._move_stopped:
             return 'is stopped, and [acquire] move_stopped is off'
         if server.task is not None:
             return f'is being changed ({server.task})'
-        if server.flavor is None:
-            return 'has a flavor that Nova does not tell'
-        for key in server.flavor.extra_specs:
-            if key.startswith(_OF_THE_HOST) or _NUMBERED.match(key):
-                return f'has a part of its host ({key})'
         return None
 
 

@@ -148,9 +148,12 @@ def _merged(plan, reservation_id, cleared, found):
 def _with_moves(host, new):
     """The Host with these Moves for the servers that are on it."""
     before = {move.server_id: move for move in host.moves}
-    left = {move.server_id: dataclasses.replace(
-        move, tried=before[move.server_id].tried if move.server_id in before else ())
-        for move in new}
+    left = {}
+    for move in new:
+        known = before.get(move.server_id, move)
+        waits = known.state == hunt.PLANNED
+        left[move.server_id] = dataclasses.replace(
+            move, tried=known.tried, busy_since=known.busy_since if waits else None)
     kept = tuple(move for key, move in before.items()
                  if key not in left and move.state not in (hunt.PLANNED, hunt.STUCK, hunt.LEFT))
     return dataclasses.replace(host, moves=(*kept, *left.values()))

@@ -99,7 +99,8 @@ class Surveyor:
         for name, service_host in able.items():
             mine = [each for each in everything if each.host == service_host
                     and not _is_on_its_way(moves.get(each.id), each)]
-            reason = next(filter(None, map(rules.refusal, mine)), None)
+            reason = next(filter(None, (rules.refusal(each, _is_waited_for(
+                moves.get(each.id), each)) for each in mine)), None)
             if reason is not None:
                 out[name] = reason
             else:
@@ -187,3 +188,9 @@ class _Reading:
 def _is_on_its_way(move, server):
     """True for a server that is being moved away, and needs no plan any more."""
     return move is not None and move.state == hunt.MOVING and move.source == server.host
+
+
+def _is_waited_for(move, server):
+    """True for one that is to leave a host that is being cleared, and is busy for a moment."""
+    return (move is not None and move.state == hunt.PLANNED and move.source == server.host
+            and move.busy_since is not None)

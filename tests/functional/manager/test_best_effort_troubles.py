@@ -250,6 +250,22 @@ def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, c
     places = {each.id: each.host for each in cloud.servers()}
     assert places[first] == host.service_host
     assert places[second] != host.service_host
+    lease = hunting.hunted(manager, lease, within=hunt.BUSY_SECONDS + 30)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(manager, lease).hosts != (host.service_host,)
+
+
+def test_a_host_is_not_given_up_because_one_of_its_servers_is_busy_for_a_moment(
+        manager, cloud, conf):
+    lease = manager.create(hunting.a_request(1))
+    [host] = hunt.from_json(lease.acquisition.plan).hosts
+    first, second = host.moves
+    conf.set_override('image_seconds', 20, group='simulated')
+    cloud.as_service().servers.create_image(first.server_id, 'a', 'b')
+    cloud.spoil_moves(second.target)
+    lease = hunting.hunted(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(manager, lease).hosts == (host.service_host,)
 
 
 def test_a_server_that_is_stopped_at_the_moment_of_its_move_is_confirmed_there(manager, cloud):

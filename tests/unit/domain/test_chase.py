@@ -3,12 +3,14 @@
 import dataclasses
 import types
 
+import builders
 import pytest
 
 from climate.domain import chase
 from climate.domain import hunt
 
 MINE = hunt.fence_of('lease')
+NOON = builders.NOON
 
 
 def _compute(enabled=True, up=True, reason=None):
@@ -35,9 +37,9 @@ def _host(state, *moves, **more):
     return hunt.Host('n1', 'c1', 'r1', state, moves, **more)
 
 
-def _decide(host, compute, *servers, last_moves=None, barred=(), most=4):
+def _decide(host, compute, *servers, last_moves=None, barred=(), most=4, at=NOON):
     """The Host as it is then, and the kinds of the orders."""
-    sight = chase.Sight({} if compute is None else {'c1': compute},
+    sight = chase.Sight(at, {} if compute is None else {'c1': compute},
                         {each.id: each for each in servers}, last_moves or {}, frozenset(barred))
     plan, orders = chase.decide(hunt.Plan('any', (host,)), sight, MINE, most)
     [after] = plan.hosts
@@ -113,6 +115,21 @@ def test_a_move_goes_on_by_what_is_seen_of_its_server(server, last, state, order
     assert (after.moves[0].state, kinds) == (state, orders)
 
 
+def test_a_server_that_is_rebooting_is_waited_for_and_not_for_ever():
+    host = _host(hunt.FENCED, _move())
+    busy = _server(status='REBOOT', task='rebooting')
+    waiting, kinds = _decide(host, FENCED, busy)
+    assert (waiting.moves[0].state, waiting.moves[0].busy_since, kinds) == (
+        hunt.PLANNED, NOON, [])
+    assert hunt.from_json(hunt.Plan('any', (waiting,)).as_json()).hosts == (waiting,)
+    late = NOON + builders.seconds(hunt.BUSY_SECONDS)
+    assert _decide(waiting, FENCED, busy, at=late - builders.seconds(1))[0] == waiting
+    assert _decide(waiting, FENCED, busy, at=late)[0].moves[0].state == hunt.STUCK
+    sent, kinds = _decide(waiting, FENCED, _server(), at=late, last_moves={'s1': None})
+    assert (sent.moves[0].state, sent.moves[0].busy_since, kinds) == (
+        hunt.MOVING, None, [chase.MOVE])
+
+
 @pytest.mark.parametrize('last, orders', [
     (None, []), (_last(8, kind='resize'), []), (_last(7, kind='migration'), []),
     (_last(8, kind='migration'), [chase.CONFIRM])])
@@ -154,7 +171,7 @@ def test_a_host_with_a_server_that_came_by_force_is_not_ready():
     assert (after.state, kinds, after.reclaimed) == (hunt.FENCING, [chase.FENCE], False)
     after, kinds = _decide(host, FENCED, _server())
     assert (after.state, kinds) == (hunt.FENCED, [])
-    sight = chase.Sight({'c1': FENCED}, {'s1': _server()}, {})
+    sight = chase.Sight(NOON, {'c1': FENCED}, {'s1': _server()}, {})
     assert chase.troubled(hunt.Plan('any', (after,)), sight) == {'n1'}
 
 
