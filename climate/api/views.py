@@ -94,11 +94,14 @@ def _acquire(lease, names):
     view, found = {'type': lease.acquire_type}, lease.acquisition
     if found is None:
         return view
+    # Whose search is over has no moments to come.
+    goes_on = lease.state == lifecycle.ACQUIRING and lease.task is None
     view |= {name: getattr(found, name) for name in acquire.FIELDS[found.type]}
     if found.type in acquire.QUEUED:
-        view |= {'attempts': found.attempts, 'next_at': times.shown(found.next_at)}
+        view |= {'attempts': found.attempts,
+                 'next_at': times.shown(found.next_at) if goes_on else None}
     if found.type != acquire.RETRIES:
-        view['not_after'] = times.shown(found.not_after)
+        view['not_after'] = times.shown(found.not_after) if goes_on else None
     if found.type == acquire.BEST_EFFORT:
         view['plan'] = found.plan and _plan(hunt.from_json(found.plan), names)
     return view

@@ -116,7 +116,7 @@ class Actions:
             self._hunt.abandon(lease, now)
         if agenda.never_acquired(lease) or _never_touched(lease):
             ids = [each.id for each in left]
-            return results.Outcome(results.DONE, lease.reason, free=frozenset(ids),
+            return results.Outcome(results.DONE, free=frozenset(ids),
                                    states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
         outcome = self._each(claim, now, 'end', left)
         ended = [key for key, state in outcome.states.items()

@@ -18,7 +18,9 @@ def bury(connection, lease, now):
     """
     reservations.change(connection, [each.id for each in lease.reservations], now,
                         state=lifecycle.RESERVATION_DELETED)
-    leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None,
+    # How far looking for its resources had come says nothing any more.
+    reason = None if lease.state == lifecycle.ACQUIRING else lease.reason
+    leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None, reason=reason,
                   task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
     if lease.trust_id is not None and lease.event(agenda.DROP_TRUST) is None:
         events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])

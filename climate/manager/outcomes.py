@@ -205,9 +205,10 @@ class Outcomes:
         if outcome.result == results.MOOT:
             state = lease.state
         # What went wrong before stays readable when the end went well, and so does what was said
-        # of the lease when it was made.
-        retried = event.kind == agenda.HEAL or (event.kind == agenda.START and event.attempts)
-        reason = outcome.reason or (None if retried else lease.reason)
+        # of the lease when it was made; not how far looking for its resources had come.
+        passed = (event.kind == agenda.HEAL or lease.state == lifecycle.ACQUIRING
+                  or (event.kind == agenda.START and event.attempts))
+        reason = outcome.reason or (None if passed else lease.reason)
         values = {}
         over = good and event.kind in (agenda.END, agenda.DELETE)
         if over:

@@ -39,10 +39,19 @@ class Ledger:
         pool = self._core.registry.pool(pools.HostPool.name)
         found = {host.name: pool.discover(self._core.cloud, host.name) for host in after.hosts
                  if host.state == hunt.ENROLLING and host.resource_id is None}
-        try:
-            return self._write(lease, before, after, found, now)
-        except engine.Duplicate:
-            return self._write(lease, before, after.without(found, _ENROLLED_BY_OTHERS), {}, now)
+        while True:
+            try:
+                return self._write(lease, before, after, found, now)
+            except engine.Duplicate:
+                # Where nobody has any of them by now, another plan may have them again.
+                taken = self._enrolled_by_others(found) or set(found)
+                after = after.without(taken, _ENROLLED_BY_OTHERS)
+                found = {name: each for name, each in found.items() if name not in taken}
+
+    def _enrolled_by_others(self, names):
+        with self._core.database.reader() as connection:
+            return {name for name in names
+                    if resources.named(connection, pools.HostPool.name, name) is not None}
 
     @cores.again_after_a_race
     def say(self, lease, reason, what, error, now):

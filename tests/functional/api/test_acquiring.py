@@ -231,3 +231,23 @@ def test_it_can_be_deleted_at_both_versions(api, ask, manager, full):
         assert api.delete(f'/v1/leases/{lease["id"]}', version=version).status_int == 204
         manager.run()
         assert api.get(f'/v1/leases/{lease["id"]}', version=version).status_int == 404
+
+
+@pytest.mark.parametrize('tried', [False, True])
+def test_what_is_not_looked_for_any_more_says_nothing_of_how_far_it_had_come(
+        api, ask, manager, full, tried):
+    gone = ask({'type': 'wait', 'not_after': '2030-05-02 08:00'}).json['lease']
+    lucky = ask({'type': 'wait', 'not_after': '2030-05-02 08:00'}).json['lease']
+    late = ask({'type': 'wait', 'not_after': '2030-05-01 12:10'}).json['lease']
+    if tried:
+        manager.run()
+    api.delete(f'/v1/leases/{gone["id"]}')
+    manager.run_until(builders.NOON + builders.minutes(11))
+    api.put(f'/v1/leases/{full.id}', {'end': 'now'}, version='1.1')
+    manager.run()
+    for lease, reason in ((gone, None), (lucky, None), (late, 'It did not get its resources')):
+        now = api.get(f'/v1/leases/{lease["id"]}', version='1.1', token=builders.ADMIN).json
+        found = now['lease']
+        assert (found['acquire']['next_at'], found['acquire']['not_after']) == (None, None)
+        assert (found['status_reason'] or '').startswith(reason or '')
+        assert (found['status_reason'] is None) is (reason is None), found['status_reason']

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hunt that meets trouble finds another way, or undoes what it did."""
+import dataclasses
 import itertools
 
 import acts
@@ -8,9 +9,11 @@ import hunting
 import pytest
 
 from climate import errors
+from climate.db import resources
 from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager.acquire import ledger
 
 
 @pytest.fixture
@@ -354,3 +357,19 @@ def test_news_tell_nothing_of_the_servers_of_others(manager, cloud):
     told = acts.news_as_text(manager)
     assert lease.id in told
     assert not [each.id for each in cloud.servers() if each.id in told]
+
+
+def test_a_host_that_somebody_else_has_enrolled_is_lost_and_the_others_of_that_write_are_not(
+        manager, cloud):
+    lease = manager.create(hunting.a_request())
+    before = hunt.from_json(lease.acquisition.plan)
+    assert {host.name for host in before.hosts} == {'c1', 'c2'}
+    after = dataclasses.replace(before, hosts=tuple(
+        dataclasses.replace(host, state=hunt.ENROLLING, moves=()) for host in before.hosts))
+    with manager.database.writer() as connection:
+        resources.add(connection, 'host', 'c1', {}, manager.clock())
+    written = ledger.Ledger(manager.core).write(lease, before, after, manager.clock())
+    found = {host.name: host for host in written.hosts}
+    assert (found['c1'].state, found['c1'].why) == (hunt.DROPPED, 'somebody has enrolled it')
+    assert (found['c2'].state, found['c2'].why) == (hunt.ENROLLING, None)
+    assert found['c2'].resource_id is not None
