@@ -18,6 +18,20 @@ _RETURNS = 'it is being given back'
 _DEAREST_LAST = (hunt.PLANNED, hunt.FENCING, hunt.FENCED, hunt.ENROLLING)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Obstacles:
+    """What keeps lent hosts from being cleared.
+
+    :ivar reasons: {host name: why it cannot be cleared}.
+    :ivar crowded: more could be cleared, but not together.
+    :ivar own: the ids of servers of the project itself that are in the way.
+    """
+
+    reasons: dict
+    crowded: bool
+    own: tuple
+
+
 class Planner:
     """Plans with what the cloud says now."""
 
@@ -54,9 +68,10 @@ class Planner:
             except clearing.Impossible as error:
                 reasons = {**found.out, **used, **error.reasons, **dict.fromkeys(
                     others - names, 'it does not meet the criteria')}
-                raise _not_enough(
-                    wish, wanted, enrolling, reasons, possible=error.possible, own=found.own,
-                    more=len(names) - len(error.reasons) > error.possible) from error
+                needed, possible = wish.need.demand.at_least, error.possible
+                raise _not_enough(needed, needed - wanted, enrolling + possible, _Obstacles(
+                    {name: reasons[name] for name in sorted(reasons) if reasons[name] is not None},
+                    len(names) - len(error.reasons) > possible, found.own)) from error
             plan = _merged(plan, wish.reservation_id, cleared, found)
             found = _after(found, cleared)
             used |= {**dict.fromkeys((move.target for move in cleared.moves), _TARGET),
@@ -171,22 +186,18 @@ def _after(found, cleared):
     return dataclasses.replace(found, free=free)
 
 
-def _not_enough(wish, wanted, coming, reasons, possible, more, own):
-    """The NotEnough that says what is missing, and of each lent host why it cannot be cleared.
+def _not_enough(needed, free, clearable, obstacles):
+    """The NotEnough of a lease that needs so many hosts.
 
-    :param coming: so many hosts are all but cleared already.
-    :param reasons: {host name: why it cannot be cleared, None where it is}.
-    :param possible: so many more could be cleared.
-    :param more: still more could be, but not together.
-    :param own: the ids of servers of the project itself that are in the way.
+    :param free: so many it has.
+    :param clearable: so many more are cleared, all but cleared, or could be.
     """
-    reasons = {name: reason for name, reason in sorted(reasons.items()) if reason is not None}
-    told = [f'{name} ({reason})' for name, reason in list(reasons.items())[:_MOST_NAMED]]
-    if more:
+    told = [f'{name} ({reason})'
+            for name, reason in list(obstacles.reasons.items())[:_MOST_NAMED]]
+    if obstacles.crowded:
         told.append('more together: there is no room for all of their servers')
-    needed = wish.need.demand.at_least
     return errors.NotEnough(
-        f'Of {needed} hosts {needed - wanted} are free and {coming + possible} can be '
-        f'cleared. Not: {"; ".join(told) or "no other host is lent to best effort"}.',
-        what='hosts', wanted=needed, free=needed - wanted + coming + possible, reasons=reasons,
-        own_servers=list(own[:_MOST_NAMED]))
+        f'Of {needed} hosts {free} are free and {clearable} can be cleared. '
+        f'Not: {"; ".join(told) or "no other host is lent to best effort"}.',
+        what='hosts', wanted=needed, free=free + clearable, reasons=obstacles.reasons,
+        own_servers=list(obstacles.own[:_MOST_NAMED]))
