@@ -34,11 +34,24 @@ class Lent:
         return {each.host: each.disabled_reason for each in self._compute.services(
             binary='nova-compute') if each.status != 'enabled'}
 
-    def refuse_harm(self):
-        """Nothing, where all six run, on open hosts."""
-        seen = self.seen()
-        assert set(seen) == self.servers
-        assert {each.status for each in seen.values()} == {'ACTIVE'}
+    def open(self, host):
+        """Enable the service of a host, as an administrator who wants it back."""
+        [service] = self._compute.services(binary='nova-compute', host=host)
+        self._compute.enable_service(service)
+
+    def stop_one_each(self):
+        """Stop one of the two servers of each host; returns the ids of the stopped ones."""
+        stopped = {min(self.on(host)) for host in self.hosts}
+        for each in stopped:
+            self._compute.stop_server(each)
+        scenes.until(lambda: {key for key, server in self.seen().items()
+                              if server.status == 'SHUTOFF'} == stopped, 'three stopped servers')
+        return stopped
+
+    def refuse_harm(self, stopped=frozenset()):
+        """Nothing, where all six run but those that were stopped before, on open hosts."""
+        assert {key: each.status for key, each in self.seen().items()} == {
+            key: 'SHUTOFF' if key in stopped else 'ACTIVE' for key in self.servers}
         assert self.fences() == {}
 
     def _settled(self, host):
@@ -165,6 +178,37 @@ def test_a_pinned_server_keeps_its_host_and_too_many_move_nothing(scene, lent, h
     assert scene.hosts_in(lease['reservations'][0]['id']) == set(lent.hosts) - {pinned}
     assert lent.on(pinned) == lent.servers
     lent.refuse_harm()
+
+
+def test_a_host_that_an_administrator_opens_meanwhile_is_left_to_him(scene, lent, hunt):
+    answer = hunt(1)
+    assert answer.status_code == 202, answer.text
+    [opened] = scenes.until(lent.fences, 'a fence')
+    lent.open(opened)
+    lease = scene.wait(answer.json()['lease']['id'], 'active', 120)
+    [mine] = scene.hosts_in(lease['reservations'][0]['id'])
+    assert mine in set(lent.hosts) - {opened}
+    lent.refuse_harm()
+
+
+def test_stopped_servers_stay_stopped_and_a_host_goes_back_before_the_end(scene, lent, hunt):
+    stopped = lent.stop_one_each()
+    answer = hunt(2)
+    assert answer.status_code == 202, answer.text
+    lease = scene.wait(answer.json()['lease']['id'], 'active', 120)
+    [reservation] = lease['reservations']
+    before = scene.hosts_in(reservation['id'])
+    assert len(before) == 2
+    lent.refuse_harm(stopped)
+    scene.climate().leases.update(lease['id'], reservations=[
+        {'id': reservation['id'], 'min': 1, 'max': 1}])
+    [kept] = scenes.until(lambda: (found := scene.hosts_in(reservation['id'])) < before and found,
+                          'a host to leave the lease')
+    [gone] = before - {kept}
+    scenes.until(lambda: gone not in [each['hypervisor_hostname'] for each in
+                                      scene.climate('admin').hosts.list()], 'it to be given back')
+    assert scene.hosts_in('freepool') == set()
+    lent.refuse_harm(stopped)
 
 
 @pytest.fixture
