@@ -6,13 +6,11 @@ import math
 
 from climate import errors
 from climate.db import acquisitions
-from climate.db import leases
 from climate.db import resources
-from climate.domain import agenda
 from climate.domain import fit
 from climate.manager import booking
-from climate.manager import claims
 from climate.manager import core as cores
+from climate.manager.acquire import sought
 
 # More copies than fit anywhere.
 _ALL = 10 ** 9
@@ -45,6 +43,7 @@ class Holding:
 
         :returns: how many copies are held back now; 0 where it is not the first.
         :raises ClaimLost: another manager has taken the lease over.
+        :raises Withdrawn: it is to be deleted.
         """
         with self._core.database.reader() as connection:
             if not self._share or acquisitions.first(connection) != lease.id:
@@ -55,9 +54,7 @@ class Holding:
         parts = [self._part(wish, span, now, avoid, share) for wish in wishes]
 
         def write(connection, chosen):
-            claims.refuse_overtaken(connection, lease)
-            if agenda.deletion_ordered(leases.get(connection, lease.id)):
-                return 0
+            sought.current(connection, lease)
             self._booking.replace(connection, chosen, now,
                                   [each.id for each in lease.reservations])
             return sum(given.copies for given in chosen)

@@ -3,17 +3,15 @@
 import dataclasses
 
 from climate import errors
-from climate.db import leases
-from climate.domain import agenda
 from climate.domain import chase
 from climate.domain import fit
 from climate.domain import hunt
 from climate.manager import booking
-from climate.manager import claims
 from climate.manager import results
 from climate.manager.acquire import hands
 from climate.manager.acquire import ledger
 from climate.manager.acquire import planning
+from climate.manager.acquire import sought
 from climate.manager.acquire import words
 from climate.plugins import pools
 
@@ -50,6 +48,7 @@ class Hunt:
         """Carry the hunt of a claimed lease on for a moment, by the plan in its acquisition.
 
         :returns: an Outcome: DONE, all is there to be booked; BUSY, it is to be carried on.
+        :raises Withdrawn: the lease is to be deleted.
         """
         lease = claim.lease
         before = hunt.from_json(lease.acquisition.plan)
@@ -146,9 +145,7 @@ class Hunt:
             return given, False
 
         def write(connection, chosen):
-            claims.refuse_overtaken(connection, lease)
-            if agenda.deletion_ordered(leases.get(connection, lease.id)):
-                raise errors.StillBusy(service='Climate', reason='the lease is being deleted.')
+            sought.current(connection, lease)
             self._booking.replace(connection, chosen, now, [
                 each.id for each in lease.reservations])
             return chosen

@@ -12,7 +12,6 @@ from climate.db import events
 from climate.db import journal
 from climate.db import leases
 from climate.domain import acquire
-from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import booking
 from climate.manager import claims
@@ -23,13 +22,10 @@ from climate.manager.acquire import closing
 from climate.manager.acquire import holding
 from climate.manager.acquire import hunt
 from climate.manager.acquire import line
+from climate.manager.acquire import sought
 from climate.manager.acquire import words
 
 LOG = log.getLogger(__name__)
-
-
-class _Withdrawn(Exception):
-    """The lease is to be deleted, so it gets nothing any more."""
 
 
 class Tries:
@@ -56,7 +52,7 @@ class Tries:
             if hunted:
                 return self._hunt_on(claim, now)
             self._try(claim, now)
-        except _Withdrawn:
+        except sought.Withdrawn:
             self._finish(claim, now)
         return results.Outcome(results.RECORDED)
 
@@ -110,7 +106,7 @@ class Tries:
         wishes = self._booking.wishes_of_all(lease)
 
         def write(connection, chosen):
-            current = self._current(connection, claim)
+            current = sought.current(connection, claim.lease)
             line.lock(connection, current)
             if acquisition.type in acquire.QUEUED:
                 line.refuse_out_of_turn(connection, acquisition, now, alone=not _has_turn(claim))
@@ -128,7 +124,7 @@ class Tries:
         """Write down that a try failed, and when the next one is, if there is one."""
         lease, seen = claim.lease, claim.lease.acquisition
         with self._core.database.writer() as connection:
-            current = self._current(connection, claim)
+            current = sought.current(connection, claim.lease)
             line.lock(connection, current)
             acquisition = acquisitions.get(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
@@ -178,7 +174,7 @@ class Tries:
     def _yield(self, claim, now):
         """Let those before it in line try first; it is tried again when they have."""
         with self._core.database.writer() as connection:
-            line.lock(connection, self._current(connection, claim))
+            line.lock(connection, sought.current(connection, claim.lease))
             if not _has_turn(claim):
                 line.begin_anew(connection, now)
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE,
@@ -187,7 +183,7 @@ class Tries:
     @cores.again_after_a_race
     def _give_up(self, claim, reason, now):
         with self._core.database.writer() as connection:
-            current = self._current(connection, claim)
+            current = sought.current(connection, claim.lease)
             line.lock(connection, current)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             closing.give_up(connection, current, lifecycle.TOO_LATE, reason, now)
@@ -204,19 +200,6 @@ class Tries:
             found = acquisitions.of_leases(connection, [claim.lease.id])
         return dataclasses.replace(claim, lease=dataclasses.replace(
             claim.lease, acquisition=found[claim.lease.id]))
-
-    @staticmethod
-    def _current(connection, claim):
-        """The claimed lease as it is in this transaction.
-
-        :raises ClaimLost: another manager has taken it over.
-        :raises _Withdrawn: it is to be deleted.
-        """
-        claims.refuse_overtaken(connection, claim.lease)
-        lease = leases.get(connection, claim.lease.id)
-        if agenda.deletion_ordered(lease):
-            raise _Withdrawn()
-        return lease
 
     def _prepares(self, lease):
         return any(self._core.registry.plugin(each.resource_type).prepares(each.request)
