@@ -131,6 +131,20 @@ class Api:
         return self.call('DELETE', path, **options)
 
 
+def on_files(folder, more):
+    """A configuration file for programs on the SQLite files of a folder, with `more` at its end."""
+    path = folder / 'climate.conf'
+    path.write_text(f"""[cloud]
+driver = simulated
+[database]
+connection = sqlite:///{folder}/climate.sqlite
+[simulated]
+state = {folder}/cloud.sqlite
+{more}
+""")
+    return path
+
+
 def manager_plugins(conf):
     return registry.load(conf.plugins)
 

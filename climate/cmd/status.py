@@ -32,21 +32,22 @@ class Checks(upgradecheck.UpgradeCommands):
             'run "climate-db upgrade".')
 
     def _plugins(self):
-        try:
-            registry.load(cfg.CONF.plugins)
-        except registry.Unusable as error:
-            return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
-        return upgradecheck.Result(upgradecheck.Code.SUCCESS)
+        return _loaded(lambda: registry.load(cfg.CONF.plugins), registry.Unusable)
 
     def _strategies(self):
-        try:
-            strategies.check(cfg.CONF)
-        except strategies.Unusable as error:
-            return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
-        return upgradecheck.Result(upgradecheck.Code.SUCCESS)
+        return _loaded(lambda: strategies.check(cfg.CONF), strategies.Unusable)
 
     _upgrade_checks = (('Database', _database), ('Plugins', _plugins),
                        ('Strategies', _strategies))
+
+
+def _loaded(load, unusable):
+    """The Result of loading something that raises `unusable` where it cannot be used."""
+    try:
+        load()
+    except unusable as error:
+        return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
+    return upgradecheck.Result(upgradecheck.Code.SUCCESS)
 
 
 def managers_of(conf):

@@ -26,16 +26,7 @@ def installation(conf, database, clock, tmp_path):
 @pytest.fixture
 def audit(tmp_path, installation):
     """callable(words…): (exit status, stdout, stderr)."""
-    path = tmp_path / 'climate.conf'
-    path.write_text(f"""[cloud]
-driver = simulated
-[database]
-connection = sqlite:///{tmp_path}/climate.sqlite
-[simulated]
-state = {tmp_path}/cloud.sqlite
-[manager]
-audit_grace_seconds = 1
-""")
+    path = builders.on_files(tmp_path, '[manager]\naudit_grace_seconds = 1')
 
     def run(*words, file=path, command=('audit',)):
         done = subprocess.run([str(PROGRAM), '--config-file', str(file), *command, *words],

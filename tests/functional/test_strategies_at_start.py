@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 
+import builders
 import pytest
 
 PROGRAMS = pathlib.Path(sys.executable).parent
@@ -17,16 +18,7 @@ def run(database, tmp_path):
         pytest.skip('The programs read a configuration with a file of SQLite.')
 
     def run(program, *words, strategy='fewest-instances'):
-        path = tmp_path / 'climate.conf'
-        path.write_text(f"""[cloud]
-driver = simulated
-[database]
-connection = sqlite:///{tmp_path}/climate.sqlite
-[simulated]
-state = {tmp_path}/cloud.sqlite
-[acquire]
-migration_strategy = {strategy}
-""")
+        path = builders.on_files(tmp_path, f'[acquire]\nmigration_strategy = {strategy}')
         done = subprocess.run(
             [str(PROGRAMS / program), '--config-file', str(path), *words],
             capture_output=True, text=True, check=False, timeout=120,

@@ -110,9 +110,15 @@ def resource_id(text):
 
     :raises HostNotFound: no resource has such an id.
     """
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
+    number = row_number(text)
+    if number is None:
         raise errors.HostNotFound(host=text[:80])
-    return int(text)
+    return number
+
+
+def row_number(text):
+    """The number that is the id of a row in the database; None where no row can have such an id."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def page(request, most, marker=str):

@@ -201,10 +201,11 @@ def _line_number(text):
 
     :raises BadField: no line has such an id.
     """
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
+    number = base.row_number(text)
+    if number is None:
         raise errors.BadField(field='marker', reason=(
             f'"{text[:40]}" is no id of a line of the history.'))
-    return int(text)
+    return number
 
 
 def _sort(text):

@@ -54,6 +54,13 @@ def _is_whole(manager, cloud, before):
     assert _statuses(cloud) == before
 
 
+def _has_two_for_itself(manager, cloud, lease):
+    """The lease has two hosts, and no server of others is on them."""
+    mine = acts.aggregate(manager, lease).hosts
+    assert len(mine) == 2
+    assert not set(mine) & {host for _, host in hunting.servers(cloud).values()}
+
+
 @pytest.mark.parametrize('seconds_given', [600, 3])
 def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
         manager, cloud, conf, seconds_given):
@@ -73,9 +80,7 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
             number, lease.reason)
         _is_whole(manager, cloud, before)
         if lease.state == lifecycle.ACTIVE:
-            mine = acts.aggregate(manager, lease).hosts
-            assert len(mine) == 2
-            assert not set(mine) & {host for _, host in hunting.servers(cloud).values()}
+            _has_two_for_itself(manager, cloud, lease)
             acts.delete(manager, lease)
         manager.run_until(manager.clock() + hunting.seconds(10))
         assert _has_nothing_lent(manager), number
@@ -143,9 +148,7 @@ def test_a_manager_that_stalls_in_a_hunt_and_awakes_does_no_harm(manager, cloud,
         lease = hunting.hunted(manager, lease)
         assert lease.state == lifecycle.ACTIVE, (number, lease.reason)
         _is_whole(manager, cloud, before)
-        mine = acts.aggregate(manager, lease).hosts
-        assert len(mine) == 2
-        assert not set(mine) & {host for _, host in hunting.servers(cloud).values()}
+        _has_two_for_itself(manager, cloud, lease)
         told = acts.history(manager, lease)
         assert (told.count('host ready'), told.count('acquired')) == (2, 1), number
         acts.delete(manager, lease)
