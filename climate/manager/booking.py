@@ -8,6 +8,7 @@ the booking is planned again.
 import collections
 import dataclasses
 import datetime
+import random
 
 from oslo_log import log
 
@@ -57,6 +58,7 @@ class Terms:
     :ivar cleaning: the time kept free between two bookings of a resource.
     :ivar grace: what starts before this is over must be free in the cloud already.
     :ivar longest_pause: between two tries of an end that fails.
+    :ivar scattered: free resources are taken in an order of its own, not in that of their ids.
     """
 
     span: interval.Interval
@@ -67,6 +69,7 @@ class Terms:
     cleaning: datetime.timedelta
     grace: datetime.timedelta
     longest_pause: datetime.timedelta
+    scattered: bool = False
 
     @property
     def soon(self):
@@ -90,6 +93,16 @@ class Terms:
             until = interval.Interval(self.span.start, self.now + self.grace + interval.RESOLUTION)
             booked.setdefault(key, []).extend((until, amount) for _, amount in taken)
         return booked
+
+    def in_order(self, ids):
+        """The ids in the order in which they are to be taken: as they are, unless scattered.
+
+        All who plan at one moment find the same first ones free, so whoever lost a race for them
+        goes on in an order that nobody else has.
+        """
+        if not self.scattered:
+            return ids
+        return random.Random(','.join(sorted(self.own))).sample(ids, len(ids))
 
     def overdue(self, connection, ids=None):
         """As ``allocations.overdue``; nothing where it may be given back in time."""
@@ -132,16 +145,16 @@ class Booking:
         :raises LostRace: others were faster at every attempt.
         """
         terms = self._terms(wishes, span, now, avoid)
+        chosen = self._planned(wishes, terms) if planned is None else planned
         for _ in range(self._attempts):
-            chosen = (planned if planned is not None
-                      else self.plan(wishes, span, now, avoid))
-            planned = None
             try:
                 with self._core.database.writer() as connection:
                     self._prove(connection, wishes, chosen, terms)
                     return write(connection, chosen)
             except errors.LostRace:
                 LOG.debug('Lost a race for resources; planning again')
+                terms = dataclasses.replace(terms, scattered=True)
+                chosen = self._planned(wishes, terms)
         raise errors.LostRace()
 
     def plan(self, wishes, span, now, avoid=()):
@@ -149,10 +162,12 @@ class Booking:
 
         :raises NotEnough: too few resources are free, with the reasons.
         """
-        terms = self._terms(wishes, span, now, avoid)
+        return self._planned(wishes, self._terms(wishes, span, now, avoid))
+
+    def _planned(self, wishes, terms):
         with self._core.database.reader() as connection:
             wishes, chosen = self._choose(connection, list(wishes), terms)
-        return [_promise(wish, pick, span) for wish, picks in zip(wishes, chosen, strict=True)
+        return [_promise(wish, pick, terms.span) for wish, picks in zip(wishes, chosen, strict=True)
                 for pick in picks]
 
     def _choose(self, connection, wishes, terms):
@@ -210,8 +225,8 @@ class Booking:
         left_out = {*terms.overdue(connection), *terms.avoid}
         wanted = need.demand.at_most
         # Where they are picky, the first page may hold too few; then all others are looked at.
-        page = (0, max(wanted, _PAGE * bool(requirement.names(need.requirement)))
-                + len(left_out)) if some else None
+        picky = requirement.names(need.requirement) or terms.scattered
+        page = (0, max(wanted, _PAGE * bool(picky)) + len(left_out)) if some else None
         found = []
         while True:
             free = allocations.free_resources(
@@ -220,7 +235,7 @@ class Booking:
             matching = criteria.matching(self._core, connection, need, {
                 key: each for key, each in free.items()
                 if key not in left_out and terms.may_have(each)})
-            found += [fit.Candidate(key, free[key].capacity) for key in matching]
+            found += [fit.Candidate(key, free[key].capacity) for key in terms.in_order(matching)]
             if page is None or len(free) < page[1] or len(found) >= wanted:
                 return found
             page = max(free), _ALL

@@ -79,6 +79,24 @@ def test_sixteen_who_want_two_of_five_hosts_each_never_share_one(manager, api, c
             api.delete(f'/v1/leases/{lease["id"]}')
 
 
+@pytest.fixture
+def many_hosts_and_few_attempts(conf):
+    conf.set_override('hosts', 200, group='simulated')
+    conf.set_override('booking_attempts', 6, group='manager')
+
+
+def test_who_lost_the_race_for_the_first_of_many_free_hosts_gets_another(
+        many_hosts_and_few_attempts, manager, api, crowd):
+    manager.enrol(200)
+    for _ in range(_ROUNDS):
+        answers = crowd.ask('post_json', '/v1/leases', [
+            builders.a_body(f'lease {number}') for number in range(_CALLERS)])
+        assert _statuses(answers) == {201: _CALLERS}
+        assert sum(_leases_on_each_host(api)) == _CALLERS
+        for lease in api.get('/v1/leases').json['leases']:
+            api.delete(f'/v1/leases/{lease["id"]}')
+
+
 def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all(
         manager, api):
     manager.enrol(8)
