@@ -145,22 +145,24 @@ def next_cleaned(connection, now, cleaning):
     return None if end is None else end + cleaning
 
 
-# By their status and when they are due, for which there is an index, these are few.
-_CHANGING = (
-    sa.select(EVENTS.c.lease_id, EVENTS.c.kind)
-    .where(EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= sa.bindparam('latest'),
-           EVENTS.c.at <= _NOW, EVENTS.c.kind.in_((agenda.END, agenda.UPDATE, agenda.DELETE))))
+# By their status and when they are due, for which there is an index, these are few; but after an
+# outage they are thousands, so nobody names their leases.
+_CHANGING = sa.and_(
+    EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= sa.bindparam('latest'), EVENTS.c.at <= _NOW,
+    EVENTS.c.kind.in_((agenda.END, agenda.UPDATE, agenda.DELETE)))
+_IS_CHANGING = sa.select(EVENTS.c.id).where(_CHANGING).limit(1)
 # Nobody names the resources, which may be many.
 _OVERDUE = (
-    sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.amount,
-              ALLOCATIONS.c.copies)
-    .join_from(RESERVATIONS, ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
-    .where(RESERVATIONS.c.lease_id.in_(sa.bindparam('changing')),
-           RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED, ALLOCATIONS.c.whole.is_(False),
-           sa.or_(sa.and_(RESERVATIONS.c.lease_id.in_(sa.bindparam('ending')),
-                          ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _NOW),
-                  sa.and_(RESERVATIONS.c.lease_id.in_(sa.bindparam('shrinking')),
-                          ALLOCATIONS.c.released_at.is_not(None), ALLOCATIONS.c.start <= _NOW)))
+    sa.select(ALLOCATIONS.c.id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id,
+              ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
+    .join_from(EVENTS, RESERVATIONS, RESERVATIONS.c.lease_id == EVENTS.c.lease_id)
+    .join(ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
+    .where(_CHANGING, RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
+           ALLOCATIONS.c.whole.is_(False),
+           sa.or_(sa.and_(EVENTS.c.kind != agenda.UPDATE, ALLOCATIONS.c.released_at.is_(None),
+                          ALLOCATIONS.c.end <= _NOW),
+                  sa.and_(EVENTS.c.kind != agenda.END, ALLOCATIONS.c.released_at.is_not(None),
+                          ALLOCATIONS.c.start <= _NOW)))
     .order_by(ALLOCATIONS.c.id))
 
 
@@ -177,13 +179,12 @@ def overdue(connection, now, latest, resource_ids=None, ignoring=()):
         there n times.
     """
     found = collections.defaultdict(list)
-    due = connection.execute(_CHANGING, {'now': now, 'latest': latest}).all()
-    if not due:
+    asked = {'now': now, 'latest': latest}
+    if connection.execute(_IS_CHANGING, asked).first() is None:
         return found
-    for row in connection.execute(_OVERDUE, {
-            'now': now, 'changing': {lease_id for lease_id, _ in due},
-            'ending': [lease_id for lease_id, kind in due if kind != agenda.UPDATE],
-            'shrinking': [lease_id for lease_id, kind in due if kind != agenda.END]}):
+    # A lease may be ended and deleted at once, and what it has is told for each.
+    overdue_ones = {row.id: row for row in connection.execute(_OVERDUE, asked)}
+    for row in overdue_ones.values():
         if row.reservation_id not in ignoring and (
                 resource_ids is None or row.resource_id in resource_ids):
             found[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
