@@ -8,7 +8,7 @@ CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 
 .PHONY: run demo test check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
-	faults faults-short faults-long bench docs samples audit-dependencies clean
+	faults faults-short faults-long bench bench-short bench-long docs samples audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need.
 $(VENV)/.run: setup.cfg pyproject.toml constraints.txt
@@ -38,7 +38,7 @@ test: $(VENV)/.test  ## The quick suite.
 
 check: $(VENV)/.check  ## Lint, types, architecture, samples, docs, weaknesses where PyPI can be asked.
 	$(BIN)/ruff check .
-	$(BIN)/flake8 climate tests tools
+	$(BIN)/flake8 climate tests tools benchmarks
 	$(BIN)/mypy climate/domain climate/client
 	$(BIN)/python -m pytest tests/test_architecture.py
 	tools/samples.sh --check
@@ -104,11 +104,17 @@ cloud-down:
 	$(PYTHON) -m tools.cloud climate-down
 	$(PYTHON) -m tools.cloud down
 
-bench: $(VENV)/.test  ## What the filter, a lease and a plan cost, and how fast due events drain.
-	$(BIN)/python -m benchmarks.filter
-	$(BIN)/python -m benchmarks.claims
-	$(BIN)/python -m benchmarks.lease
-	$(BIN)/python -m benchmarks.planning 1000 10
+bench: ARGUMENTS = --form bench
+bench-short: ARGUMENTS = --form short
+bench-long: ARGUMENTS = --form long
+
+bench:  ## How fast it is, in at most 10 minutes; ROWS=1,2 for some rows of the table.
+bench-short:  ## The same in 2 minutes, as in CI: fails where statements or growth exceed their goal.
+bench-long:  ## The same with larger sizes and more runs, an hour and more.
+
+bench bench-short bench-long: $(VENV)/.test databases
+	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url postgresql) \
+		$(BIN)/python -m benchmarks $(ARGUMENTS) $(if $(ROWS),--rows $(ROWS)) --json build/bench.json
 
 clean:
 	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info doc/build

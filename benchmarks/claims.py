@@ -1,41 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast 1, 2 and 3 managers together carry out 2,000 events that are due at once.
+"""How fast 1, 2 and 3 managers together carry out events that are due at once.
 
-``python -m benchmarks.claims``, on the database that CLIMATE_TEST_DATABASE names, or on a SQLite
-file (then one manager only, as SQLite has one writer). What is in the database goes. The events
-do nothing in the cloud (they are notices), so that only claiming and recording is measured.
+``python -m benchmarks.claims``. On SQLite it is one manager only, as that has one writer. The
+events do nothing in the cloud (they are notices), so that only claiming and recording is measured.
 """
-# ruff: noqa: E402, I001
 import dataclasses
 import multiprocessing
-import os
-import pathlib
+import statistics
 import sys
-import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tests'))
-
-from climate import backend
-
-backend.prefer_threads()
-
+import builders
 from oslo_config import cfg
 import sqlalchemy as sa
 
-import builders
+from benchmarks import report
+from benchmarks import worlds
 from climate import conf as configuration
-from climate.db import engine
 from climate.db import events
 from climate.db import leases
-from climate.db import migrate
 from climate.db import tables
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import service
 
-EVENTS = 2_000
+EVENTS = {'short': 300, 'bench': 2_000, 'long': 10_000}
+RUNS = {'short': 1, 'bench': 3, 'long': 5}
 LIMIT_SECONDS = 300
 
 
@@ -84,12 +75,13 @@ def left(database):
             .where(tables.EVENTS.c.status != lifecycle.EVENT_DONE)).scalar()
 
 
-def drained(database, url, managers):
+def drained(database, managers, count):
     """What so many managers did together: (events a second, milliseconds of processor an event).
 
     The second leaves out the database, and what else the machine does.
     """
     processes = multiprocessing.get_context('spawn')
+    url = database.engine.url.render_as_string(hide_password=False)
     ready, stop, spent = processes.Semaphore(0), processes.Event(), processes.Queue()
     workers = [processes.Process(target=work, args=(url, ready, stop, spent))
                for _ in range(managers)]
@@ -97,7 +89,7 @@ def drained(database, url, managers):
         each.start()
     for _ in workers:
         assert ready.acquire(timeout=60), 'A manager did not start.'
-    fill(database, EVENTS)
+    fill(database, count)
     began = time.monotonic()
     while left(database):
         assert time.monotonic() < began + LIMIT_SECONDS, 'The events were not done in time.'
@@ -109,25 +101,35 @@ def drained(database, url, managers):
         each.join(60)
     with database.reader() as connection:
         done = connection.execute(sa.select(sa.func.count()).select_from(tables.HISTORY)).scalar()
-    assert done == EVENTS, f'{EVENTS} events were carried out {done} times.'
-    return EVENTS / seconds, used * 1000 / EVENTS
+    assert done == count, f'{count} events were carried out {done} times.'
+    return count / seconds, used * 1000 / count
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        url = os.environ.get('CLIMATE_TEST_DATABASE', f'sqlite:///{folder}/climate.sqlite')
-        database = engine.Database(url)
-        if database.dialect == 'sqlite':
-            migrate.upgrade(database)
-        for managers in (1,) if database.dialect == 'sqlite' else (1, 2, 3):
-            if database.dialect != 'sqlite':
-                builders.clean(database)
-            rate, used = drained(database, url, managers)
-            print(f'{database.dialect}: {EVENTS} events by {managers}: {rate:.0f} a second, '
-                  f'{used:.1f} ms of processor each', flush=True)
-        database.dispose()
-    return 0
+def figures(form):
+    """How many events a second so many managers carry out, on each kind of database."""
+    for kind in worlds.kinds():
+        with worlds.emptied(kind) as database:
+            yield from _figures(database, form)
+
+
+def _figures(database, form):
+    crowds = (1,) if database.dialect == 'sqlite' else (1, 2, 3)
+    found = {managers: [] for managers in crowds}
+    for _ in range(RUNS[form]):
+        for managers in crowds:
+            builders.clean(database)
+            found[managers].append(drained(database, managers, EVENTS[form]))
+    rates = {}
+    for managers, runs in found.items():
+        rates[managers], used = map(statistics.median, zip(*runs, strict=True))
+        what = f'{EVENTS[form]:,} due events by {managers}, {database.dialect}'
+        yield report.Figure(9, what, rates[managers], 'events/s', more=True, runs=len(runs),
+                            goal=1_000 if managers == 3 else None)
+        yield report.Figure(9, f'{what}: processor for each', used, 'ms', runs=len(runs))
+    if 3 in rates:
+        yield report.Figure(9, f'3 managers against 2, {database.dialect}', rates[3] / rates[2],
+                            'x', goal=0.9, more=True, runs=RUNS[form])
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(report.main(figures))

@@ -1,31 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long the scheduler filter takes over 10,000 hosts, besides its one question to Climate.
 
-``python -m benchmarks.filter``; it fails where a figure is above the limit. Nova's own classes of
-hosts and aggregates are used where Nova can be imported, stand-ins of them elsewhere.
+``python -m benchmarks.filter``. Nova's own classes of hosts and aggregates are used where Nova can
+be imported, stand-ins of them elsewhere.
 """
-import pathlib
-import statistics
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tests'))
-
 import nova_standin
+
+from benchmarks import report
 
 HOSTS = 10_000
 RESERVATIONS = 500
 LIMIT_MS = 20
-ROUNDS = 30
+ROUNDS = {'short': 5, 'bench': 100, 'long': 300}
 
 
 class Silent:
-    """Stands in for Climate: answers at once, so that only the filter's own time is seen."""
+    """Stands in for Climate: answers at once, so that only the filter's own time is seen.
+
+    :ivar asked: how often it was.
+    """
 
     def __init__(self, answer):
         self._answer = answer
+        self.asked = 0
 
     def ask(self, reservation_id, project_id):
+        self.asked += 1
         return self._answer, False
 
 
@@ -55,7 +58,7 @@ def region(aggregate):
 
 def of_standin():
     hosts = [nova_standin.Host(*each) for each in region(nova_standin.Aggregate)]
-    return 'a stand-in for Nova', hosts
+    return 'a stand-in', hosts
 
 
 def of_nova():
@@ -72,44 +75,49 @@ def of_nova():
         host = host_manager.HostState(name, name, None)
         host.aggregates = aggregates
         hosts.append(host)
-    return 'Nova itself', hosts
+    return 'Nova', hosts
 
 
-def milliseconds(climate_filter, request, hosts):
-    """The median time of one request on the processor, whatever else the machine does."""
+def milliseconds(climate_filter, request, hosts, rounds):
+    """The time of each of several requests on the processor, whatever else the machine does."""
     taken = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         began = time.thread_time()
         climate_filter.filter_all(hosts, request)
         taken.append((time.thread_time() - began) * 1000)
-    return statistics.median(taken)
+    return taken
 
 
-def main():
-    made = of_nova() or of_standin()
-    whose, hosts = made
-    slowest = 0.0
+def requests(hosts):
+    """(what is asked for, its hints, what Climate answers or None where it is not asked)."""
+    from climate.nova import rules
+    mine = frozenset(host.host for host in hosts[3::4 * RESERVATIONS])
+    hints = {'reservation': ['r0']}
+    yield 'ordinary', {}, None
+    yield 'by aggregates alone', hints, None
+    yield ('reservation is active', hints,
+           rules.Answer(active=True, usable=True, hosts=mine))
+    yield ('leased without room', hints,
+           rules.Answer(active=True, usable=True, ordinary=True))
+    yield ('reservation is over', hints,
+           rules.Answer(active=False, usable=False, reason='it has ended'))
+
+
+def figures(form):
+    """The time of each kind of request, and how often Climate is asked for it."""
+    whose, hosts = of_nova() or of_standin()
     with nova_standin.scheduler() as (filter_class, _conf):
-        from climate.nova import rules
         climate_filter = filter_class()
-        mine = frozenset(host.host for host in hosts[3::4 * RESERVATIONS])
-        idle = rules.Answer(active=False, usable=False, reason='it has ended')
-        usable = rules.Answer(active=True, usable=True, hosts=mine)
-        ordinary = rules.Answer(active=True, usable=True, ordinary=True)
-        for name, hints, answer in (
-                ('an ordinary request', {}, None),
-                ('a reservation, by aggregates alone', {'reservation': ['r0']}, None),
-                ('a reservation that is active', {'reservation': ['r0']}, usable),
-                ('a leased server without held room', {'reservation': ['r0']}, ordinary),
-                ('a reservation that is not', {'reservation': ['r0']}, idle)):
-            climate_filter._climate = Silent(answer) if answer else None
-            figure = milliseconds(climate_filter, nova_standin.Request(
-                hints, project_id='p0'), hosts)
-            slowest = max(slowest, figure)
-            print(f'{len(hosts)} hosts of {whose}, {name}: {figure:.1f} ms')
-    print(f'slowest: {slowest:.1f} ms, limit: {LIMIT_MS} ms')
-    return 0 if slowest <= LIMIT_MS else 1
+        for what, hints, answer in requests(hosts):
+            climate = climate_filter._climate = Silent(answer) if answer else None
+            taken = milliseconds(climate_filter, nova_standin.Request(hints, project_id='p0'),
+                                 hosts, ROUNDS[form])
+            what = f'filter {len(hosts):,} hosts of {whose}: {what}'
+            yield report.timed(7, what, taken, goal=LIMIT_MS)
+            if climate:
+                yield report.Figure(7, f'{what}; asked', climate.asked / len(taken),
+                                    'times', goal=1, firm=True)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(report.main(figures))

@@ -1,74 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the life of a lease of one host costs a manager and its database.
 
-``python -m benchmarks.lease``, on the database that CLIMATE_TEST_DATABASE names, or on a SQLite
-file. What is in the database goes. The leases come one after the other, as they do where few come
-at a time, through the endpoint and the clockwork of one manager on the simulated cloud; after each
-event it looks for the next one as the daemon does. The news of all of them go out at the end.
+``python -m benchmarks.lease``. The leases come one after the other, as they do where few come at a
+time, through the endpoint and the clockwork of one manager on the simulated cloud; after each event
+it looks for the next one as the daemon does. The news of all of them go out at the end.
 """
-# ruff: noqa: E402, I001
 import collections
 import contextlib
 import datetime
 import os
 import pathlib
 import sys
-import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tests'))
-
-from climate import backend
-
-backend.prefer_threads()
-
-from oslo_config import cfg
+import builders
 import oslo_messaging as messaging
 import sqlalchemy as sa
 
-import builders
-from climate import conf as configuration
+from benchmarks import report
+from benchmarks import worlds
 from climate.cloud import simulated
-from climate.db import engine
-from climate.db import migrate
 from climate.db import tables
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import notify
-from climate.plugins import registry
 
 HOSTS = 150
-LEASES = 200
+LEASES = {'short': 20, 'bench': 200, 'long': 2_000}
 WARM_UP = 20
-STEPS = ('create', 'start', 'end', 'news')
-
-
-def configured():
-    """The options of a manager on the simulated cloud, which takes no time."""
-    conf = configuration.register(cfg.ConfigOpts())
-    registry.register_options(conf, registry.load(['physical:host']))
-    conf([], project='climate', default_config_files=[], default_config_dirs=[])
-    conf.set_override('plugins', ['physical:host'])
-    conf.set_override('driver', 'simulated', group='cloud')
-    conf.set_override('hosts', HOSTS, group='simulated')
-    conf.set_override('minutes_before_end_lease', 0, group='manager')
-    messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
-    conf.register_opts([], group='oslo_messaging_notifications')
-    return conf
-
-
-@contextlib.contextmanager
-def counted():
-    """The statements that are executed inside, as a list that grows."""
-    found = []
-
-    def note(connection, cursor, statement, *_):
-        if not statement.startswith('BEGIN'):
-            found.append(statement)
-
-    sa.event.listen(sa.Engine, 'before_cursor_execute', note)
-    yield found
-    sa.event.remove(sa.Engine, 'before_cursor_execute', note)
+# The statements that each step of a lease's life may need.
+STEPS = {'create': 14, 'start': 32, 'end': 38, 'news': 1}
 
 
 class Meter:
@@ -85,7 +46,7 @@ class Meter:
     @contextlib.contextmanager
     def step(self, name):
         """Count what is done inside as part of that step."""
-        with counted() as statements:
+        with worlds.counted() as statements:
             began = time.process_time()
             yield
             self.manager[name] += (time.process_time() - began) * 1000
@@ -136,10 +97,10 @@ class Clock:
         return self._database.now() + self.ahead
 
 
-def measure(database):
-    """Let leases live; returns the Meter."""
+def measure(database, count):
+    """Let so many leases live; returns the Meter."""
     clock = Clock(database)
-    conf = configured()
+    conf = worlds.configured(HOSTS)
     manager = builders.Manager(conf, database, clock, simulated.SimulatedCloud(conf))
     manager.enrol(HOSTS)
     sender = notify.Sender(manager.core, 'bench',
@@ -150,12 +111,12 @@ def measure(database):
     sender.flush(clock())
     meter = Meter(database)
     before = meter.server_ms()
-    for _ in range(LEASES):
+    for _ in range(count):
         live(manager, meter, clock)
     with meter.step('news'):
-        assert sender.flush(clock()) == LEASES * 3
+        assert sender.flush(clock()) == count * 3
     meter.server['all'] = meter.server_ms() - before
-    assert lived(database) == LEASES + WARM_UP
+    assert lived(database) == count + WARM_UP
     return meter
 
 
@@ -169,31 +130,26 @@ def lived(database):
                 .where(tables.HISTORY.c.what == agenda.START)))).scalar_one()
 
 
-@contextlib.contextmanager
-def emptied():
-    """The database that CLIMATE_TEST_DATABASE names, or a SQLite file; nothing is in its tables."""
-    with tempfile.TemporaryDirectory() as folder:
-        database = engine.Database(os.environ.get('CLIMATE_TEST_DATABASE',
-                                                  f'sqlite:///{folder}/climate.sqlite'))
-        if database.dialect == 'sqlite':
-            migrate.upgrade(database)
-        else:
-            builders.clean(database)
-        yield database
-        database.dispose()
+def figures(form):
+    """What each step of a lease's life costs, on each kind of database."""
+    count = LEASES[form]
+    for kind in worlds.kinds():
+        with worlds.emptied(kind) as database:
+            meter = measure(database, count)
+        for step, goal in STEPS.items():
+            what = f"a lease's {step}, {database.dialect}"
+            yield report.Figure(0, what, meter.statements[step] / count, 'statements', goal=goal,
+                                runs=count, firm=True)
+            yield report.Figure(0, f'{what}: processor', meter.manager[step] / count, 'ms',
+                                runs=count)
+        if database.dialect == 'postgresql':
+            yield report.Figure(0, f"a lease's life, {database.dialect}: its processor",
+                                meter.server['all'] / count, 'ms', runs=count)
 
 
-def main():
-    with emptied() as database:
-        meter = measure(database)
-        for name in STEPS:
-            print(f'{database.dialect}, {name}: {meter.statements[name] / LEASES:.1f} statements, '
-                  f'{meter.manager[name] / LEASES:.1f} ms of processor')
-        print(f'{database.dialect}, all of it: {meter.statements.total() / LEASES:.1f} statements, '
-              f'{meter.manager.total() / LEASES:.1f} ms of processor, and '
-              f'{meter.server["all"] / LEASES:.1f} ms of the database\'s')
-    return 0
+# For benchmarks that were written before `worlds`.
+configured, counted, emptied = worlds.configured, worlds.counted, worlds.emptied
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(report.main(figures))

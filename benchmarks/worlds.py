@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where benchmarks take place: an emptied database of each kind, a manager's configuration."""
+import contextlib
+import os
+import tempfile
+
+import builders
+from oslo_config import cfg
+import oslo_messaging as messaging
+import sqlalchemy as sa
+
+from climate import conf as configuration
+from climate.db import engine
+from climate.db import migrate
+from climate.plugins import registry
+
+_SERVER = 'CLIMATE_TEST_DATABASE'
+FILE, SERVER = 'file', 'server'
+
+
+def kinds():
+    """The kinds of databases there are: a file of SQLite, and the one that is named, if any.
+
+    CLIMATE_TEST_DATABASE names it by its SQLAlchemy URL. What is in it goes.
+    """
+    return (FILE, SERVER) if _SERVER in os.environ else (FILE,)
+
+
+@contextlib.contextmanager
+def emptied(kind=None):
+    """A Database of that kind with Climate's tables and nothing in them.
+
+    :param kind: of `kinds`; the last of them unless said.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        database = engine.Database(os.environ[_SERVER] if (kind or kinds()[-1]) == SERVER
+                                   else f'sqlite:///{folder}/climate.sqlite')
+        if database.dialect == 'sqlite':
+            migrate.upgrade(database)
+        else:
+            builders.clean(database)
+        yield database
+        database.dispose()
+
+
+def analyzed(database):
+    """Let a PostgreSQL look at what was written, as it does by itself after a while."""
+    if database.dialect == 'postgresql':
+        with database.engine.connect() as connection:
+            connection.execution_options(isolation_level='AUTOCOMMIT').exec_driver_sql('ANALYZE')
+
+
+def configured(hosts=150, plugins=('physical:host',)):
+    """The options of a manager on a simulated cloud that takes no time."""
+    conf = configuration.register(cfg.ConfigOpts())
+    registry.register_options(conf, registry.load(list(plugins)))
+    conf([], project='climate', default_config_files=[], default_config_dirs=[])
+    conf.set_override('plugins', list(plugins))
+    conf.set_override('driver', 'simulated', group='cloud')
+    conf.set_override('hosts', hosts, group='simulated')
+    conf.set_override('minutes_before_end_lease', 0, group='manager')
+    messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
+    conf.register_opts([], group='oslo_messaging_notifications')
+    return conf
+
+
+@contextlib.contextmanager
+def counted():
+    """The statements that are executed inside, as a list that grows."""
+    found = []
+
+    def note(connection, cursor, statement, *_):
+        if not statement.startswith('BEGIN'):
+            found.append(statement)
+
+    sa.event.listen(sa.Engine, 'before_cursor_execute', note)
+    yield found
+    sa.event.remove(sa.Engine, 'before_cursor_execute', note)
