@@ -29,6 +29,7 @@ _RATE = float(os.environ.get('CLIMATE_SOAK_RATE') or 20)
 _CLIENTS = 16
 _HOSTS = 150
 _LEASE_SECONDS = 3
+_AUDIT_SECONDS = 120
 # The first part of the time, in which caches and pools fill.
 _WARM_UP = 0.2
 _LOOKS = 60
@@ -109,7 +110,8 @@ def _watch(stage, running):
 
 def test_memory_and_database_stay_as_large_as_they_were(tmp_path, figures):
     made = dataclasses.replace(plan.make(tmp_path, 'postgresql', [], 0), managers=1, apis=1,
-                               hosts=_HOSTS, claim_seconds=30, answer_seconds=30)
+                               hosts=_HOSTS, claim_seconds=30, answer_seconds=30, cuttable=False,
+                               audit_seconds=_AUDIT_SECONDS)
     stage = stages.Stage(made)
     try:
         stage.up()

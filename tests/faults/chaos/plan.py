@@ -17,6 +17,8 @@ class Plan:
     :ivar hosts: how many are enrolled.
     :ivar lent: how many more are lent to best effort; there is one more for what runs on them.
     :ivar seconds: how long faults are made, and clients ask for new leases.
+    :ivar cuttable: the managers reach the database through a proxy that can cut them off.
+    :ivar audit_seconds: how often a manager compares the accounts with the cloud.
     """
 
     place: settings.Settings
@@ -31,6 +33,8 @@ class Plan:
     lent: int = 2
     claim_seconds: int = 3
     answer_seconds: int = 5
+    cuttable: bool = True
+    audit_seconds: int = 10
 
     def chances(self, name):
         """A random.Random of its own for whoever has that name: same seed, same chances."""

@@ -48,7 +48,7 @@ busy_seconds = 0.2
 minutes_before_end_lease = 0
 release_grace_seconds = 1
 refresh_seconds = 15
-audit_interval_seconds = 10
+audit_interval_seconds = {plan.audit_seconds}
 audit_grace_seconds = 3
 """
 
@@ -56,7 +56,8 @@ audit_grace_seconds = 3
 class Stage:
     """Everything of one run; `up` before use, `down` always.
 
-    :ivar managers: Programs by name, in `lines` their Lines to the database.
+    :ivar managers: Programs by name, in `lines` their Lines to the database where the plan says
+        that these can be cut.
     :ivar urls: where the APIs are.
     """
 
@@ -94,8 +95,10 @@ class Stage:
             plan=self.plan, transport_url=self._transport, state=self.state))
         witness.appear(self.state, self.plan.hosts, self.plan.lent)
         for name, port in self._manager_ports.items():
-            self.lines[name] = self.network.line(port, self._database_port)
-            url = servers.DATABASES[self.plan.database].url(port)
+            url = self.url
+            if self.plan.cuttable:
+                self.lines[name] = self.network.line(port, self._database_port)
+                url = servers.DATABASES[self.plan.database].url(port)
             self.managers[name] = self._daemon(name, 'manager', f'[database]\nconnection = {url}\n')
         for name, port in self._api_ports.items():
             self.apis[name] = self._daemon(name, 'api', f'[api]\nport = {port}\n')
