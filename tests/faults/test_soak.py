@@ -111,7 +111,7 @@ def _watch(stage, running):
 def test_memory_and_database_stay_as_large_as_they_were(tmp_path, figures):
     made = dataclasses.replace(plan.make(tmp_path, 'postgresql', [], 0), managers=1, apis=1,
                                hosts=_HOSTS, claim_seconds=30, answer_seconds=30, cuttable=False,
-                               audit_seconds=_AUDIT_SECONDS)
+                               pinned=True, audit_seconds=_AUDIT_SECONDS)
     stage = stages.Stage(made)
     try:
         stage.up()

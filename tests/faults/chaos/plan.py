@@ -18,6 +18,8 @@ class Plan:
     :ivar lent: how many more are lent to best effort; there is one more for what runs on them.
     :ivar seconds: how long faults are made, and clients ask for new leases.
     :ivar cuttable: the managers reach the database through a proxy that can cut them off.
+    :ivar pinned: each manager keeps to one processor, as it should where it has much to do: its
+        threads take turns anyway, and to wake one on another processor costs more than its turn.
     :ivar audit_seconds: how often a manager compares the accounts with the cloud.
     """
 
@@ -34,6 +36,7 @@ class Plan:
     claim_seconds: int = 3
     answer_seconds: int = 5
     cuttable: bool = True
+    pinned: bool = False
     audit_seconds: int = 10
 
     def chances(self, name):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All that runs in one run: database, broker, managers, APIs, and the network between them."""
+import os
 import subprocess
 import sys
 import time
@@ -99,7 +100,8 @@ class Stage:
             if self.plan.cuttable:
                 self.lines[name] = self.network.line(port, self._database_port)
                 url = servers.DATABASES[self.plan.database].url(port)
-            self.managers[name] = self._daemon(name, 'manager', f'[database]\nconnection = {url}\n')
+            self.managers[name] = self._daemon(
+                name, 'manager', f'[database]\nconnection = {url}\n', self._affinity())
         for name, port in self._api_ports.items():
             self.apis[name] = self._daemon(name, 'api', f'[api]\nport = {port}\n')
             self.urls.append(f'http://127.0.0.1:{port}')
@@ -148,10 +150,18 @@ class Stage:
             raise AssertionError(f'audit ended with {done.returncode}: {done.stderr}')
         return done.returncode, done.stdout
 
-    def _daemon(self, name, kind, text):
+    def _daemon(self, name, kind, text, prefix=()):
         commands.write(self._file(name), text)
         return programs.Program(self.plan.place, name, lambda: processes.start(
-            self.plan.place, name, self._command(name, kind), env=self._environment()))
+            self.plan.place, name, [*prefix, *self._command(name, kind)],
+            env=self._environment()))
+
+    def _affinity(self):
+        """What the command of the next manager begins with."""
+        if not self.plan.pinned:
+            return ()
+        processors = sorted(os.sched_getaffinity(0), reverse=True)
+        return 'taskset', '--cpu-list', str(processors[len(self.managers) % len(processors)])
 
     def _command(self, name, kind):
         return [sys.executable, '-c', _MAIN.format(kind), '--config-file', self._file('climate'),
@@ -169,7 +179,7 @@ class Stage:
             answer = _session().post(
                 f'{self.urls[0]}/v1/os-hosts', json={'name': f'compute-{number + 1}'},
                 headers={'X-Auth-Token': 'root:admin:admin'}, timeout=30)
-            answer.raise_for_status()
+            assert answer.status_code == 201, answer.text
 
 
 def _is_well(url):
