@@ -18,6 +18,7 @@ from climate.manager import core
 from climate.manager import endpoint
 from climate.plugins import registry
 from climate.rpc import client
+from climate.rpc import transport
 
 NOON = datetime.datetime(2030, 5, 1, 12, 0, tzinfo=datetime.UTC)
 DEMO = 'demo:demo:member,reader'
@@ -51,6 +52,21 @@ class Clock:
         return self.now
 
 
+class Wire:
+    """The manager of this process, called as over a bus: what is sent and answered is JSON."""
+
+    def __init__(self, manager):
+        self._manager = manager
+        self._serializer = transport.Serializer()
+
+    def call(self, caller, method, timeout=None, **arguments):
+        sent = {name: self._carried(value) for name, value in arguments.items()}
+        return self._carried(self._manager.call(caller, method, timeout, **sent))
+
+    def _carried(self, value):
+        return json.loads(json.dumps(self._serializer.serialize_entity(None, value)))
+
+
 class Manager:
     """The real manager's parts, without threads: events run when `run` is called.
 
@@ -64,7 +80,8 @@ class Manager:
         self.database = database
         self.core = core.Core(conf=conf, database=database, cloud=self.cloud,
                               registry=registry.Registry(conf), clock=clock)
-        self.client = client.ManagerClient(endpoint.InProcess(endpoint.Endpoint(self.core)))
+        self.client = client.ManagerClient(
+            Wire(endpoint.InProcess(endpoint.Endpoint(self.core))))
         self.clockwork = clockwork.Clockwork(self.core, 'this manager',
                                              lambda work, claim: work(claim))
 

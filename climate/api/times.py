@@ -88,13 +88,12 @@ def shown(value):
     """A moment as REST 1.1 shows it, None as None."""
     if value is None:
         return None
-    text = value.astimezone(datetime.UTC).replace(tzinfo=None).isoformat()
-    return text + 'Z'
+    return value.astimezone(datetime.UTC).isoformat().removesuffix('+00:00') + 'Z'
 
 
 def shown_exactly(value):
     """A moment as REST 1.0 shows those of leases: always microseconds, no zone."""
-    return None if value is None else value.strftime('%Y-%m-%dT%H:%M:%S.%f')
+    return None if value is None else value.isoformat(timespec='microseconds')[:26]
 
 
 def shown_plainly(value):

@@ -13,7 +13,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 
 EVENTS = tables.EVENTS
-_COLUMNS = tuple(EVENTS.c)
+_COLUMNS = tables.columns(EVENTS, records.Event)
 
 # The statements of each lease's life are built once: building one costs more than asking it.
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
@@ -41,14 +41,17 @@ _OF_LEASES = (sa.select(*_COLUMNS).where(EVENTS.c.lease_id.in_(sa.bindparam('lea
               .order_by(EVENTS.c.lease_id, EVENTS.c.at, EVENTS.c.id))
 
 
-def of_leases(connection, lease_ids):
-    """{lease id: its events by their moment}."""
+_SHOWN_OF_LEASES = _OF_LEASES.where(EVENTS.c.kind.in_(agenda.SHOWN))
+
+
+def of_leases(connection, lease_ids, shown=False):
+    """{lease id: its events by their moment}; with `shown` those that are shown in answers."""
     if not lease_ids:
         return {}
-    rows = connection.execute(_OF_LEASES, {'lease_ids': lease_ids})
+    statement = _SHOWN_OF_LEASES if shown else _OF_LEASES
     found = collections.defaultdict(tuple)
-    for row in rows:
-        found[row.lease_id] += (records.Event(**row._mapping),)
+    for row in connection.execute(statement, {'lease_ids': lease_ids}).all():
+        found[row.lease_id] += (records.Event(*row),)
     return dict(found)
 
 
@@ -70,7 +73,7 @@ def due(connection, now, limit):
     another event is being carried out.
     """
     rows = connection.execute(_DUE, {'now': now, 'limit': limit})
-    return [records.Event(**row._mapping) for row in rows]
+    return [records.Event(*row) for row in rows]
 
 
 # A claim that ended long ago waits for the last one of its lease.

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases in the database."""
-import dataclasses
-
 import sqlalchemy as sa
 
 from climate import errors
@@ -15,12 +13,11 @@ from climate.domain import lifecycle
 from climate.domain import records
 
 LEASES = tables.LEASES
-_COLUMNS = tuple(field.name for field in dataclasses.fields(records.Lease)
-                 if field.name not in ('reservations', 'events', 'acquisition'))
+_COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition')
 
 # The statements of each lease's life are built once: building one costs more than asking it.
 _ADD = sa.insert(LEASES)
-_SELECT = sa.select(*(LEASES.c[name] for name in _COLUMNS))
+_SELECT = sa.select(*_COLUMNS)
 _ONE = _SELECT.where(LEASES.c.id == sa.bindparam('lease_id'))
 _LOCKED = _ONE.with_for_update()
 _THESE = _SELECT.where(LEASES.c.id.in_(sa.bindparam('lease_ids'))).order_by(LEASES.c.id)
@@ -69,13 +66,13 @@ def lock_free(connection, lease_ids):
 
 
 def find(connection, query, now):
-    """The leases that a LeaseQuery asks for, whole, in its order.
+    """The leases that a LeaseQuery asks for, in its order; of their events, those that are shown.
 
     :raises LeaseNotFound: the marker is no lease.
     """
     statement = _SELECT.where(*_conditions(query, now))
     statement = _paged(connection, statement, query)
-    return _whole(connection, connection.execute(statement).all())
+    return _whole(connection, connection.execute(statement).all(), shown=True)
 
 
 def of_key(connection, project_id, key, now):
@@ -158,7 +155,7 @@ def counts(connection):
 
 
 def _values(lease):
-    return {name: getattr(lease, name) for name in _COLUMNS}
+    return {column.name: getattr(lease, column.name) for column in _COLUMNS}
 
 
 def _one(connection, statement, lease_id):
@@ -168,14 +165,14 @@ def _one(connection, statement, lease_id):
     return _whole(connection, [row])[0]
 
 
-def _whole(connection, rows):
+def _whole(connection, rows, shown=False):
     ids = [row.id for row in rows]
     of_lease = reservations.of_leases(connection, ids)
-    happening = events.of_leases(connection, ids)
+    happening = events.of_leases(connection, ids, shown)
     # Most have none, and nothing is asked for them.
     sought = acquisitions.of_leases(connection, [
         row.id for row in rows if row.acquire_type in acquire.LASTING])
-    return [records.Lease(**row._mapping, reservations=of_lease.get(row.id, ()),
+    return [records.Lease(*row, reservations=of_lease.get(row.id, ()),
                           events=happening.get(row.id, ()), acquisition=sought.get(row.id))
             for row in rows]
 
@@ -221,8 +218,11 @@ def _status_conditions(status, now):
 def _paged(connection, statement, query):
     # The id makes the order total, so that a marker names one place in it.
     keys = [(LEASES.c[name], up) for name, up in query.sort] + [(LEASES.c.id, True)]
+    # All that are not deleted are alike in deleted_at: said, it lets PostgreSQL see that the order
+    # is that of an index.
+    first = [] if query.deleted else [(LEASES.c.deleted_at, keys[0][1])]
     statement = statement.order_by(*(column.asc() if up else column.desc()
-                                     for column, up in keys))
+                                     for column, up in first + keys))
     if query.marker is not None:
         marker = connection.execute(
             sa.select(*(column for column, _ in keys)).where(
@@ -235,5 +235,7 @@ def _paged(connection, statement, query):
         for (column, up), value in zip(keys, marker, strict=True):
             beyond.append(sa.and_(*same, column > value if up else column < value))
             same.append(column == value)
-        statement = statement.where(sa.or_(*beyond))
+        # By the first key alone an index finds the place; it says nothing that is not said after.
+        (column, up), value = keys[0], marker[0]
+        statement = statement.where(column >= value if up else column <= value, sa.or_(*beyond))
     return statement.limit(query.limit) if query.limit is not None else statement

@@ -11,7 +11,7 @@ from climate.domain import records
 
 RESERVATIONS = tables.RESERVATIONS
 ALLOCATIONS = tables.ALLOCATIONS
-_OWN = tuple(column for column in RESERVATIONS.c if column.name != 'position')
+_OWN = tables.columns(RESERVATIONS, records.Reservation, 'resource_ids')
 
 # The statements of each lease's life are built once: building one costs more than asking it.
 _ADD = sa.insert(RESERVATIONS)
@@ -43,7 +43,7 @@ def of_leases(connection, lease_ids):
     found = collections.defaultdict(tuple)
     for row in rows:
         found[row.lease_id] += (records.Reservation(
-            **row._mapping, resource_ids=resources.get(row.id, ())),)
+            *row, resource_ids=resources.get(row.id, ())),)
     return dict(found)
 
 

@@ -17,9 +17,7 @@ RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
-_COLUMNS = tuple(RESOURCES.c[name] for name in (
-    'id', 'pool', 'name', 'capacity', 'reservable', 'generation', 'held_by', 'lent_to',
-    'created_at', 'updated_at'))
+_COLUMNS = tables.columns(RESOURCES, records.Resource, 'properties', 'facts')
 
 # The statements of each lease's life are built once: building one costs more than asking it.
 _IDS = sa.bindparam('ids')
@@ -89,7 +87,7 @@ def get(connection, pool, resource_id):
 def with_ids(connection, ids):
     """Resources by their ids, in id order, withdrawn ones too; without properties."""
     rows = connection.execute(_THESE, {'ids': list(ids)})
-    return [records.Resource(**row._mapping) for row in rows]
+    return [records.Resource(*row) for row in rows]
 
 
 def enrolled(connection, ids):
@@ -117,7 +115,7 @@ def lock(connection, ids):
     Withdrawn ones and those out of order are not among them.
     """
     rows = connection.execute(_LOCK, {'ids': sorted(ids)})
-    return [records.Resource(**row._mapping) for row in rows]
+    return [records.Resource(*row) for row in rows]
 
 
 def touch(connection, ids, now):
@@ -171,7 +169,7 @@ def lent(connection, reservation_ids=None):
         statement = statement.where(RESOURCES.c.lent_to.is_not(None))
     else:
         statement = statement.where(RESOURCES.c.lent_to.in_(list(reservation_ids)))
-    return [records.Resource(**row._mapping)
+    return [records.Resource(*row)
             for row in connection.execute(statement.order_by(RESOURCES.c.id))]
 
 
@@ -264,10 +262,10 @@ def _whole(connection, rows):
     if not ids:
         return []
     said = collections.defaultdict(lambda: ({}, {}))
-    for resource_id, name, fact, text in connection.execute(_VALUES, {'ids': ids}):
+    for resource_id, name, fact, text in connection.execute(_VALUES, {'ids': ids}).all():
         said[resource_id][fact][name] = text
-    return [records.Resource(**row._mapping, properties=said[row.id][False],
-                             facts=said[row.id][True]) for row in rows]
+    return [records.Resource(*row, properties=said[row.id][False], facts=said[row.id][True])
+            for row in rows]
 
 
 def _property(row, values):

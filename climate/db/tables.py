@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables and their indexes."""
+import dataclasses
 import datetime
 
 import sqlalchemy as sa
@@ -35,12 +36,23 @@ class UtcDateTime(sa.types.TypeDecorator):
         value = value.astimezone(datetime.UTC)
         return value if dialect.name == 'postgresql' else value.replace(tzinfo=None)
 
-    def process_result_value(self, value, dialect):
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            return value.replace(tzinfo=datetime.UTC)
-        return value.astimezone(datetime.UTC)
+    def result_processor(self, dialect, coltype):
+        # A page of a list has some thousand moments: SQLAlchemy's own way, which reads a plain
+        # moment and has another one made of it, takes ten times as long.
+        return {'sqlite': _read_text, 'mysql': _read_plain}.get(dialect.name, _read_aware)
+
+
+def _read_text(value):
+    return None if value is None else datetime.datetime.fromisoformat(value + '+00:00')
+
+
+def _read_plain(value):
+    return None if value is None else value.replace(tzinfo=datetime.UTC)
+
+
+def _read_aware(value):
+    # PostgreSQL tells moments in the zone of the connection.
+    return None if value is None else value.astimezone(datetime.UTC)
 
 
 def _text(length):
@@ -57,6 +69,15 @@ def _long_text():
 def _stamps():
     return (sa.Column('created_at', UtcDateTime, nullable=False),
             sa.Column('updated_at', UtcDateTime))
+
+
+def columns(table, record, *others):
+    """The columns of a table for the fields of a class of records, in their order.
+
+    :param others: fields at the end of the record that the table has no columns for.
+    """
+    names = [field.name for field in dataclasses.fields(record)]
+    return tuple(table.c[name] for name in names if name not in others)
 
 
 _ID = sa.BigInteger().with_variant(sa.Integer, 'sqlite')
@@ -84,12 +105,15 @@ LEASES = sa.Table(
     sa.Column('deleted_at', UtcDateTime),
     sa.Column('acquire_type', _text(16), nullable=False, server_default='immediate'),
     *_stamps(),
-    sa.Index(None, 'project_id', 'state', 'end'),
-    sa.Index(None, 'created_at', 'id'),
-    sa.Index(None, 'name'),
-    sa.Index(None, 'trust_id'),
-    sa.Index(None, 'deleted_at'),
+    # Lists show those that are not deleted by when they were made: of a project, of one state, of
+    # all. Who looks for a name needs no order. SQLite, which knows no statistics of its own accord,
+    # takes the index of which the most columns are given.
+    sa.Index(None, 'project_id', 'deleted_at', 'created_at', 'id'),
+    sa.Index(None, 'project_id', 'deleted_at', 'state', 'created_at', 'id'),
+    sa.Index(None, 'deleted_at', 'created_at', 'id'),
     sa.Index(None, 'deleted_at', 'state', 'created_at', 'id'),
+    sa.Index(None, 'name', 'project_id', 'deleted_at'),
+    sa.Index(None, 'trust_id'),
     **_MYSQL)
 
 RESERVATIONS = sa.Table(

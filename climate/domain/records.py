@@ -48,10 +48,10 @@ class Resource:
     generation: int = 0
     held_by: str | None = None
     lent_to: str | None = None
-    properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     created_at: Moment | None = None
     updated_at: Moment | None = None
+    properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,10 +83,10 @@ class Reservation:
     state: str = lifecycle.RESERVATION_PENDING
     missing_resources: bool = False
     resources_changed: bool = False
-    resource_ids: tuple[int, ...] = ()
     leased_id: str | None = None
     created_at: Moment | None = None
     updated_at: Moment | None = None
+    resource_ids: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

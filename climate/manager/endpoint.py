@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RPC methods of a manager: unpack, call one use case, pack."""
+"""The RPC methods of a manager: unpack, call one use case; the bus packs what is answered."""
 import functools
 
 from oslo_log import log
@@ -47,12 +47,12 @@ class Endpoint:
     @_answers
     def create_lease(self, context, lease_id, request):
         request = wire.unpack(records.LeaseRequest, request)
-        return wire.pack(self._leases.create(context, lease_id, request))
+        return self._leases.create(context, lease_id, request)
 
     @_answers
     def update_lease(self, context, lease_id, changes):
         changes = wire.unpack(records.LeaseChanges, changes)
-        return wire.pack(self._changes.update(context, lease_id, changes))
+        return self._changes.update(context, lease_id, changes)
 
     @_answers
     def delete_lease(self, context, lease_id):
@@ -60,43 +60,43 @@ class Endpoint:
 
     @_answers
     def get_lease(self, context, lease_id):
-        return wire.pack(self._leases.get(lease_id))
+        return self._leases.get(lease_id)
 
     @_answers
     def lease_history(self, context, lease_id, marker=None, limit=None):
-        return wire.pack(self._leases.history(lease_id, marker, limit))
+        return self._leases.history(lease_id, marker, limit)
 
     @_answers
     def list_leases(self, context, query):
-        return wire.pack(self._leases.find(wire.unpack(records.LeaseQuery, query)))
+        return self._leases.find(wire.unpack(records.LeaseQuery, query))
 
     @_answers
     def reservation_hosts(self, context, reservation_id, project_id):
-        return wire.pack(self._reservations.hosts(reservation_id, project_id))
+        return self._reservations.hosts(reservation_id, project_id)
 
     @_answers
     def server_hosts(self, context, server_id, project_id):
-        return wire.pack(self._reservations.hosts_of_server(server_id, project_id))
+        return self._reservations.hosts_of_server(server_id, project_id)
 
     @_answers
     def get_lease_of_reservation(self, context, reservation_id):
-        return wire.pack(self._reservations.lease(reservation_id))
+        return self._reservations.lease(reservation_id)
 
     @_answers
     def bind_reservation(self, context, reservation_id, leased_id):
-        return wire.pack(self._binding.bind(context, reservation_id, leased_id))
+        return self._binding.bind(context, reservation_id, leased_id)
 
     @_answers
     def list_services(self, context):
-        return wire.pack(services.find(self._core))
+        return services.find(self._core)
 
     @_answers
     def create_resource(self, context, pool, name, properties):
-        return wire.pack(self._resources.enrol(pool, name, properties))
+        return self._resources.enrol(pool, name, properties)
 
     @_answers
     def update_resource(self, context, pool, resource_id, properties, reservable=None):
-        return wire.pack(self._resources.update(pool, resource_id, properties, reservable))
+        return self._resources.update(pool, resource_id, properties, reservable)
 
     @_answers
     def delete_resource(self, context, pool, resource_id):
@@ -104,25 +104,24 @@ class Endpoint:
 
     @_answers
     def get_resource(self, context, pool, resource_id):
-        return wire.pack(self._resources.get(pool, resource_id))
+        return self._resources.get(pool, resource_id)
 
     @_answers
     def list_resources(self, context, pool, marker=None, limit=None):
-        return wire.pack(self._resources.find(pool, marker, limit))
+        return self._resources.find(pool, marker, limit)
 
     @_answers
     def list_properties(self, context, pool):
-        return wire.pack(self._resources.properties(pool))
+        return self._resources.properties(pool)
 
     @_answers
     def update_property(self, context, pool, name, private):
-        return wire.pack(self._resources.set_private(pool, name, private))
+        return self._resources.set_private(pool, name, private)
 
     @_answers
     def list_allocations(self, context, pool, resource_id=None, lease_id=None,
                          reservation_id=None):
-        return wire.pack(self._resources.allocations(pool, resource_id, lease_id,
-                                                     reservation_id))
+        return self._resources.allocations(pool, resource_id, lease_id, reservation_id)
 
 
 class InProcess:

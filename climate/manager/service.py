@@ -96,7 +96,7 @@ class Manager:
             self._server = messaging.get_rpc_server(
                 bus, transport.target(self._conf, server=self.owner),
                 [self.endpoint], executor=self._conf.manager.backend,
-                serializer=transport.ContextSerializer(),
+                serializer=transport.Serializer(),
                 access_policy=messaging.DefaultRPCAccessPolicy)
             self._server.start(override_pool_size=self._conf.manager.rpc_workers)
         LOG.info('Manager %s: ready', self.owner)

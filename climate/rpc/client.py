@@ -24,7 +24,7 @@ class Bus:
     def __init__(self, conf):
         self._client = messaging.get_rpc_client(
             transport.connect(conf), transport.target(conf),
-            serializer=transport.ContextSerializer(), retry=_RETRIES)
+            serializer=transport.Serializer(), retry=_RETRIES)
         # The client has registered this option.
         self._seconds = conf.rpc_response_timeout
         self._reached = False
@@ -59,8 +59,8 @@ class Bus:
 class ManagerClient:
     """What a manager does for the API.
 
-    :param bus: anything with ``call(context, method, timeout=None, **arguments)``: a Bus, or
-        the manager itself in the same process.
+    :param bus: anything with ``call(context, method, timeout=None, **arguments)`` that takes
+        records and gives them, packed or not: a Bus, or the manager itself in the same process.
     """
 
     def __init__(self, bus):
@@ -73,12 +73,12 @@ class ManagerClient:
     def create_lease(self, context, lease_id, request):
         """The Lease made from a LeaseRequest under the id that the API minted."""
         return wire.unpack(records.Lease, self._call(
-            context, 'create_lease', lease_id=lease_id, request=wire.pack(request)))
+            context, 'create_lease', lease_id=lease_id, request=request))
 
     def update_lease(self, context, lease_id, changes):
         """The Lease after LeaseChanges."""
         return wire.unpack(records.Lease, self._call(
-            context, 'update_lease', lease_id=lease_id, changes=wire.pack(changes)))
+            context, 'update_lease', lease_id=lease_id, changes=changes))
 
     def delete_lease(self, context, lease_id):
         """True when it is gone; False while the cloud gives its resources back."""
@@ -99,8 +99,7 @@ class ManagerClient:
 
     def list_leases(self, context, query):
         """The Leases that a LeaseQuery asks for."""
-        return wire.unpack_all(records.Lease, self._call(
-            context, 'list_leases', query=wire.pack(query)))
+        return wire.unpack_all(records.Lease, self._call(context, 'list_leases', query=query))
 
     def reservation_hosts(self, context, reservation_id, project_id):
         """The Usability of a reservation for a project now."""

@@ -3,14 +3,22 @@
 import oslo_messaging as messaging
 
 from climate import context
+from climate.rpc import wire
 
 #: Modules whose exceptions are rebuilt on the far side; all others arrive as RemoteError.
 ALLOWED_ERRORS = ['climate.errors']
 VERSION = '1.0'
 
 
-class ContextSerializer(messaging.NoOpSerializer):
-    """Carries the RequestContext beside the call."""
+class Serializer(messaging.NoOpSerializer):
+    """Carries the RequestContext beside the call, and packs the records in calls and answers.
+
+    Only what leaves the process is packed: to the manager of the same process records are handed.
+    Whoever gets one from the bus knows its class, and unpacks it.
+    """
+
+    def serialize_entity(self, ctxt, entity):
+        return wire.pack(entity)
 
     def serialize_context(self, ctxt):
         return {**ctxt.to_dict(), 'auth_token': ctxt.auth_token}

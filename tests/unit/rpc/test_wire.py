@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records and errors cross the bus and arrive as they left."""
+from collections import abc
 import dataclasses
+import datetime
 import inspect
 import json
 import string
 import sys
+import types
+import typing
 
 import builders
+import hypothesis
+from hypothesis import strategies
 from oslo_messaging._drivers import common
 import pytest
 
 from climate import errors
 from climate.domain import agenda
 from climate.domain import records
+from climate.domain import usability
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -40,6 +47,64 @@ SENT = [
 def test_a_record_arrives_as_it_left(record):
     carried = json.loads(json.dumps(wire.pack(record)))
     assert wire.unpack(type(record), carried) == record
+
+
+@pytest.mark.parametrize('record', SENT, ids=lambda record: type(record).__name__)
+def test_what_never_left_the_process_is_the_record_itself(record):
+    assert wire.unpack(type(record), record) is record
+
+
+def test_what_is_packed_is_a_copy():
+    packed = wire.pack(LEASE)
+    packed['name'] = 'another'
+    packed['reservations'][0]['state'] = 'another'
+    assert (LEASE.name, LEASE.reservations[0].state) == ('a lease', RESERVATION.state)
+
+
+def plainly_packed(value):
+    """What `wire.pack` makes, field by field."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: plainly_packed(getattr(value, field.name))
+                for field in dataclasses.fields(value)}
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    return [plainly_packed(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+@pytest.mark.parametrize('klass', [
+    klass for klass in (*vars(records).values(), usability.Usability)
+    if inspect.isclass(klass) and dataclasses.is_dataclass(klass)])
+@hypothesis.given(data=strategies.data())
+@hypothesis.settings(max_examples=15, deadline=None)
+def test_any_record_is_packed_as_field_by_field_and_arrives_as_it_left(klass, data):
+    record = data.draw(strategies.builds(klass, **fields_of(klass)))
+    carried = json.loads(json.dumps(wire.pack(record)))
+    assert carried == json.loads(json.dumps(plainly_packed(record)))
+    assert wire.unpack(klass, carried) == record
+
+
+def fields_of(klass):
+    """A strategy for each field of a class of records."""
+    hints = typing.get_type_hints(klass)
+    return {field.name: values_of(hints[field.name]) for field in dataclasses.fields(klass)}
+
+
+def values_of(hint):
+    """A strategy for what a field of that type may hold."""
+    parts = typing.get_args(hint)
+    if isinstance(hint, types.UnionType):
+        return strategies.one_of([values_of(part) for part in parts])
+    if typing.get_origin(hint) is tuple:
+        if parts[-1] is Ellipsis:
+            return strategies.lists(values_of(parts[0]), max_size=2).map(tuple)
+        return strategies.tuples(*map(values_of, parts))
+    if typing.get_origin(hint) is abc.Mapping:
+        return strategies.dictionaries(strategies.text(), strategies.integers(), max_size=2)
+    if dataclasses.is_dataclass(hint):
+        return strategies.builds(hint, **fields_of(hint))
+    if hint is datetime.datetime:
+        return strategies.datetimes(timezones=strategies.just(datetime.UTC))
+    return strategies.from_type(hint)
 
 
 def test_what_a_newer_sender_adds_is_dropped():

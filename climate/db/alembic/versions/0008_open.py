@@ -2,8 +2,8 @@
 """The leases that are not over, and a promise to a reservation, are found beside all history."""
 from alembic import op
 
-revision = '0009'
-down_revision = '0006'
+revision = '0008'
+down_revision = '0007'
 
 
 def upgrade():
