@@ -33,7 +33,7 @@ def test_a_lease_is_made_of_an_offer(api, offer):
     assert (lease['start'], lease['end']) == ('2030-05-01T13:00:00Z', '2030-05-01T14:00:00Z')
     assert lease['reservations'][0]['resources'] == [str(offer.promises[0].resource_id)]
     again = api.post('/v1/leases', {**BODY, 'offer': offer.id}, **VERSION)
-    assert (again.status_int, again.json['error_code']) == (404, 'offer_not_found')
+    assert (again.status_int, again.json['error_name']) == (404, 'offer_not_found')
 
 
 def test_a_key_takes_an_offer_once_and_shows_the_lease_again(api, offer):
@@ -47,7 +47,7 @@ def test_a_key_takes_an_offer_once_and_shows_the_lease_again(api, offer):
     ('acquire', {'type': 'immediate'})])
 def test_what_an_offer_says_cannot_be_said_beside_it(api, offer, name, value):
     answer = api.post('/v1/leases', {**BODY, 'offer': offer.id, name: value}, **VERSION)
-    assert (answer.status_int, answer.json['error_code']) == (400, 'bad_field')
+    assert (answer.status_int, answer.json['error_name']) == (400, 'bad_field')
     assert f'leave out {name}, or the offer' in answer.json['error_message']
     assert api.get(f'/v1/offers/{offer.id}', **VERSION).status_int == 200
 
@@ -56,7 +56,7 @@ def test_an_offer_that_has_expired_says_so_and_what_to_do(api, manager, offer):
     manager.clock.advance(builders.minutes(2))
     for _ in range(2):
         answer = api.post('/v1/leases', {**BODY, 'offer': offer.id}, **VERSION)
-        assert (answer.status_int, answer.json['error_code']) == (409, 'offer_expired')
+        assert (answer.status_int, answer.json['error_name']) == (409, 'offer_expired')
         assert 'was held until 2030-05-01 12:02:00 UTC. Ask for' in answer.json['error_message']
         manager.expire()
     assert api.get(f'/v1/offers/{offer.id}', **VERSION).status_int == 409
