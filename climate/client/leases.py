@@ -74,14 +74,17 @@ class Leases:
         :param idempotency_key: a key of your own; a new one is made if None.
         :param dry_run: only say what would be given.
         :raises Conflict: there is no room; ``details`` says what there is.
+        :raises NotFound: there is no such offer, or not any more.
         """
+        if reservations is None and offer is None:
+            raise errors.BadValue('Say what to reserve: reservations=[…], or offer=ID.')
         body: dict[str, typing.Any] = {
             'name': name,
             **_wire_times(start=start, end=end, duration=duration, before_end=before_end)}
+        if reservations is not None:
+            body['reservations'] = [*reservations]
         if offer is not None:
             body['offer'] = offer
-        if reservations is not None or offer is None:
-            body['reservations'] = [*reservations or ()]
         if events:
             body['events'] = [{**event, **_wire_times(time=event['time'])} for event in events]
         if acquire is not None:

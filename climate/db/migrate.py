@@ -45,7 +45,7 @@ def purge(database, before):
     # A lease that is being ended or deleted still has something in the cloud.
     over = sa.and_(over, leases.c.task.is_(None))
     with database.writer() as connection:
-        offers.delete(connection, offers.lock_free(
+        offers.delete(connection, offers.lock(
             connection, offers.over(connection, before, before)))
         ids = list(connection.execute(sa.select(leases.c.id).where(over)).scalars())
         for some in _batches(ids, 500):
@@ -57,6 +57,8 @@ def purge(database, before):
             connection.execute(sa.delete(leases).where(leases.c.id.in_(some)))
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
+    # By itself, since whoever locks resources locks nothing before them.
+    with database.writer() as connection:
         connection.execute(sa.delete(resources).where(
             resources.c.withdrawn_at < before,
             ~sa.exists().where(allocations.c.resource_id == resources.c.id)))

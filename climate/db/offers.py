@@ -6,7 +6,6 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.db import allocations
-from climate.db import engine
 from climate.db import tables
 from climate.domain import records
 
@@ -53,16 +52,24 @@ def held(connection, project_id):
 
 
 def over(connection, now, forgotten):
-    """The ids of those to be let go of: not to be held any more, or held no later than `forgotten`.
+    """The ids of those whose time is over at `now` and that hold something yet.
+
+    And of all those whose time was over at `forgotten` already.
     """
     return list(connection.execute(_OVER, {'now': now, 'forgotten': forgotten}).scalars())
 
 
-def lock_free(connection, ids):
-    """Those of the offers that nobody else has locked, whole and locked."""
-    rows = connection.execute(engine.locking(
-        connection, sa.select(*_COLUMNS).where(OFFERS.c.id.in_(list(ids)))
-        .order_by(OFFERS.c.id))).all()
+def were_over(connection, since, until):
+    """True where the time of an offer was over between two moments, whatever it holds."""
+    return connection.execute(
+        sa.select(OFFERS.c.id).where(OFFERS.c.held_until > since, OFFERS.c.held_until <= until)
+        .limit(1)).first() is not None
+
+
+def lock(connection, ids):
+    """Those of the offers that are there, whole and locked."""
+    rows = connection.execute(sa.select(*_COLUMNS).where(OFFERS.c.id.in_(list(ids)))
+                              .order_by(OFFERS.c.id).with_for_update()).all()
     return _whole(connection, rows)
 
 

@@ -179,7 +179,7 @@ class Booking:
             return self._plan(wishes, terms)
         except errors.NotEnough:
             # An offer that nobody may take any more stands in nobody's way.
-            if not expiry.expire(self._core, terms.now):
+            if not expiry.has_made_room(self._core, terms.now):
                 raise
             return self._plan(wishes, terms)
 
