@@ -18,12 +18,15 @@
         TrustRefused                       the caller cannot delegate to Climate
       NotFound                       404
         LeaseNotFound HostNotFound PropertyNotFound ReservationNotFound ServerNotFound
+        OfferNotFound
       NotAcceptable                  406   a REST version that is not served
       Conflict                       409   right, but not now
         BadTransition                      the state of the lease does not allow it
         LeaseEnded                   400   past its end: it can only be renamed
         NotEnough                          no room: too few resources are free
         LostRace                           somebody booked first (retried inside)
+        OfferExpired                       it was held too short, or broke
+        TooManyOffers
         HostInUse HostKnown HostAmbiguous PropertyInUse ServerLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
@@ -159,6 +162,12 @@ class ServerNotFound(NotFound):
     template = 'Server {server_id} was not found.'
 
 
+class OfferNotFound(NotFound):
+    code = 'offer_not_found'
+    template = ('Offer {offer_id} was not found: it was taken or given back, or is not of your '
+                'project. Ask for what is available again.')
+
+
 class PropertyNotFound(NotFound):
     code = 'property_not_found'
     template = 'No host has a property "{name}".'
@@ -205,6 +214,17 @@ class NotEnough(Conflict):
 class LostRace(Conflict):
     code = 'lost_race'
     template = 'Others were booking the same resources at the same time. Try again.'
+
+
+class OfferExpired(Conflict):
+    code = 'offer_expired'
+    template = 'Offer {offer_id} {reason}. Ask for what is available again.'
+
+
+class TooManyOffers(Conflict):
+    code = 'too_many_offers'
+    template = ('Your project holds {most} offers, which is as many as it may at a time: take one, '
+                'give one back, or wait until {until}.')
 
 
 class HostInUse(Conflict):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests arrange with: a clock, a manager, an API, and requests with sensible defaults."""
+import dataclasses
 import datetime
 import json
 import uuid
@@ -15,7 +16,10 @@ from climate.db import tables
 from climate.domain import records
 from climate.manager import clockwork
 from climate.manager import core
+from climate.manager import drafts
 from climate.manager import endpoint
+from climate.manager import expiry
+from climate.manager import offers
 from climate.plugins import registry
 from climate.rpc import client
 from climate.rpc import transport
@@ -110,6 +114,23 @@ class Manager:
 
     def create(self, request, caller=None):
         return self.client.create_lease(caller or a_member(), str(uuid.uuid4()), request)
+
+    def hold(self, request, caller=None, seconds=120, most=10):
+        """The Offer of what a LeaseRequest asks for, held as a search holds it."""
+        caller, now = caller or a_member(), self.clock()
+        lease, wishes = drafts.Drafts(self.core).draft(caller, str(uuid.uuid4()), request, now)
+        span = dataclasses.replace(lease.interval, start=max(lease.start, now))
+        return offers.Offers(self.core).hold(caller, wishes, lease.reservations, span, now,
+                                             seconds=seconds, most=most)
+
+    def take(self, offer, caller=None, **more):
+        """The lease that is made of an offer."""
+        return self.create(records.LeaseRequest(
+            'a lease', None, None, lenient=False, offer_id=offer.id, **more), caller)
+
+    def expire(self):
+        """Let go of the offers whose time is over, as each manager does each second."""
+        return expiry.expire(self.core, self.clock())
 
     def lease(self, lease):
         """The lease as it is now."""

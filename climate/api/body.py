@@ -15,6 +15,8 @@ from climate.domain import records
 
 _RESERVED_EVENTS = {agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, agenda.DELETE,
                     agenda.DROP_TRUST}
+# What cannot be chosen for a lease that is made of an offer.
+_SAID_BY_OFFER = ('reservations', 'start', 'end', 'duration', 'acquire')
 _LONGEST_KEY = 255
 # Criteria may be nested 16 deep; nothing else is nested as deep as they are.
 _DEEPEST = 32
@@ -52,13 +54,14 @@ def lease_request(request, limit, schemas):
     """The LeaseRequest of POST /v1/leases."""
     data = read(request, schemas, limit)
     lenient = hooks.is_lenient(request)
+    offer_id = None if lenient else _offer_id(data)
     start, end = _dates(data, lenient)
     if end == times.NOW:
         raise errors.BadPeriod(start='later', end='now')
     seconds = None
     if not lenient:
         seconds = times.seconds('duration', data['duration']) if 'duration' in data else None
-        if end is None and seconds is None:
+        if end is None and seconds is None and offer_id is None:
             raise errors.MissingFields(fields='end (or duration)')
         if start is not None and end is not None and seconds is not None:
             raise errors.BadField(field='duration', reason=(
@@ -73,7 +76,7 @@ def lease_request(request, limit, schemas):
         notify_at=_notify_at(data, lenient),
         acquire=None if lenient else _acquire(data.get('acquire')), lenient=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
-        request_hash=_hash(data) if key else None)
+        request_hash=_hash(data) if key else None, offer_id=offer_id)
 
 
 def lease_changes(request, limit, schemas):
@@ -228,6 +231,19 @@ def _notify_at(data, lenient):
                                      reason='it must be a moment to come')
             found.append(moment)
     return tuple(found)
+
+
+def _offer_id(data):
+    """The id of the offer that a body takes, or None.
+
+    :raises BadField: the body says also what the offer says.
+    """
+    said = [name for name in _SAID_BY_OFFER if name in data]
+    if 'offer' in data and said:
+        raise errors.BadField(field='offer', reason=(
+            f'an offer says what the lease has and when; leave out {", ".join(said)}, or the '
+            'offer.'))
+    return data.get('offer')
 
 
 def _acquire(asked):

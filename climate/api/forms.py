@@ -3,7 +3,7 @@
 
 _PREFIX = '#/components/schemas/'
 # What must be said of the span of time of a new lease.
-_SPANS = [{'required': ['end']}, {'required': ['duration']}]
+_SPANS = [{'required': ['end']}, {'required': ['duration']}, {'required': ['offer']}]
 
 
 def new(resource_type):

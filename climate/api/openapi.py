@@ -55,6 +55,12 @@ def document(plugins):
                 'parameters': [_ID],
                 'get': _operation('Show what happened to a lease, and why', query=_paging()),
             },
+            '/offers': {'get': _operation('List the offers that are held for the project')},
+            '/offers/{id}': {
+                'parameters': [_ID],
+                'get': _operation('Show an offer'),
+                'delete': _operation('Give an offer back', status=204),
+            },
             '/reservations/{id}': {
                 'parameters': [_ID],
                 'put': _operation('Say which server a reservation leases',

@@ -63,6 +63,8 @@ _CREATE_1_1 = {
         'events': _events(['type', 'time'], {'type': {'enum': ['notify']}, 'time': _DATE_TIME},
                           closed=True),
         'acquire': _ACQUIRE,
+        'offer': {'type': 'string', 'minLength': 1, 'maxLength': 36,
+                  'description': 'The id of an offer that is held: it says what and when.'},
     },
     'additionalProperties': False,
 }
@@ -74,7 +76,7 @@ _UPDATE_1_1 = {
     'type': 'object',
     'properties': {
         **{name: schema for name, schema in _CREATE_1_1['properties'].items()
-           if name != 'acquire'},
+           if name not in ('acquire', 'offer')},
         'reservations': _reservations(['id'])},
     'additionalProperties': False,
 }

@@ -175,6 +175,15 @@ def allocation(resource_id, given, lenient):
         for each in given for _ in range(each.copies)]}
 
 
+def offer(found):
+    """An Offer, from REST 1.1 on."""
+    return {'id': found.id, 'start': times.shown(found.start), 'end': times.shown(found.end),
+            'held_until': times.shown(found.held_until),
+            'created_at': times.shown(found.created_at),
+            'reservations': [{**each.request, 'resource_type': each.resource_type}
+                             for each in found.request]}
+
+
 def usability(found):
     """A Usability, as Nova's scheduler reads it."""
     return {'id': found.id, 'lease_id': found.lease_id, 'project_id': found.project_id,

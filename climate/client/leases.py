@@ -57,11 +57,12 @@ class Leases:
         alive = [lease for lease in named if lease['status'] not in statuses.PAST]
         return self.get(find.only('lease', name_or_id, alive or named, _shown)['id'])
 
-    def create(self, name: str, *, reservations: Sequence[Mapping[str, typing.Any]],
+    def create(self, name: str, *,
+               reservations: Sequence[Mapping[str, typing.Any]] | None = None,
                start: times.Moment | None = None, end: times.Moment | None = None,
                duration: times.Span | None = None, before_end: times.Moment | None = None,
                events: Sequence[Mapping[str, typing.Any]] = (),
-               acquire: Mapping[str, typing.Any] | None = None,
+               acquire: Mapping[str, typing.Any] | None = None, offer: str | None = None,
                idempotency_key: str | None = None, dry_run: bool = False) -> http.Record:
         """A new lease; of `start`, `end` and `duration` two are enough, and start is now if alone.
 
@@ -69,13 +70,21 @@ class Leases:
 
         :param acquire: how it gets its resources: its ``type`` and what belongs to that; None:
             at once, or set aside for a later start.
+        :param offer: the id of an offer that is held, which says what is reserved and when.
         :param idempotency_key: a key of your own; a new one is made if None.
         :param dry_run: only say what would be given.
         :raises Conflict: there is no room; ``details`` says what there is.
+        :raises NotFound: there is no such offer, or not any more.
         """
+        if reservations is None and offer is None:
+            raise errors.BadValue('Say what to reserve: reservations=[…], or offer=ID.')
         body: dict[str, typing.Any] = {
-            'name': name, 'reservations': [*reservations],
+            'name': name,
             **_wire_times(start=start, end=end, duration=duration, before_end=before_end)}
+        if reservations is not None:
+            body['reservations'] = [*reservations]
+        if offer is not None:
+            body['offer'] = offer
         if events:
             body['events'] = [{**event, **_wire_times(time=event['time'])} for event in events]
         if acquire is not None:

@@ -27,6 +27,11 @@ OPTS = [
                  help='How long DELETE of a running lease waits for the teardown before it '
                       'answers 204, in seconds. 0: it answers at once, and the lease shows '
                       'DELETING until all is given back.'),
+    cfg.IntOpt('offer_seconds', default=120, min=0, max=86400,
+               help='How long what is offered to a project that asks what is available is held for '
+                    'it, in seconds. Until then nobody else gets it. 0: offers are not held.'),
+    cfg.IntOpt('offers_per_project', default=10, min=0, max=1000,
+               help='How many offers a project may hold at a time. 0: offers are not held.'),
 ]
 
 

@@ -5,12 +5,13 @@ A transaction that locks rows of several kinds locks them in this order, so that
 each other:
 
 1. resources, in the order of their ids;
-2. leases, in the order of their ids; whoever has locked a lease may write its reservations, their
+2. offers, in the order of their ids; whoever has locked an offer may write its promises;
+3. leases, in the order of their ids; whoever has locked a lease may write its reservations, their
    promises, and the events and the acquisition that are its own;
-3. the line (``acquisitions.lock_line``), where others that wait are woken, that is where events and
+4. the line (``acquisitions.lock_line``), where others that wait are woken, that is where events and
    acquisitions of other leases are written, and where the lease itself waits no more;
-4. events;
-5. acquisitions. Whoever has locked the line may write them before events.
+5. events;
+6. acquisitions. Whoever has locked the line may write them before events.
 
 What is only added (history, notifications) comes wherever it fits. Where a database breaks a
 deadlock all the same, the transaction is a lost race, and is repeated by whoever opened it.

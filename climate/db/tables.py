@@ -203,8 +203,8 @@ PROPERTY_VALUES = sa.Table(
 ALLOCATIONS = sa.Table(
     'allocations', METADATA,
     sa.Column('id', _ID, primary_key=True, autoincrement=True),
-    sa.Column('reservation_id', _text(36),
-              sa.ForeignKey('reservations.id', ondelete='CASCADE'), nullable=False),
+    # No foreign key: the reservation of an offer is written when the offer is taken.
+    sa.Column('reservation_id', _text(36), nullable=False),
     sa.Column('resource_id', _ID, sa.ForeignKey('resources.id'), nullable=False),
     sa.Column('start', UtcDateTime, nullable=False),
     sa.Column('end', UtcDateTime, nullable=False),
@@ -216,6 +216,23 @@ ALLOCATIONS = sa.Table(
     sa.Index(None, 'reservation_id', 'resource_id'),
     sa.Index(None, 'end'),
     sqlite_autoincrement=True,
+    **_MYSQL)
+
+# Its promises are those to the reservations that its request names.
+OFFERS = sa.Table(
+    'offers', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    sa.Column('project_id', _text(255), nullable=False),
+    sa.Column('user_id', _text(255), nullable=False),
+    # Which of those that the project may hold at a time; null once nothing is held any more.
+    sa.Column('place', sa.Integer),
+    sa.Column('start', UtcDateTime, nullable=False),
+    sa.Column('end', UtcDateTime, nullable=False),
+    sa.Column('request', sa.JSON, nullable=False),
+    sa.Column('held_until', UtcDateTime, nullable=False),
+    sa.Column('created_at', UtcDateTime, nullable=False),
+    sa.UniqueConstraint('project_id', 'place'),
+    sa.Index(None, 'held_until'),
     **_MYSQL)
 
 IDEMPOTENCY_KEYS = sa.Table(

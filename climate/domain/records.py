@@ -272,11 +272,35 @@ class ReservationRequest:
 
 
 @dataclasses.dataclass(frozen=True)
+class Offer:
+    """What a project may have from `start` to `end`, held for it until `held_until`.
+
+    Each part of `request` is as it was validated, with the id that its reservation gets when the
+    offer is taken; `promises` are the Allocations to these, none once nothing is held any more.
+    """
+
+    id: str
+    project_id: str
+    user_id: str
+    start: Moment
+    end: Moment
+    request: tuple[ReservationRequest, ...]
+    held_until: Moment
+    created_at: Moment
+    promises: tuple[Allocation, ...] = ()
+
+    @property
+    def span(self) -> interval.Interval:
+        return interval.Interval(self.start, self.end)
+
+
+@dataclasses.dataclass(frozen=True)
 class LeaseRequest:
     """What a caller asks for: a `start` of None means now; `duration_seconds` stands in for one.
 
     :ivar lenient: the caller speaks REST 1.0: unknown keys are ignored, numbers may be text,
         "now" is the current minute.
+    :ivar offer_id: the offer that is taken, which says what and when.
     """
 
     name: str
@@ -291,6 +315,7 @@ class LeaseRequest:
     dry_run: bool = False
     idempotency_key: str | None = None
     request_hash: str | None = None
+    offer_id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

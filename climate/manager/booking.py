@@ -21,6 +21,7 @@ from climate.domain import joint
 from climate.domain import records
 from climate.domain import requirement
 from climate.manager import criteria
+from climate.manager import expiry
 from climate.manager import shortage
 
 LOG = log.getLogger(__name__)
@@ -164,7 +165,25 @@ class Booking:
         """
         return self._planned(wishes, self._terms(wishes, span, now, avoid))
 
+    def take(self, wishes, span, now, chosen, write):
+        """As `book`, of what is promised to `wishes` already: exactly that, or nothing.
+
+        :raises LostRace: some of it cannot be had any more, or another transaction was in the way.
+        """
+        with self._core.database.writer() as connection:
+            self._prove(connection, wishes, chosen, self._terms(wishes, span, now, ()))
+            return write(connection, chosen)
+
     def _planned(self, wishes, terms):
+        try:
+            return self._plan(wishes, terms)
+        except errors.NotEnough:
+            # An offer that nobody may take any more stands in nobody's way.
+            if not expiry.has_made_room(self._core, terms.now):
+                raise
+            return self._plan(wishes, terms)
+
+    def _plan(self, wishes, terms):
         with self._core.database.reader() as connection:
             wishes, chosen = self._choose(connection, list(wishes), terms)
         return [_promise(wish, pick, terms.span) for wish, picks in zip(wishes, chosen, strict=True)

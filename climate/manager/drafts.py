@@ -77,6 +77,13 @@ class Drafts:
         known = {}
         for asked in request.reservations:
             plugin = self._core.registry.plugin(asked.resource_type)
+            if request.offer_id is not None:
+                # It was resolved when it was offered, and what is held is what that asks.
+                draft = records.Reservation(
+                    id=asked.id, lease_id=lease_id, resource_type=asked.resource_type,
+                    request=asked.request, created_at=now)
+                yield dataclasses.replace(draft, leased_id=plugin.leased_id(draft))
+                continue
             # Of a hundred servers that are asked for alike, the cloud is asked about one.
             key = asked.resource_type, json.dumps(asked.request, sort_keys=True)
             if key not in known:

@@ -10,6 +10,7 @@ from climate.domain import records
 from climate.manager import binding
 from climate.manager import changes as change_use_cases
 from climate.manager import leases
+from climate.manager import offers
 from climate.manager import reservations
 from climate.manager import resources
 from climate.manager import services
@@ -37,6 +38,7 @@ class Endpoint:
         self._reservations = reservations.Reservations(core)
         self._binding = binding.Binding(core)
         self._resources = resources.Resources(core)
+        self._offers = offers.Offers(core)
 
     @_answers
     def ping(self, context):
@@ -85,6 +87,18 @@ class Endpoint:
     @_answers
     def bind_reservation(self, context, reservation_id, leased_id):
         return self._binding.bind(context, reservation_id, leased_id)
+
+    @_answers
+    def get_offer(self, context, offer_id):
+        return wire.pack(self._offers.get(context, offer_id))
+
+    @_answers
+    def list_offers(self, context):
+        return wire.pack(self._offers.find(context))
+
+    @_answers
+    def delete_offer(self, context, offer_id):
+        self._offers.give_back(context, offer_id)
 
     @_answers
     def list_services(self, context):

@@ -25,6 +25,7 @@ from climate.manager import core
 from climate.manager import drafts
 from climate.manager import endings
 from climate.manager import notify
+from climate.manager import offers
 from climate.manager import trusts
 from climate.manager.acquire import first
 from climate.manager.acquire import line
@@ -44,6 +45,7 @@ class Leases:
         self._trusts = trusts.Trusts(parts)
         self._drafts = drafts.Drafts(parts)
         self._first = first.FirstTry(parts)
+        self._offers = offers.Offers(parts)
 
     def get(self, lease_id):
         """The lease, a deleted one too.
@@ -75,19 +77,35 @@ class Leases:
         :raises ServerLeased: another reservation leases that server.
         :raises TrustRefused: Climate could not act for this caller later.
         :raises KeyReused: the key came with another request before.
+        :raises OfferNotFound: the project has no such offer; it may be taken already.
+        :raises OfferExpired: the offer was held until a moment that is over, or it broke.
         """
         now = self._core.clock()
         made = self._made_before(context, lease_id, request, now)
         if made is not None:
             return made
+        try:
+            return self._create(context, lease_id, request, now)
+        except errors.OfferNotFound:
+            # The same request may have come twice at once, and taken it there.
+            made = self._made_before(context, lease_id, request, now)
+            if made is None:
+                raise
+            return made
+
+    def _create(self, context, lease_id, request, now):
+        way = self._first
+        if request.offer_id is not None:
+            way = self._offers.taking(context, request.offer_id, now)
+            request = way.said(request)
         lease, wishes = self._drafts.draft(context, lease_id, request, now)
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
-        lease, planned = self._first.plan(lease, wishes, span, now)
+        lease, planned = way.plan(lease, wishes, span, now)
         if request.dry_run:
             return _with_resources(lease, planned or ())
         lease, trust_id = self._trusts.entrust(context, lease)
         try:
-            made = self._first.book(
+            made = way.book(
                 lease, wishes, span, now, planned,
                 lambda connection, drawn, chosen: self._write(connection, drawn, chosen, request,
                                                               now))

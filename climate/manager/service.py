@@ -2,6 +2,7 @@
 """One manager: RPC server and clockwork, started and stopped."""
 from concurrent import futures
 import datetime
+import functools
 import os
 import socket
 import threading
@@ -17,6 +18,7 @@ from climate.domain import heartbeat
 from climate.manager import clockwork
 from climate.manager import core
 from climate.manager import endpoint
+from climate.manager import expiry
 from climate.manager import metrics
 from climate.manager import notify
 from climate.manager import patrol
@@ -143,6 +145,7 @@ class Manager:
                  if plugin.audit_seconds]
         errands = [
             (sender.flush, 1),
+            (functools.partial(expiry.expire, self.core), 1),
             (self._watch.look, min(looks, default=0)),
             (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),

@@ -122,6 +122,18 @@ class ManagerClient:
         return wire.unpack(records.Lease, self._call(
             context, 'bind_reservation', reservation_id=reservation_id, leased_id=leased_id))
 
+    def get_offer(self, context, offer_id):
+        """An Offer that the caller's project holds."""
+        return wire.unpack(records.Offer, self._call(context, 'get_offer', offer_id=offer_id))
+
+    def list_offers(self, context):
+        """The Offers that the caller's project holds, by when each expires."""
+        return wire.unpack_all(records.Offer, self._call(context, 'list_offers'))
+
+    def delete_offer(self, context, offer_id):
+        """Give an offer back."""
+        self._call(context, 'delete_offer', offer_id=offer_id)
+
     def list_services(self, context):
         """The Services by their ids."""
         return wire.unpack_all(records.Service, self._call(context, 'list_services'))

@@ -6,6 +6,7 @@ from climate.api import microversion
 from climate.api import openapi
 from climate.api.controllers import hosts
 from climate.api.controllers import leases
+from climate.api.controllers import offers
 from climate.api.controllers import reservations
 from climate.api.controllers import servers
 from climate.api.controllers import services
@@ -38,6 +39,7 @@ class V1Controller:
         self.leases = leases.LeasesController(parts)
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
+        self.offers = offers.OffersController(parts)
         self.services = services.ServicesController(parts)
         self.document = openapi.document(parts.plugins)
         # The names with a dash cannot be attributes that one writes.

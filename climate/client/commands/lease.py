@@ -31,6 +31,10 @@ class CreateLease(new_lease.NewLeaseCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         # Read before the client is asked for, which logs in.
+        if parsed_args.offer is not None:
+            _refuse_beside_offer(parsed_args)
+            return self.made(parsed_args, self.client.leases.create(
+                parsed_args.name, offer=parsed_args.offer, **new_lease.beside(parsed_args)))
         asked_for, when = _asked_for(parsed_args), new_lease.when(parsed_args)
         acquire = acquiring.asked(parsed_args)
         return self.made(parsed_args, self.client.leases.create(
@@ -207,6 +211,20 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--reservation', metavar='type=TYPE,KEY=VALUE,...', action='append',
                         default=[], type=arguments.reservation, dest='reservations',
                         help=f'Reserve by type: {arguments.RESERVATION_EXAMPLE}. Repeatable.')
+    parser.add_argument('--offer', metavar='ID',
+                        help='Take an offer that is held for the project; it says what is reserved '
+                             'and when.')
+
+
+def _refuse_beside_offer(parsed_args: argparse.Namespace) -> None:
+    said = {'--hosts': parsed_args.hosts, '--require': parsed_args.require,
+            '--reservation': parsed_args.reservations, '--start': parsed_args.start,
+            '--end': parsed_args.end, '--duration': parsed_args.duration,
+            '--acquire': acquiring.asked(parsed_args)}
+    wrong = [name for name, value in said.items() if value]
+    if wrong:
+        raise errors.BadValue('--offer says what is reserved and when: leave out '
+                              f'{", ".join(wrong)}, or --offer.')
 
 
 def _asked_for(parsed_args: argparse.Namespace) -> list[dict[str, typing.Any]]:
@@ -219,5 +237,5 @@ def _asked_for(parsed_args: argparse.Namespace) -> list[dict[str, typing.Any]]:
                                                  parsed_args.require))
     if not found:
         raise errors.BadValue('What to reserve? Give --hosts 2, or --reservation '
-                              f'{arguments.RESERVATION_EXAMPLE}.')
+                              f'{arguments.RESERVATION_EXAMPLE}; or --offer ID.')
     return found

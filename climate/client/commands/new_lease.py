@@ -61,6 +61,10 @@ def when(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
         raise errors.BadValue('Give two of --start, --end and --duration: the third follows.')
     if start is None and (end is None or duration is None):
         start = 'now'
-    return {'start': start, 'end': end, 'duration': duration,
-            'before_end': parsed_args.before_end, 'idempotency_key': parsed_args.key,
+    return {'start': start, 'end': end, 'duration': duration, **beside(parsed_args)}
+
+
+def beside(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
+    """What ``add_when`` added beside start, end and duration, as the library takes it."""
+    return {'before_end': parsed_args.before_end, 'idempotency_key': parsed_args.key,
             'dry_run': parsed_args.dry_run}

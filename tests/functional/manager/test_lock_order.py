@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import migrate
 from climate.db import resources
 from climate.domain import audit
 from climate.domain import lifecycle
@@ -23,7 +24,7 @@ from climate.manager import repairs
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 # Whoever has locked the line may have the last two the other way round.
-_ORDER = ('resources', 'leases', 'line', 'events', 'acquisitions')
+_ORDER = ('resources', 'offers', 'leases', 'line', 'events', 'acquisitions')
 _ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
 
 
@@ -105,6 +106,23 @@ def test_hosts_are_cleared_in_the_order_of_locks(conf, manager, locked):
     manager.run_until(lease.end + hunting.seconds(5))
     assert not hunting.fences(cloud)
     assert ('resources', 'leases', 'acquisitions') in locked
+    assert in_order(locked)
+
+
+def test_offers_are_held_and_taken_and_go_in_the_order_of_locks(manager, locked, database):
+    manager.enrol(3)
+    taken, given_back, _ = (manager.hold(builders.a_lease(end=NOON + hours(9)))
+                            for _ in range(3))
+    acts.sought(manager, 'wait', builders.hosts(3), not_after=NOON + hours(9))
+    manager.run()
+    manager.take(taken)
+    manager.client.delete_offer(builders.a_member(), given_back.id)
+    manager.clock.advance(minutes(2))
+    manager.expire()
+    manager.run_until(NOON + hours(10))
+    migrate.purge(database, NOON + hours(11))
+    assert ('resources', 'offers') in locked
+    assert ('offers', 'line', 'events', 'acquisitions') in locked
     assert in_order(locked)
 
 

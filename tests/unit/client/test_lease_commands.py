@@ -253,3 +253,21 @@ def test_a_refusal_prints_the_message_and_with_debug_the_request_id(run, demo):
     outcome = run(*words)
     assert (outcome.code, outcome.err) == (1, 'Only 2 of 4 hosts are free.\n')
     assert 'request id req-42' in run('--debug', *words).err
+
+
+def test_an_offer_is_taken_by_its_id(run, demo):
+    run('lease', 'create', 'demo', '--offer', 'o1', '--before-end', '2030-05-01 09:30', '--key',
+        'k1')
+    assert demo.last_request.json() == {'name': 'demo', 'offer': 'o1',
+                                        'before_end': '2030-05-01T09:30:00Z'}
+    assert demo.last_request.headers['Idempotency-Key'] == 'k1'
+
+
+@pytest.mark.parametrize('more', [
+    ('--hosts', '2'), ('--require', 'vcpus>=16'), ('--reservation', 'type=physical:host'),
+    ('--start', 'now'), ('--end', '+1h'), ('--duration', '1h'), ('--acquire', 'wait')])
+def test_an_offer_goes_with_nothing_that_it_says_itself(run, demo, more):
+    outcome = run('lease', 'create', 'demo', '--offer', 'o1', *more)
+    assert outcome.code != 0
+    assert f'leave out {more[0]}, or --offer' in outcome.err
+    assert demo.call_count == 0
