@@ -4,8 +4,8 @@ from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
-revision = '0007'
-down_revision = '0006'
+revision = '0009'
+down_revision = '0008'
 
 
 def _moment():
