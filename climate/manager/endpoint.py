@@ -6,6 +6,7 @@ from oslo_log import log
 import oslo_messaging as messaging
 
 from climate import errors
+from climate.domain import availability
 from climate.domain import records
 from climate.manager import binding
 from climate.manager import changes as change_use_cases
@@ -13,6 +14,7 @@ from climate.manager import leases
 from climate.manager import reservations
 from climate.manager import resources
 from climate.manager import services
+from climate.manager.availability import finder
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -37,6 +39,7 @@ class Endpoint:
         self._reservations = reservations.Reservations(core)
         self._binding = binding.Binding(core)
         self._resources = resources.Resources(core)
+        self._finder = finder.Finder(core)
 
     @_answers
     def ping(self, context):
@@ -85,6 +88,11 @@ class Endpoint:
     @_answers
     def bind_reservation(self, context, reservation_id, leased_id):
         return wire.pack(self._binding.bind(context, reservation_id, leased_id))
+
+    @_answers
+    def find_availability(self, context, query):
+        query = wire.unpack(availability.Query, query)
+        return wire.pack(self._finder.find(context, query))
 
     @_answers
     def list_services(self, context):

@@ -4,6 +4,7 @@ from kombu import exceptions as kombu_exceptions
 import oslo_messaging as messaging
 
 from climate import errors
+from climate.domain import availability
 from climate.domain import records
 from climate.domain import usability
 from climate.rpc import transport
@@ -122,6 +123,11 @@ class ManagerClient:
         """The Lease of a reservation that leases one thing of the cloud from now on."""
         return wire.unpack(records.Lease, self._call(
             context, 'bind_reservation', reservation_id=reservation_id, leased_id=leased_id))
+
+    def find_availability(self, context, query):
+        """The ``availability.Answer`` to an ``availability.Query``."""
+        return wire.unpack(availability.Answer, self._call(
+            context, 'find_availability', query=wire.pack(query)))
 
     def list_services(self, context):
         """The Services by their ids."""

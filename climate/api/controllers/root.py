@@ -4,6 +4,7 @@ import pecan
 
 from climate.api import microversion
 from climate.api import openapi
+from climate.api.controllers import availability
 from climate.api.controllers import hosts
 from climate.api.controllers import leases
 from climate.api.controllers import reservations
@@ -39,6 +40,7 @@ class V1Controller:
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
         self.services = services.ServicesController(parts)
+        self.availability = availability.AvailabilityController(parts)
         self.document = openapi.document(parts.plugins)
         # The names with a dash cannot be attributes that one writes.
         setattr(self, 'os-hosts', hosts.HostsController(parts))
