@@ -40,13 +40,12 @@ def read(request, schemas, limit):
     if len(raw) > limit:
         raise errors.BodyTooLarge(limit=limit)
     try:
-        data = json.loads(raw.decode('utf-8'), parse_constant=_no_constant, parse_float=_number)
-    except (ValueError, RecursionError) as error:
+        data = load(raw.decode('utf-8'), 'body')
+    except ValueError as error:
         raise errors.BadRequest(reason=f'The body is not JSON: {error}.') from error
     if not isinstance(data, dict):
         raise errors.BadRequest(reason='The body must be a JSON object: {"name": …}.')
-    _refuse_unprintable(data, 'body', _DEEPEST)
-    _check(data, schemas[0] if hooks.is_lenient(request) else schemas[1])
+    check(data, schemas[0] if hooks.is_lenient(request) else schemas[1])
     return data
 
 
@@ -72,7 +71,7 @@ def lease_request(request, limit, schemas):
     return records.LeaseRequest(
         name=_name(data['name']), start=None if start == times.NOW else start, end=end,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
-        reservations=tuple(_reservation(item) for item in data.get('reservations', ())),
+        reservations=tuple(reservation(item) for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient),
         acquire=None if lenient else _acquire(data.get('acquire')), lenient=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
@@ -95,7 +94,7 @@ def lease_changes(request, limit, schemas):
         start=None if start == times.NOW else start, start_now=start == times.NOW,
         end=None if end == times.NOW else end, end_now=end == times.NOW,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
-        reservations=tuple(_reservation(item) for item in data.get('reservations', ())),
+        reservations=tuple(reservation(item) for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient), lenient=lenient, dry_run=_dry_run(request),
         generation=None if lenient else _generation(request))
 
@@ -124,6 +123,20 @@ def flag(request, name):
     return value in ('true', '1', 'yes')
 
 
+def load(text, field):
+    """What a JSON text says.
+
+    :raises ValueError: it is no JSON.
+    :raises BadField: it says what cannot be kept.
+    """
+    try:
+        data = json.loads(text, parse_constant=_no_constant, parse_float=_number)
+    except RecursionError as error:
+        raise ValueError(error) from error
+    refuse_unprintable(data, field, _DEEPEST)
+    return data
+
+
 def _dry_run(request):
     return False if hooks.is_lenient(request) else flag(request, 'dry_run')
 
@@ -140,7 +153,11 @@ def _number(text):
     return int(found) if found.is_integer() and abs(found) < 2 ** 53 else found
 
 
-def _check(data, schema):
+def check(data, schema):
+    """Nothing, where the data are as the schema wants them.
+
+    :raises BadRequest: they are not; the error names the field.
+    """
     problem = min(jsonschema.Draft202012Validator(schema).iter_errors(data),
                   key=lambda error: (error.validator != 'required', str(error.absolute_path)),
                   default=None)
@@ -158,7 +175,7 @@ def _check(data, schema):
     raise errors.BadField(field=path or 'body', reason=problem.message[:300] + '.')
 
 
-def _refuse_unprintable(value, path, deeper):
+def refuse_unprintable(value, path, deeper):
     """Refuse text that no database and no terminal keeps as it is.
 
     :param deeper: how deep `value` may be nested.
@@ -175,11 +192,11 @@ def _refuse_unprintable(value, path, deeper):
         raise errors.BadField(field=path, reason='it is nested too deep.')
     if isinstance(value, dict):
         for key, item in value.items():
-            _refuse_unprintable(key, path, deeper - 1)
-            _refuse_unprintable(item, key, deeper - 1)
+            refuse_unprintable(key, path, deeper - 1)
+            refuse_unprintable(item, key, deeper - 1)
     elif isinstance(value, list):
         for item in value:
-            _refuse_unprintable(item, path, deeper - 1)
+            refuse_unprintable(item, path, deeper - 1)
 
 
 def _name(text):
@@ -210,7 +227,8 @@ def _before_end(data, lenient):
     return found
 
 
-def _reservation(item):
+def reservation(item):
+    """The ReservationRequest that an item of a list of reservations is."""
     rest = {key: value for key, value in item.items() if key not in ('id', 'resource_type')}
     return records.ReservationRequest(resource_type=item.get('resource_type'), request=rest,
                                       id=item.get('id'))

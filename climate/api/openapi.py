@@ -74,6 +74,8 @@ def document(plugins):
                 'parameters': [_ID],
                 'get': _operation('Ask whether a project may use a reservation now, and where',
                                   query=[{**_query('project_id'), 'required': True}])},
+            '/availability': {
+                'get': _operation('Ask when reservations could be had', query=_asked())},
             '/services': {'get': _operation('List the managers and whether they live')},
             '/os-hosts': {
                 'get': _operation('List enrolled hosts', query=_paging()),
@@ -135,6 +137,16 @@ def _lease_filters():
             _query('starts_before', format='moment'), _query('ends_after', format='moment'),
             _query('resource_id', pattern='^[0-9]{1,18}$'), _flag('all_projects'),
             _flag('deleted')]
+
+
+def _asked():
+    """What may be asked of the future; the reservations are JSON in the query."""
+    schema = schemas.AVAILABILITY
+    return [
+        {'name': name, 'in': 'query', 'required': name in schema['required'],
+         **({'content': {'application/json': {'schema': each}}} if name == 'reservations'
+            else {'schema': each})}
+        for name, each in schema['properties'].items()]
 
 
 def _allocation_filters():

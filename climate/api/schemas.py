@@ -111,6 +111,22 @@ _RESERVATION_BIND = {
     'additionalProperties': False,
 }
 
+_AVAILABILITY = {
+    'type': 'object',
+    'required': ['reservations', 'duration'],
+    'properties': {
+        'reservations': {**_reservations(['resource_type']), 'minItems': 1},
+        'duration': _DURATION,
+        'earliest': {**_DATE_TIME, 'description': 'Not before then; "now" where it is missing.'},
+        'latest': {**_DATE_TIME, 'description': 'Over by then.'},
+        'limit': {'type': 'integer', 'minimum': 1, 'maximum': 20, 'default': 5,
+                  'description': 'Most offers.'},
+    },
+    'additionalProperties': False,
+}
+
+#: Of a query and of a body alike.
+AVAILABILITY = _AVAILABILITY
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE, _HOST_CREATE)

@@ -29,6 +29,9 @@ _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _IGNORING = ALLOCATIONS.c.reservation_id.not_in(sa.bindparam('ignoring'))
 _TOUCHES = sa.and_(_COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
 _TOUCHES_BOTH_ENDS = sa.and_(_TOUCHES, ALLOCATIONS.c.start < sa.bindparam('end'))
+#: The conditions of those that count between the parameters start and end, but not of the
+#: reservations in the parameter ignoring.
+TOUCHING = (_TOUCHES_BOTH_ENDS, _IGNORING)
 
 
 def add(connection, allocations):

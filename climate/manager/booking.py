@@ -114,11 +114,16 @@ class Terms:
 class Booking:
     """Chooses resources for the reservations of a lease and writes the promises."""
 
-    def __init__(self, core):
+    def __init__(self, core, leeway=datetime.timedelta(0)):
+        """Take the rules from the configuration.
+
+        :param leeway: what is chosen is still to be right so much later: what is held in the cloud
+            counts as held for so much longer.
+        """
         self._core = core
         conf = core.conf.manager
         self._cleaning = datetime.timedelta(minutes=conf.cleaning_minutes)
-        self._grace = datetime.timedelta(seconds=conf.release_grace_seconds)
+        self._grace = datetime.timedelta(seconds=conf.release_grace_seconds) + leeway
         self._longest_pause = longest_pause(conf)
         self._attempts = conf.booking_attempts
 
@@ -216,6 +221,10 @@ class Booking:
         allocations.add(connection, chosen)
         if chosen:
             resources.touch(connection, {given.resource_id for given in chosen}, now)
+
+    def terms(self, wishes, span, now):
+        """The Terms on which `wishes` are served during `span`."""
+        return self._terms(wishes, span, now, ())
 
     def _terms(self, wishes, span, now, avoid):
         return Terms(

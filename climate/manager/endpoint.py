@@ -6,6 +6,7 @@ from oslo_log import log
 import oslo_messaging as messaging
 
 from climate import errors
+from climate.domain import availability
 from climate.domain import records
 from climate.manager import binding
 from climate.manager import changes as change_use_cases
@@ -14,6 +15,7 @@ from climate.manager import offers
 from climate.manager import reservations
 from climate.manager import resources
 from climate.manager import services
+from climate.manager.availability import finder
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -39,6 +41,7 @@ class Endpoint:
         self._binding = binding.Binding(core)
         self._resources = resources.Resources(core)
         self._offers = offers.Offers(core)
+        self._finder = finder.Finder(core)
 
     @_answers
     def ping(self, context):
@@ -90,15 +93,20 @@ class Endpoint:
 
     @_answers
     def get_offer(self, context, offer_id):
-        return wire.pack(self._offers.get(context, offer_id))
+        return self._offers.get(context, offer_id)
 
     @_answers
     def list_offers(self, context):
-        return wire.pack(self._offers.find(context))
+        return self._offers.find(context)
 
     @_answers
     def delete_offer(self, context, offer_id):
         self._offers.give_back(context, offer_id)
+
+    @_answers
+    def find_availability(self, context, query):
+        query = wire.unpack(availability.Query, query)
+        return self._finder.find(context, query)
 
     @_answers
     def list_services(self, context):

@@ -23,12 +23,12 @@ def of_request(request, now):
     """
     start, end = request.start, request.end
     if start is None and end is not None and request.duration_seconds is not None:
-        start = _plus(end, -request.duration_seconds)
+        start = plus(end, -request.duration_seconds)
     if start is None:
         start = minute_of(now) if request.lenient else now
     if end is None:
-        end = _plus(start, request.duration_seconds)
-    _refuse_past(start, now, 'start')
+        end = plus(start, request.duration_seconds)
+    refuse_past(start, now, 'start')
     if start < end <= now:
         raise errors.BadDate(
             f'end: {end:%Y-%m-%d %H:%M:%S} is over; it is {now:%Y-%m-%d %H:%M:%S} UTC now.',
@@ -52,12 +52,12 @@ def of_changes(changes, lease, now):
                 'be ended: delete it instead.', start=start.isoformat(), end='now')
         end = now
     elif changes.end is not None and changes.end != lease.end:
-        _refuse_past(changes.end, now, 'end')
+        refuse_past(changes.end, now, 'end')
         # An end in the minute that runs means now: clients that count in minutes say it so.
         end = max(changes.end, now)
     elif changes.duration_seconds is not None:
-        end = _plus(start, changes.duration_seconds)
-        _refuse_past(end, now, 'duration')
+        end = plus(start, changes.duration_seconds)
+        refuse_past(end, now, 'duration')
     return _interval(start, end)
 
 
@@ -89,7 +89,7 @@ def refuse_notices_outside(moments, span, now):
     :raises BadDate: one lies in the past, or after the end of the lease.
     """
     for moment in moments:
-        _refuse_past(moment, now, 'events.time')
+        refuse_past(moment, now, 'events.time')
         if moment > span.end:
             raise errors.BadDate(
                 f'events.time: {moment:%Y-%m-%d %H:%M} lies after the end, '
@@ -104,11 +104,15 @@ def _new_start(changes, lease, now):
     if lease.start <= now:
         raise errors.BadField(field='start', reason=(
             f'the lease has started at {lease.start:%Y-%m-%d %H:%M} UTC; its start stays.'))
-    _refuse_past(start, now, 'start')
+    refuse_past(start, now, 'start')
     return start
 
 
-def _plus(moment, seconds):
+def plus(moment, seconds):
+    """The moment so many seconds later.
+
+    :raises BadField: no calendar goes so far.
+    """
     try:
         return moment + datetime.timedelta(seconds=seconds)
     except OverflowError as error:
@@ -116,7 +120,11 @@ def _plus(moment, seconds):
                               reason='it goes beyond the years 1 to 9999.') from error
 
 
-def _refuse_past(moment, now, field):
+def refuse_past(moment, now, field):
+    """Nothing, where the moment lies in the minute that runs, or later.
+
+    :raises BadDate: it names the field.
+    """
     if moment < minute_of(now):
         raise errors.BadDate(
             f'{field}: {moment:%Y-%m-%d %H:%M} lies in the past; it is {now:%Y-%m-%d %H:%M:%S} UTC '

@@ -4,6 +4,7 @@ from kombu import exceptions as kombu_exceptions
 import oslo_messaging as messaging
 
 from climate import errors
+from climate.domain import availability
 from climate.domain import records
 from climate.domain import usability
 from climate.rpc import transport
@@ -133,6 +134,11 @@ class ManagerClient:
     def delete_offer(self, context, offer_id):
         """Give an offer back."""
         self._call(context, 'delete_offer', offer_id=offer_id)
+
+    def find_availability(self, context, query):
+        """The ``availability.Answer`` to an ``availability.Query``."""
+        return wire.unpack(availability.Answer, self._call(
+            context, 'find_availability', query=query))
 
     def list_services(self, context):
         """The Services by their ids."""

@@ -6,7 +6,11 @@ import functools
 import types
 import typing
 
+from climate.domain import availability
 from climate.domain import records
+
+# Where the records are of which others consist.
+_MODULES = (records.__name__, availability.__name__)
 
 
 def pack(value):
@@ -66,7 +70,7 @@ def _reader(hint):
         return lambda value: None if value is None else inner(value)
     if hint is datetime.datetime:
         return datetime.datetime.fromisoformat
-    if dataclasses.is_dataclass(hint) and hint.__module__ == records.__name__:
+    if dataclasses.is_dataclass(hint) and hint.__module__ in _MODULES:
         return functools.partial(unpack, hint)
     if typing.get_origin(hint) is tuple:
         parts = typing.get_args(hint)

@@ -4,6 +4,7 @@ import pecan
 
 from climate.api import microversion
 from climate.api import openapi
+from climate.api.controllers import availability
 from climate.api.controllers import hosts
 from climate.api.controllers import leases
 from climate.api.controllers import offers
@@ -41,6 +42,7 @@ class V1Controller:
         self.servers = servers.ServersController(parts)
         self.offers = offers.OffersController(parts)
         self.services = services.ServicesController(parts)
+        self.availability = availability.AvailabilityController(parts)
         self.document = openapi.document(parts.plugins)
         # The names with a dash cannot be attributes that one writes.
         setattr(self, 'os-hosts', hosts.HostsController(parts))

@@ -43,7 +43,8 @@ def test_each_operation_has_answers_and_whole_parameters(document):
                    for code, answer in operation['responses'].items())
         given = [*document['paths'][path].get('parameters', ()), *operation['parameters']]
         assert len({(each['name'], each['in']) for each in given}) == len(given)
-        assert all(each['in'] in ('path', 'query', 'header', 'cookie') and 'schema' in each
+        assert all(each['in'] in ('path', 'query', 'header', 'cookie')
+                   and ('schema' in each) != ('content' in each)
                    for each in given)
         in_path = {each['name'] for each in given if each['in'] == 'path' and each['required']}
         assert in_path == {part[1:-1] for part in path.split('/') if part.startswith('{')}

@@ -23,6 +23,8 @@ HOSTS = '/reservations/{id}/hosts'
 BIND = '/reservations/{id}'
 HISTORY = '/leases/{id}/history'
 SERVER_HOSTS = '/servers/{id}/hosts'
+QUERIES = {HOSTS: '?project_id=demo', SERVER_HOSTS: '?project_id=demo',
+           '/availability': '?duration=1h&reservations=[{"resource_type":"virtual:dummy"}]'}
 # Route, body, and the status for: nobody, a reader of the project, a member of another project,
 # a member of the project, an admin of a third project, another service of the cloud.
 TABLE = (
@@ -40,6 +42,8 @@ TABLE = (
                                          '1.1': (401, 403, 404, 409, 409, 404)}),
     ('GET', SERVER_HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
                                  '1.1': (401, 403, 403, 403, 404, 404)}),
+    ('GET', '/availability', None, {'1.0': (401, 404, 404, 404, 404, 404),
+                                    '1.1': (401, 200, 200, 200, 200, 403)}),
     ('GET', '/services', None, {'1.0': (401, 403, 403, 403, 404, 403),
                                 '1.1': (401, 403, 403, 403, 200, 403)}),
     ('GET', '/offers', None, {'1.0': (401, 404, 404, 404, 404, 403),
@@ -75,7 +79,7 @@ def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, me
                  HOSTS: lease['reservations'][0]['id'],
                  BIND: lease['reservations'][0]['id']}
         place = path.replace('{id}', known.get(path, str(host.id)))
-        query = '?project_id=demo' if path in (HOSTS, SERVER_HOSTS) else ''
+        query = QUERIES.get(path, '')
         answers.append(api.call(method, f'/v1{place}{query}', body, token=caller,
                                 version=version))
     assert tuple(answer.status_int for answer in answers) == wanted

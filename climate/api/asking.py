@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of the future: in the query of a GET, or in the same words in a body."""
+from climate import errors
+from climate.api import body
+from climate.api import schemas
+from climate.api import times
+from climate.domain import availability
+
+_NUMBERS = ('limit',)
+
+
+def of_query(request):
+    """The ``availability.Query`` of GET /v1/availability: reservations are JSON there.
+
+    :raises BadRequest: it is not as the schema wants it; the error names the field.
+    """
+    asked, known = request.GET, schemas.AVAILABILITY['properties']
+    for name in asked:
+        if name not in known:
+            raise errors.BadField(field=name[:80], reason=(
+                f'no such field; known are {", ".join(known)}.'))
+        if len(asked.getall(name)) > 1:
+            raise errors.BadField(field=name, reason='it is given more than once.')
+    data = {name: _value(name, text) for name, text in asked.items()}
+    body.check(data, schemas.AVAILABILITY)
+    return _query(data)
+
+
+def _value(name, text):
+    """What the schema looks at, of a text in a query."""
+    if name in _NUMBERS and text.isascii() and text.isdigit():
+        return int(text[:10])
+    if name != 'reservations':
+        body.refuse_unprintable(text, name, 1)
+        return text
+    try:
+        return body.load(text, name)
+    except ValueError as error:
+        raise errors.BadField(field=name, reason=(
+            f'it is not JSON: {error}. Write a list as in a lease: '
+            '[{"resource_type": "physical:host", "min": 1, "max": 1}].')) from error
+
+
+def _query(data):
+    return availability.Query(
+        reservations=tuple(body.reservation(item) for item in data['reservations']),
+        duration_seconds=times.seconds('duration', data['duration']),
+        earliest=_moment(data, 'earliest'), latest=_moment(data, 'latest'),
+        limit=data.get('limit', schemas.AVAILABILITY['properties']['limit']['default']))
+
+
+def _moment(data, name):
+    found = times.moment(name, data[name]) if name in data else None
+    if found != times.NOW:
+        return found
+    if name == 'latest':
+        raise errors.BadDate(value='now', field=name, reason='it must be a moment to come')
+    return None

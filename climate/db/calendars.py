@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When the resources of a pool are promised, as columns: for very many promises at once.
+
+A record, a moment or an interval for each promise would take a hundred times longer than to read
+them. So each database writes the moments of a resource one after the other into one value.
+"""
+import dataclasses
+import functools
+import json
+
+import numpy as np
+import sqlalchemy as sa
+
+from climate.db import allocations
+from climate.db import tables
+from climate.domain import fit
+
+ALLOCATIONS = tables.ALLOCATIONS
+RESOURCES = tables.RESOURCES
+
+DAY = 86400 * 10 ** 6
+# Of what PostgreSQL sends: microseconds since the year 2000.
+_EPOCH_2000 = 946684800 * 10 ** 6
+# A moment as text, 2030-05-01 12:00:00.000000: what each of its characters stands for, in months,
+# and in microseconds of the month.
+_TEXT = 26
+_MONTHS = {0: 12000, 1: 1200, 2: 120, 3: 12, 5: 10, 6: 1}
+_MICROSECONDS = {
+    8: 10 * DAY, 9: DAY, 11: 36 * 10 ** 9, 12: 36 * 10 ** 8, 14: 6 * 10 ** 8, 15: 6 * 10 ** 7,
+    17: 10 ** 7, 18: 10 ** 6, **{20 + place: 10 ** (5 - place) for place in range(6)}}
+
+
+@dataclasses.dataclass(frozen=True)
+class Promises:
+    """Columns of equal length, a place for each promise.
+
+    :ivar owners: ids of resources.
+    :ivar starts: microseconds since 1970; `ends` too.
+    :ivar kinds: places in `amounts`.
+    :ivar amounts: {class: units} or fit.WHOLE, with the number of copies, as pairs.
+    """
+
+    owners: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    kinds: np.ndarray
+    amounts: list
+
+
+def promises(connection, pool, span, ignoring=(), parts=True):
+    """The Promises of a pool's resources that touch `span`, in no order.
+
+    :param span: the Interval, widened already by the time for cleaning.
+    :param ignoring: ids of reservations whose own do not count.
+    :param parts: False where it does not matter how much was promised: then all count as whole.
+    """
+    dialect = connection.dialect.name
+    if dialect == 'mysql':
+        # By default MySQL would cut off what is longer than 1024 bytes.
+        connection.exec_driver_sql('SET SESSION group_concat_max_len = 1073741824')
+    rows = connection.execute(_statement(dialect, parts), {
+        'pool': pool, 'start': span.start, 'end': span.end, 'ignoring': list(ignoring)}).all()
+    known = {}
+    kinds = [known.setdefault(tuple(row[2:]), len(known)) for row in rows]
+    moments, counts = _READERS.get(dialect, _from_text)([row[1] for row in rows])
+    pairs = moments.reshape(-1, 2)
+    return Promises(
+        owners=np.repeat(np.array([row[0] for row in rows], np.int64), counts),
+        starts=pairs[:, 0], ends=pairs[:, 1], kinds=np.repeat(np.array(kinds, np.int64), counts),
+        amounts=[_amount(*each) for each in known] if parts else [(fit.WHOLE, 1)])
+
+
+@functools.cache
+def _statement(dialect, parts):
+    start, end = ALLOCATIONS.c.start, ALLOCATIONS.c.end
+    plain = [sa.type_coerce(each, sa.String) for each in (start, end)]
+    spans = {
+        'postgresql': lambda: sa.func.string_agg(
+            sa.func.timestamptz_send(start).op('||')(sa.func.timestamptz_send(end)),
+            sa.literal_column("''::bytea"), type_=sa.LargeBinary),
+        'mysql': lambda: sa.func.group_concat(sa.func.concat(*plain).op('SEPARATOR')(
+            sa.literal_column("''")), type_=sa.String),
+        'sqlite': lambda: sa.func.group_concat(plain[0].concat(plain[1]),
+                                               sa.literal_column("''"), type_=sa.String),
+    }[dialect]()
+    kind = [ALLOCATIONS.c.whole, ALLOCATIONS.c.copies,
+            sa.cast(ALLOCATIONS.c.amount, sa.String(4000))] if parts else []
+    return (
+        sa.select(RESOURCES.c.id, spans, *kind)
+        .join_from(RESOURCES, ALLOCATIONS, ALLOCATIONS.c.resource_id == RESOURCES.c.id)
+        .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
+               RESOURCES.c.withdrawn_at.is_(None), *allocations.TOUCHING)
+        .group_by(RESOURCES.c.id, *kind))
+
+
+def _amount(whole, copies, amount):
+    return fit.WHOLE if whole else json.loads(amount), copies
+
+
+def _from_text(values):
+    """(the moments, how many pairs of them are in each of the values), from text."""
+    letters = np.frombuffer(''.join(values).encode('ascii'), np.uint8).reshape(-1, _TEXT)
+    weights, beginnings = _weights()
+    months, rest = ((letters - ord('0')).astype(np.float64) @ weights).astype(np.int64).T
+    return beginnings[months] + rest, [len(value) // (2 * _TEXT) for value in values]
+
+
+def _from_bytes(values):
+    """The same, from what PostgreSQL sends."""
+    moments = np.frombuffer(b''.join(values), '>i8').astype(np.int64) + _EPOCH_2000
+    return moments, [len(value) // 16 for value in values]
+
+
+_READERS = {'postgresql': _from_bytes}
+
+
+@functools.cache
+def _weights():
+    """What each character of a moment counts, and when each month since the year 0 begins."""
+    weights = np.zeros((_TEXT, 2))
+    for place, count in _MONTHS.items():
+        weights[place, 0] = count
+    for place, count in _MICROSECONDS.items():
+        weights[place, 1] = count
+    months = np.arange('0000-01', '10000-01', dtype='datetime64[M]')
+    days = months.astype('datetime64[D]').astype(np.int64)
+    # Months and days are written from 1 on.
+    return weights, np.concatenate([[0], (days - 1) * DAY])

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found and what was looked at, as callers are told it."""
+import collections
+
+from climate.db import resources
+from climate.domain import availability
+from climate.domain import requirement
+from climate.manager import criteria
+
+
+class Teller:
+    """Tells of the resources of some reservations."""
+
+    def __init__(self, core, connection, reservations):
+        self._core, self._connection = core, connection
+        self._reservations = reservations
+        self._hidden = {}
+
+    def shares(self, chosen):
+        """The Share of each reservation in `chosen`, a list of Allocations."""
+        found = {each.id: each for each in resources.enrolled(
+            self._connection, {given.resource_id for given in chosen})}
+        return tuple(self._share(each, [given for given in chosen
+                                        if given.reservation_id == each.id], found)
+                     for each in self._reservations)
+
+    def considered(self, search, duration):
+        """The Considered of each wish of a Search."""
+        types = {each.id: each.resource_type for each in self._reservations}
+        return tuple(
+            self._considered(types[wish.reservation_id], wish.need,
+                             search.boards[wish.need.pool].resources, len(search.matching[place]),
+                             search.most(place, duration))
+            for place, wish in enumerate(search.wishes))
+
+    def _considered(self, resource_type, need, enrolled, matching, free):
+        values = criteria.values_of(self._core, self._connection, need.pool, enrolled,
+                                    requirement.names(need.requirement))
+        told, left = [], set(enrolled)
+        for part in requirement.criteria(need.requirement):
+            met = {key for key in enrolled if requirement.matches(part, values[key])}
+            left &= met
+            told.append(availability.Criterion(str(part), len(met), len(left)))
+        return availability.Considered(
+            resource_type=resource_type, pool=need.pool, wanted=need.demand.at_least,
+            enrolled=len(enrolled), matching=matching, free=free, criteria=tuple(told))
+
+    def _share(self, reservation, given, found):
+        groups = collections.defaultdict(list)
+        for each in given:
+            resource = found.get(each.resource_id)
+            # One that was withdrawn since it was chosen is none any more.
+            if resource is not None:
+                groups[tuple(self._shown(resource).items())].append(resource.name)
+        return availability.Share(
+            resource_type=reservation.resource_type, count=sum(each.copies for each in given),
+            groups=tuple(availability.Group(len(names), dict(shown), tuple(names))
+                         for shown, names in groups.items()))
+
+    def _shown(self, resource):
+        """{name: value} of what everybody may see of a resource."""
+        pool = self._core.registry.pool(resource.pool)
+        if resource.pool not in self._hidden:
+            _, self._hidden[resource.pool] = resources.names(self._connection, resource.pool)
+        hidden = self._hidden[resource.pool]
+        sizes = {name: resource.capacity.get(unit, 0)
+                 for name, unit in pool.capacity_names.items()}
+        said = {name: value for name, value in sorted(resource.properties.items())
+                if name not in hidden}
+        return {**said, **sizes}

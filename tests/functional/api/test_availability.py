@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GET /v1/availability: when something is free, asked and answered over HTTP."""
+import json
+from urllib import parse
+
+import builders
+import pytest
+
+READER = 'rita:demo:reader'
+HOST = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
+
+
+@pytest.fixture
+def ask(api):
+    """Asks with the fields of a query, those that are no text as JSON; returns the answer."""
+    def get(token=builders.DEMO, version='1.1', **fields):
+        asked = {'reservations': [HOST], 'duration': '2h', **fields}
+        query = parse.urlencode({name: each if isinstance(each, str) else json.dumps(each)
+                                 for name, each in asked.items() if each is not None})
+        return api.get(f'/v1/availability?{query}', token=token, version=version)
+    return get
+
+
+def test_it_says_when_and_what_the_hosts_are_like(ask, manager):
+    manager.enrol(2)
+    manager.create(builders.a_lease())
+    manager.run()
+    answer = ask(reservations=[{**HOST, 'max': 2}])
+    assert answer.status_int == 200
+    small = {'vcpus': 16, 'memory_mb': 65536, 'local_gb': 500}
+    large = {'vcpus': 32, 'memory_mb': 131072, 'local_gb': 1000}
+    month = '2030-05-31T12:00:00Z'
+    assert answer.json == {
+        'earliest': '2030-05-01T12:00:00Z', 'latest': '2030-05-31T14:00:00Z', 'duration': 7200,
+        'complete': True,
+        'offers': [
+            {'id': None, 'held_until': None, 'start': '2030-05-01T12:00:00Z',
+             'end': '2030-05-01T14:00:00Z', 'last_start': month, 'reservations': [
+                 {'resource_type': 'physical:host', 'count': 1,
+                  'resources': [{'count': 1, 'properties': large}]}]},
+            {'id': None, 'held_until': None, 'start': '2030-05-01T13:00:00Z',
+             'end': '2030-05-01T15:00:00Z', 'last_start': month, 'reservations': [
+                 {'resource_type': 'physical:host', 'count': 2, 'resources': [
+                     {'count': 1, 'properties': small}, {'count': 1, 'properties': large}]}]}],
+        'considered': [{'resource_type': 'physical:host', 'pool': 'host', 'wanted': 1,
+                        'enrolled': 2, 'matching': 2, 'free': 2, 'criteria': []}],
+        'reasons': [], 'alternatives': []}
+
+
+def test_an_offer_can_be_leased_in_the_words_of_the_answer(ask, api, manager):
+    manager.enrol(1)
+    manager.create(builders.a_lease())
+    [offer] = ask(earliest='2030-05-01 12:30').json['offers']
+    body = {'name': 'x', 'start': offer['start'], 'end': offer['end'], 'reservations': [HOST]}
+    assert api.post('/v1/leases', body, version='1.1').status_int == 201
+    assert ask(earliest='2030-05-01 12:30').json['offers'][0]['start'] == '2030-05-01T15:00:00Z'
+
+
+def test_where_nothing_fits_it_says_why_and_what_would(ask, manager):
+    manager.enrol(3)
+    answer = ask(reservations=[{**HOST, 'min': 2, 'max': 2,
+                                'resource_properties': ['>', '$vcpus', 32]}]).json
+    assert answer['offers'] == []
+    assert answer['reasons'] == [
+        'physical:host: 3 hosts are enrolled, 1 with vcpus > 32; 2 wanted, at the best time there '
+        'is room for 1.']
+    assert answer['considered'][0]['criteria'] == [
+        {'criterion': 'vcpus > 32', 'met_by': 1, 'remaining': 1}]
+    assert answer['alternatives'] == [
+        {'kind': 'fewer', 'start': '2030-05-01T12:00:00Z', 'end': '2030-05-01T14:00:00Z',
+         'duration': 7200, 'counts': [1]}]
+
+
+def test_only_an_admin_reads_what_the_hosts_are_called(ask, manager):
+    manager.enrol(1)
+    for token, named in ((builders.DEMO, False), (READER, False), (builders.ADMIN, True)):
+        answer = ask(token=token)
+        assert ('compute-1' in answer.text) == named
+    [group] = answer.json['offers'][0]['reservations'][0]['resources']
+    assert group['names'] == ['compute-1']
+
+
+def test_at_1_0_nothing_is_told(ask):
+    answer = ask(version='1.0')
+    assert answer.status_int == 404
+    assert 'REST 1.1' in answer.json['error_message']
+
+
+DEEP = '[' * 10000 + ']' * 10000
+
+
+@pytest.mark.parametrize(('fields', 'named'), [
+    ({'reservations': None}, 'reservations'), ({'duration': None}, 'duration'),
+    ({'reservations': ''}, 'reservations'), ({'reservations': 'physical:host'}, 'reservations'),
+    ({'reservations': DEEP}, 'reservations'), ({'reservations': '[NaN]'}, 'reservations'),
+    ({'reservations': {}}, 'reservations'), ({'reservations': []}, 'reservations'),
+    ({'reservations': [7]}, 'reservations.0'),
+    ({'reservations': [{'min': 1}]}, 'resource_type (in reservations.0)'),
+    ({'reservations': [{'resource_type': 'a\0b'}]}, 'resource_type'),
+    ({'reservations': [{**HOST, 'min': 'two'}]}, 'min'),
+    ({'reservations': [{**HOST, 'colour': 'red'}]}, 'Known are'),
+    ({'reservations': [{**HOST, 'resource_type': 'nothing'}]}, 'nothing'),
+    ({'reservations': [{**HOST, 'resource_properties': ['>', '$wings', 2]}]}, 'wings'),
+    ({'duration': '0'}, 'duration'), ({'duration': '-5'}, 'duration'),
+    ({'duration': 'soon'}, 'duration'), ({'duration': '2h\x07'}, 'duration'),
+    ({'duration': '9' * 99}, 'duration'),
+    ({'earliest': 'tomorrow'}, 'earliest'), ({'earliest': '2030-04-01 12:00'}, 'earliest'),
+    ({'latest': 'now'}, 'latest'), ({'latest': '2030-05-01 13:00'}, 'duration'),
+    ({'latest': '2099-05-01 13:00'}, 'latest'), ({'earliest': '9998-12-31 23:00'}, 'latest'),
+    ({'limit': '0'}, 'limit'), ({'limit': '21'}, 'limit'), ({'limit': 'all'}, 'limit'),
+    ({'limit': '9' * 99}, 'limit'), ({'limit': ''}, 'limit'), ({'colour': 'red'}, 'colour')],
+    ids=str)
+def test_what_cannot_be_read_is_refused_by_name(ask, manager, fields, named):
+    manager.enrol(1)
+    answer = ask(**fields)
+    assert answer.status_int == 400
+    assert named in answer.json['error_message']
+    assert len(answer.json['error_message']) < 600
+
+
+def test_what_is_said_twice_is_refused(api):
+    answer = api.get('/v1/availability?duration=1h&duration=2h', version='1.1')
+    assert answer.status_int == 400
+    assert answer.json['error_message'].startswith('duration: it is given more than once')
+
+
+@pytest.mark.parametrize('path', ['/v1/availability/', '/v1/availability/7',
+                                  '/v1/availability?duration=%FF&reservations=[]'])
+def test_an_odd_url_is_no_fault_of_the_service(api, path):
+    assert api.get(path, version='1.1').status_int in (400, 404, 405)

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of the future is what a lease would get, moment by moment."""
+import dataclasses
+import random
+import uuid
+
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.db import resources
+from climate.domain import availability
+from climate.domain import interval
+from climate.domain import records
+from climate.manager import booking
+from climate.manager import drafts
+from climate.manager.availability import finder
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+QUARTER = minutes(15)
+# An answer is true so much longer: what is in use now is not offered before.
+HELD_UNTIL = NOON + minutes(1 + 2) + interval.RESOLUTION
+
+
+def room(amount, affinity=None, vcpus=16):
+    return records.ReservationRequest('virtual:instance', {
+        'vcpus': vcpus, 'memory_mb': 1024, 'disk_gb': 10, 'amount': amount, 'affinity': affinity})
+
+
+def ask(manager, *reservations, duration=None, **more):
+    """The Answer for some reservations, for two hours where nothing else is said."""
+    seconds = int((duration or hours(2)).total_seconds())
+    return manager.client.find_availability(
+        builders.a_member(), availability.Query(reservations, seconds, **more))
+
+
+def lease_at(manager, reservations, start, duration, dry=True):
+    """Ask for a lease at that time; with `dry` for what it would be."""
+    return manager.create(builders.a_lease(
+        *reservations, start=None if start <= manager.clock() else start, end=start + duration,
+        dry_run=dry))
+
+
+class World:
+    """A manager with four hosts and leases of all kinds at quarters of an hour."""
+
+    def __init__(self, manager, seed):
+        self.manager, self.made = manager, random.Random(seed)
+        hosts = manager.enrol(4, rack='7')
+        for _ in range(12):
+            # Many are refused: only a full house is hard to read.
+            start = NOON + self.made.randrange(40) * QUARTER
+            kind = self.made.choice([builders.hosts(self.made.randint(1, 2)),
+                                     room(self.made.randint(1, 4), self.made.choice(
+                                         [True, False, None]))])
+            try:
+                manager.create(builders.a_lease(
+                    kind, start=max(start, NOON), end=start + self.made.randint(1, 16) * QUARTER))
+            except errors.NotEnough:
+                continue
+        manager.create(builders.a_lease(builders.hosts(1, 2), end=NOON + hours(1)))
+        manager.run()
+        with manager.database.writer() as connection:
+            if seed % 3 == 0:
+                resources.change(connection, hosts[1].id, NOON, lent_to='somebody')
+            if seed % 4 == 0:
+                # Its lease is over and the cloud has not given it back.
+                resources.change(connection, hosts[2].id, NOON, held_by='somebody')
+
+    def counts(self, reservations, duration, window):
+        """{moment: how many copies the first of them gets} of all moments that could differ."""
+        lease, wishes = drafts.Drafts(self.manager.core).draft(
+            builders.a_member(), str(uuid.uuid4()), builders.a_lease(
+                *reservations, duration_seconds=int(duration.total_seconds())), NOON)
+        mine = lease.reservations[0].id
+        planner = booking.Booking(self.manager.core, finder._LEEWAY)
+        steps = int((window.duration - duration) / QUARTER)
+        moments = sorted({window.start + step * QUARTER for step in range(steps + 1)}
+                         | {max(HELD_UNTIL, window.start)})
+        found = {}
+        for moment in moments:
+            try:
+                chosen = planner.plan(wishes, interval.Interval(moment, moment + duration), NOON)
+            except errors.NotEnough:
+                found[moment] = 0
+            else:
+                found[moment] = sum(each.copies for each in chosen if each.reservation_id == mine)
+        return found
+
+
+QUERIES = [
+    [builders.hosts(1)], [builders.hosts(3)], [builders.hosts(1, 4)],
+    [builders.hosts(2, 3, ['>=', '$vcpus', 32])], [room(2, True, 32)], [room(3, False)],
+    [room(6)], [builders.hosts(2), builders.hosts(1)],
+    [builders.hosts(1), room(3), room(1, vcpus=24)],
+]
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_the_openings_are_those_that_one_finds_by_planning_at_every_moment(
+        conf, database, clock, seed):
+    conf.set_override('cleaning_minutes', seed % 2 * 30, group='manager')
+    world = World(builders.Manager(conf, database, clock), seed)
+    window = interval.Interval(NOON, NOON + hours(11))
+    for reservations in QUERIES:
+        duration = world.made.randint(3, 14) * QUARTER
+        answer = ask(world.manager, *reservations, duration=duration, latest=window.end, limit=20)
+        counts = world.counts(reservations, duration, window)
+        good = [moment for moment, count in counts.items() if count]
+        assert answer.complete
+        assert bool(answer.openings) == bool(good), (seed, reservations)
+        if not good:
+            continue
+        assert answer.openings[0].start == good[0], (seed, reservations)
+        assert max(each.shares[0].count for each in answer.openings) == max(counts.values())
+        for each in answer.openings:
+            assert each.shares[0].count == counts[each.start]
+            assert each.end - each.start == duration
+            assert each.end <= window.end
+            assert all(counts[moment] >= counts[each.start] for moment in counts
+                       if each.start <= moment <= each.last_start)
+            for start in (each.start, each.last_start):
+                lease_at(world.manager, reservations, start, duration)
+
+
+@pytest.mark.parametrize('seed', range(2))
+def test_what_is_near_is_had_when_it_is_asked_for_and_nothing_nearer_is(
+        conf, database, clock, seed):
+    manager = builders.Manager(conf, database, clock)
+    World(manager, seed)
+    found = set()
+    for reservations in (
+            [builders.hosts(3)], [builders.hosts(5)], [room(40)], [room(9)], [room(3, True, 24)],
+            [builders.hosts(2), builders.hosts(2)]):
+        answer = ask(manager, *reservations, duration=hours(11), latest=NOON + hours(18))
+        if answer.openings:
+            continue
+        for each in answer.alternatives:
+            found.add(each.kind)
+            changed = [_counted(asked, count)
+                       for asked, count in zip(reservations, each.counts, strict=True)]
+            lease_at(manager, changed, each.start, each.end - each.start)
+            again = ask(manager, *changed, duration=each.end - each.start, latest=max(
+                each.end, NOON + hours(18)))
+            assert again.openings[0].start == each.start
+            if each.kind == 'shorter' and len(reservations) == 1:
+                assert not ask(manager, *reservations, latest=NOON + hours(18),
+                               duration=each.end - each.start + minutes(1)).openings
+            if each.kind == 'fewer' and len(reservations) == 1:
+                more = [_counted(reservations[0], each.counts[0] + 1)]
+                assert not ask(manager, *more, duration=hours(11),
+                               latest=NOON + hours(18)).openings
+    assert found == {'shorter', 'fewer', 'later'}
+
+
+def _counted(asked, count):
+    """A ReservationRequest with another count."""
+    names = ('min', 'max') if asked.resource_type == 'physical:host' else ('amount',)
+    return dataclasses.replace(asked, request={**asked.request, **dict.fromkeys(names, count)})
+
+
+def test_it_is_told_what_the_hosts_are_like_without_what_is_private(manager):
+    manager.enrol(2, rack='7', serial='secret')
+    manager.client.update_property(builders.an_admin(), 'host', 'serial', True)
+    [share] = ask(manager, builders.hosts(2)).openings[0].shares
+    assert share == availability.Share('physical:host', 2, (
+        availability.Group(1, {'rack': '7', 'vcpus': 16, 'memory_mb': 65536, 'local_gb': 500},
+                           ('compute-1',)),
+        availability.Group(1, {'rack': '7', 'vcpus': 32, 'memory_mb': 131072, 'local_gb': 1000},
+                           ('compute-2',))))
+
+
+def test_it_says_how_many_are_left_after_each_criterion(manager):
+    manager.enrol(6)
+    answer = ask(manager, builders.hosts(3, criteria=[
+        'and', ['>=', '$vcpus', 32], ['<', '$vcpus', 64]]))
+    [considered] = answer.considered
+    assert considered == availability.Considered(
+        'physical:host', 'host', wanted=3, enrolled=6, matching=2, free=2, criteria=(
+            availability.Criterion('vcpus >= 32', 4, 4),
+            availability.Criterion('vcpus < 64', 4, 2)))
+    assert considered.sentence == (
+        'physical:host: 6 hosts are enrolled, 4 with vcpus >= 32, 2 of them with vcpus < 64; '
+        '3 wanted, at the best time there is room for 2.')
+    assert [(each.kind, each.counts) for each in answer.alternatives] == [('fewer', (2,))]
+
+
+def test_nothing_is_written(manager):
+    manager.enrol(2)
+    acts.active(manager)
+    before = acts.everything(manager)
+    ask(manager, builders.hosts(1, 2))
+    ask(manager, builders.hosts(9))
+    assert acts.everything(manager) == before
+
+
+def test_a_reservation_that_needs_nothing_is_possible_at_any_time(manager):
+    answer = ask(manager, acts.dummy())
+    [opening] = answer.openings
+    assert (opening.start, opening.last_start) == (NOON, NOON + hours(24 * 30))
+    assert opening.shares == (availability.Share('virtual:dummy', 0),)
+
+
+@pytest.mark.parametrize(('more', 'field'), [
+    ({'earliest': NOON - hours(1)}, 'earliest'), ({'latest': NOON + hours(1)}, 'duration'),
+    ({'latest': NOON - hours(1)}, 'duration'), ({'latest': NOON + hours(24 * 400)}, 'latest'),
+    ({'earliest': NOON.replace(year=9998)}, 'latest'),
+    ({'latest': NOON.replace(year=9998)}, 'latest'),
+    ({'duration': hours(24 * 36000), 'earliest': NOON.replace(year=9990)}, 'duration')])
+def test_a_window_that_cannot_be_meant_is_refused_by_name(manager, more, field):
+    manager.enrol(1)
+    with pytest.raises(errors.BadRequest) as caught:
+        ask(manager, builders.hosts(1), **more)
+    assert caught.value.kwargs['field'] == field
+
+
+def test_a_search_of_very_long_spans_ends(manager):
+    manager.enrol(1)
+    acts.active(manager)
+    answer = ask(manager, builders.hosts(1), duration=hours(24 * 36000))
+    assert answer.openings[0].start == NOON + hours(1)
+    assert not ask(manager, builders.hosts(2), duration=hours(24 * 36000)).openings
