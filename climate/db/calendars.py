@@ -89,7 +89,8 @@ def _statement(dialect, parts):
         sa.select(RESOURCES.c.id, spans, *kind)
         .join_from(RESOURCES, ALLOCATIONS, ALLOCATIONS.c.resource_id == RESOURCES.c.id)
         .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
-               RESOURCES.c.withdrawn_at.is_(None), *allocations.TOUCHING)
+               RESOURCES.c.withdrawn_at.is_(None), allocations.TOUCHES,
+               allocations.IGNORING)
         .group_by(RESOURCES.c.id, *kind))
 
 
