@@ -31,8 +31,9 @@ class Database:
     A reader sees one committed state after another; a writer is one transaction. On MariaDB and
     PostgreSQL both see what is committed at each statement: under MariaDB's default a second read
     in the same transaction would see the old picture, and two managers would book the same host.
-    There readers have connections of their own, which begin no transaction and refuse to write.
-    On SQLite a writer begins with BEGIN IMMEDIATE, so that writers queue before they read.
+    Readers begin no transaction and refuse to write; on a database that is a server they have
+    connections of their own. On SQLite a writer begins with BEGIN IMMEDIATE, so that writers queue
+    before they read.
     """
 
     def __init__(self, url, max_pool_size=None, max_overflow=None, max_retries=3,
@@ -45,8 +46,11 @@ class Database:
         options = {'max_pool_size': max_pool_size, 'max_overflow': max_overflow,
                    'max_retries': max_retries, 'retry_interval': retry_interval}
         in_file = url.get_backend_name() == 'sqlite'
-        self._engine = _open_sqlite(url) if in_file else _open(url, 'READ COMMITTED', options)
-        self._reading = self._engine if in_file else _open_for_reading(url, options)
+        if in_file:
+            self._engine, self._reading = _open_sqlite(url)
+        else:
+            self._engine = _open(url, 'READ COMMITTED', options)
+            self._reading = _refusing_to_write(_open(url, 'AUTOCOMMIT', options))
         self.dialect = self._engine.dialect.name
         self._asked = float('-inf'), None
         # Threads of one process queue here instead of in SQLite's busy loop, which sleeps.
@@ -74,10 +78,8 @@ class Database:
         :raises Duplicate: a unique key is taken; nothing was written.
         :raises DatabaseUnreachable: the database does not answer.
         """
-        with _translated(), self._turn, self._engine.connect() as connection:
-            connection = connection.execution_options(climate_writes=True)
-            with connection.begin():
-                yield connection
+        with _translated(), self._turn, self._engine.begin() as connection:
+            yield connection
 
     def now(self):
         """This moment by the clock of the database (of this machine for SQLite).
@@ -139,16 +141,15 @@ def _translated():
         raise
 
 
-def locking(connection, statement):
-    """A SELECT that locks its rows, and passes over those that others have locked.
+def skips_locked(connection):
+    """True where a SELECT that locks its rows can pass over those that others have locked.
 
-    A database that cannot pass over them (SQLite has one writer, MariaDB before 10.6) waits.
+    SQLite, which has one writer, and MariaDB before 10.6 wait.
     """
     dialect = connection.dialect
-    skips = dialect.name == 'postgresql' or (
+    return dialect.name == 'postgresql' or (
         dialect.name == 'mysql'
         and dialect.server_version_info >= _SKIPPING[bool(dialect.is_mariadb)])
-    return statement.with_for_update(skip_locked=skips)
 
 
 def connect(conf):
@@ -179,11 +180,11 @@ def _open(url, isolation_level, options):
     return engine
 
 
-def _open_for_reading(url, options):
-    """The engine of a database that is a server, whose connections begin no transaction."""
-    # To begin and to end one would be more than what is asked between.
-    engine = _open(url, 'AUTOCOMMIT', options)
+def _refusing_to_write(engine):
+    """The engine of readers. Its connections begin no transaction.
 
+    To begin and to end one would be more than what is asked between.
+    """
     @event.listens_for(engine, 'before_execute')
     def _refuse_to_write(_connection, statement, *_):
         if statement.is_dml:
@@ -211,6 +212,7 @@ def _ask_only_the_idle(engine):
 
 
 def _open_sqlite(url):
+    """The engines of writers and of readers, with the same connections."""
     # oslo.db's engine says a plain BEGIN itself and opens a new file for each connection; both
     # would cost here, so SQLite is opened with SQLAlchemy alone, as its dialect's page advises.
     in_memory = url.database in (None, '', ':memory:')
@@ -228,9 +230,9 @@ def _open_sqlite(url):
             connection.execute('PRAGMA journal_mode = WAL')
             connection.execute('PRAGMA synchronous = NORMAL')
 
-    @event.listens_for(engine, 'begin')
-    def _begin(connection):
-        writes = connection.get_execution_options().get('climate_writes')
-        connection.exec_driver_sql('BEGIN IMMEDIATE' if writes else 'BEGIN')
+    def begin(connection):
+        connection.driver_connection.execute('BEGIN IMMEDIATE')
 
-    return engine
+    # The driver is told itself: as a statement of SQLAlchemy's it would cost as much as another.
+    engine.dialect.do_begin = begin
+    return engine, _refusing_to_write(sa.create_engine(url, pool=engine.pool))

@@ -16,8 +16,10 @@ _NOTE = sa.insert(HISTORY).inline()
 _PUBLISH = sa.insert(OUTBOX).inline()
 _IDS = OUTBOX.c.id.in_(sa.bindparam('ids'))
 _FREE = sa.or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until <= sa.bindparam('now'))
-_OLDEST = (sa.select(OUTBOX.c.id).where(_FREE).order_by(OUTBOX.c.id)
-           .limit(sa.bindparam('limit', type_=sa.Integer)))
+# By whether rows are passed over that others have locked.
+_OLDEST = {skips: sa.select(OUTBOX.c.id).where(_FREE).order_by(OUTBOX.c.id)
+           .limit(sa.bindparam('limit', type_=sa.Integer)).with_for_update(skip_locked=skips)
+           for skips in (False, True)}
 _CLAIM = sa.update(OUTBOX).where(_IDS, _FREE)
 _CLAIMED = (
     sa.select(OUTBOX.c.id, OUTBOX.c.event_type, OUTBOX.c.payload)
@@ -35,8 +37,13 @@ _MOMENT = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?')
 
 def note(connection, lease_id, now, who, what, why=None):
     """Add a line to the history of a lease."""
-    connection.execute(_NOTE, {'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
-                               'why': why})
+    note_all(connection, [lease_id], now, who, what, why)
+
+
+def note_all(connection, lease_ids, now, who, what, why=None):
+    """Add such a line to the history of each of some leases."""
+    connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
+                                'why': why} for lease_id in lease_ids])
 
 
 def note_if_new(connection, lease_id, now, who, what, why):
@@ -64,14 +71,15 @@ def history(connection, lease_id, marker=None, limit=None):
         .where(wanted).order_by(HISTORY.c.id).limit(limit)).all()
 
 
-def publish(connection, now, event_type, payload):
-    """Put a notification into the outbox; it is sent after the transaction, at least once."""
-    connection.execute(_PUBLISH, {'at': now, 'event_type': event_type, 'payload': payload})
+def publish(connection, now, event_type, payloads):
+    """Put notifications of a type into the outbox; each is sent after, at least once."""
+    connection.execute(_PUBLISH, [{'at': now, 'event_type': event_type, 'payload': payload}
+                                  for payload in payloads])
 
 
 def unsent(connection, owner, now, until, limit):
     """Claim the oldest notifications that nobody is sending: [(id, event_type, payload)]."""
-    ids = list(connection.execute(engine.locking(connection, _OLDEST),
+    ids = list(connection.execute(_OLDEST[engine.skips_locked(connection)],
                                   {'now': now, 'limit': limit}).scalars())
     if not ids:
         return []
