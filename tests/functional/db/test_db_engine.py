@@ -42,10 +42,10 @@ def test_moments_compare_to_the_microsecond(database):
     lease = db_rows.saved(database, db_rows.a_lease(end=NOON + tick))
     db_rows.promised(database, db_rows.promise(lease, host))
     with database.reader() as connection:
-        assert not allocations.free_resources(
-            connection, 'host', interval.Interval(NOON - hours(1), NOON + tick))
-        assert allocations.free_resources(
-            connection, 'host', interval.Interval(NOON + tick, NOON + hours(1)))
+        assert allocations.bookings(
+            connection, [host], interval.Interval(NOON - hours(1), NOON + tick))
+        assert not allocations.bookings(
+            connection, [host], interval.Interval(NOON + tick, NOON + hours(1)))
 
 
 def test_now_is_the_database_s_own_moment_and_near_ours(database):
