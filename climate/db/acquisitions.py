@@ -25,6 +25,8 @@ HEALING = 'healing'
 _SAME_MOMENT = datetime.timedelta(seconds=1)
 _IN_LINE = ACQUISITIONS.c.waits_for == LINE
 _LINE = sa.select(tables.LINE.c.id).with_for_update()
+_ANY_WAITING = (sa.select(ACQUISITIONS.c.lease_id)
+                .where(ACQUISITIONS.c.waits_for.in_([LINE, HEALING])).limit(1))
 
 
 def add(connection, lease):
@@ -79,8 +81,7 @@ def leave(connection, lease_id, now):
 
 def somebody_waits(connection):
     """True where a lease waits for what others could give back."""
-    return connection.execute(sa.select(ACQUISITIONS.c.lease_id).where(
-        ACQUISITIONS.c.waits_for.in_([LINE, HEALING])).limit(1)).first() is not None
+    return connection.execute(_ANY_WAITING).first() is not None
 
 
 def first(connection, leaving=None):

@@ -2,6 +2,7 @@
 """The database: how a transaction for reading or for writing is opened."""
 import contextlib
 import datetime
+import functools
 import threading
 import time
 import weakref
@@ -148,7 +149,13 @@ def locking(connection, statement):
     skips = dialect.name == 'postgresql' or (
         dialect.name == 'mysql'
         and dialect.server_version_info >= _SKIPPING[bool(dialect.is_mariadb)])
-    return statement.with_for_update(skip_locked=skips)
+    return _for_update(statement, skips)
+
+
+@functools.lru_cache(16)
+def _for_update(statement, skip_locked):
+    # Kept, because to build a statement costs more than to ask it, and these few are asked always.
+    return statement.with_for_update(skip_locked=skip_locked)
 
 
 def connect(conf):

@@ -30,7 +30,7 @@ _LOCK = _THESE.where(RESOURCES.c.withdrawn_at.is_(None),
 _ENROLLED = (sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
              .order_by(RESOURCES.c.pool, RESOURCES.c.id))
 _ENROLLED_THESE = _ENROLLED.where(RESOURCES.c.id.in_(_IDS))
-_ENROLLED_HELD = _ENROLLED.where(RESOURCES.c.held_by == _HOLDER)
+_ENROLLED_HELD = _ENROLLED.where(RESOURCES.c.held_by.in_(_IDS))
 _TOUCH = (sa.update(RESOURCES).where(RESOURCES.c.id.in_(_IDS))
           .values(generation=RESOURCES.c.generation + 1))
 _HOLD = sa.update(RESOURCES).where(RESOURCES.c.id.in_(_IDS), RESOURCES.c.held_by.is_(None))
@@ -97,10 +97,10 @@ def enrolled(connection, ids):
     return _whole(connection, connection.execute(_ENROLLED_THESE, {'ids': list(ids)}).all())
 
 
-def held(connection, reservation_id):
-    """The enrolled resources that a reservation occupies, whole, by pool and id."""
+def held(connection, reservation_ids):
+    """The enrolled resources that reservations occupy, whole, by pool and id."""
     return _whole(connection, connection.execute(_ENROLLED_HELD,
-                                                 {'holder': reservation_id}).all())
+                                                 {'ids': list(reservation_ids)}).all())
 
 
 def named(connection, pool, name):

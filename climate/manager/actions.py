@@ -77,8 +77,8 @@ class Actions:
         if agenda.passed_by(claim.lease, now):
             return results.Outcome(results.MOOT, _PASSED)
         claim, in_vain = self._bound(claim, now)
-        claim = self._occupy(claim, now, starts=True)
-        return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain)
+        claim, found = self._occupy_for_start(claim, now)
+        return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
 
     def _heal(self, claim, now):
         """Start, after all, a lease whose start was given up."""
@@ -157,10 +157,21 @@ class Actions:
         lease, in_vain = self._binding.ensure(claim.lease, now)
         return dataclasses.replace(claim, lease=lease), in_vain
 
-    def _occupy(self, claim, now, starts=False):
+    def _occupy_for_start(self, claim, now):
+        """Hold the resources of all reservations, where they are in order in the cloud.
+
+        :returns: (the claim with the lease as it is then, its promised Resources or None where
+            they are others than they were).
+        :raises StillBusy: as `_occupy`.
+        """
+        found = self._promised(claim.lease.reservations)
+        occupied = self._occupy(claim, now, self._substitutes.failing(found))
+        return occupied, found if occupied is claim else None
+
+    def _occupy(self, claim, now, failing=None):
         """Hold the resources of all reservations; substitutes where they cannot be had.
 
-        :param starts: the lease is started on them, so they are to be in order in the cloud.
+        :param failing: {resource id: why nothing can be started on it now}.
         :returns: the claim with the lease as it is then.
         :raises StillBusy: another reservation still holds one, and no other is free.
         """
@@ -170,17 +181,19 @@ class Actions:
                 claim.hold.check()
                 # A lease that ends at this moment is giving its resources back just now.
                 changed |= self._substitutes.ensure(claim.lease, reservation, now,
-                                                    patient=claim.event.waits == 0, starts=starts)
+                                                    patient=claim.event.waits == 0,
+                                                    failing=failing)
         if not changed:
             return claim
         with self._core.database.reader() as connection:
             lease = substitutes.reread(connection, claim.lease)
         return dataclasses.replace(claim, lease=lease)
 
-    def _each(self, claim, now, method, reservations, in_vain=frozenset()):
+    def _each(self, claim, now, method, reservations, in_vain=frozenset(), found=None):
         """Call a method of the plugin of each reservation; one failure does not stop the rest.
 
         :param in_vain: ids of those that waited too long for what they lease; they are over.
+        :param found: the Resources that are promised to them, where they were read already.
         """
         lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
@@ -188,13 +201,14 @@ class Actions:
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
         patient = True
+        theirs = self._resources(reservations, method == 'end', found)
         for reservation in reservations:
             if reservation.id in in_vain:
                 continue
             claim.hold.check()
-            had = self._resources(reservation, method == 'end')
             try:
-                made = getattr(self._plugin(reservation), method)(cloud, lease, reservation, had)
+                made = getattr(self._plugin(reservation), method)(
+                    cloud, lease, reservation, theirs[reservation.id])
             except errors.StillBusy as error:
                 busy.append(error.message)
                 patient = patient and error.kwargs.get('has_own_limit', False)
@@ -222,11 +236,25 @@ class Actions:
     def _plugin(self, reservation):
         return self._core.registry.plugin(reservation.resource_type)
 
-    def _resources(self, reservation, held):
-        """The Resources promised to a reservation; with `held`, those it occupies instead."""
+    def _resources(self, reservations, held, found):
+        """{reservation id: the Resources promised to it}; with `held`, those it occupies instead.
+
+        :param found: what is promised to them, where it was read already.
+        """
+        if held:
+            with self._core.database.reader() as connection:
+                found = resources.held(connection, [each.id for each in reservations])
+            return {each.id: [one for one in found if one.held_by == each.id]
+                    for each in reservations}
+        found = self._promised(reservations) if found is None else found
+        return {each.id: [one for one in found if one.id in each.resource_ids]
+                for each in reservations}
+
+    def _promised(self, reservations):
+        """The Resources that are promised to any of the reservations, whole."""
+        ids = {key for each in reservations for key in each.resource_ids}
         with self._core.database.reader() as connection:
-            return (resources.held(connection, reservation.id) if held
-                    else resources.enrolled(connection, set(reservation.resource_ids)))
+            return resources.enrolled(connection, ids)
 
 
 def _without(lease, outcome, ids, reason):

@@ -247,8 +247,7 @@ def _explained(connection, claim, outcome):
     left = {each.id for each in claim.lease.open_reservations} - outcome.free
     promised = {given.resource_id for given in allocations.of_reservations(connection, left)}
     kept = {each.name for each in resources.with_ids(connection, promised)}
-    for reservation_id in left:
-        kept |= {each.name for each in resources.held(connection, reservation_id)}
+    kept |= {each.name for each in resources.held(connection, left)}
     if not kept:
         return outcome
     return dataclasses.replace(outcome, reason=(

@@ -50,7 +50,7 @@ class Substitutes:
         self._core = core
         self._booking = booking.Booking(core)
 
-    def ensure(self, lease, reservation, now, patient=False, starts=False):
+    def ensure(self, lease, reservation, now, patient=False, failing=None):
         """Let a reservation have resources, as many as were promised to it.
 
         Whole resources are occupied from here on; of one that is shared nobody else may have all.
@@ -59,16 +59,15 @@ class Substitutes:
         where they are. What a running reservation has in use stays, out of use or not.
 
         :param patient: wait for a resource that is still held instead of replacing it.
-        :param starts: replace also those on which nothing can be started now.
+        :param failing: {resource id: why nothing can be started on it now}; they are replaced too.
         :returns: True where it has other resources than it had when the lease was read.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of use, and there is no substitute; it is named.
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
-        failing = self._failing(set(reservation.resource_ids)) if starts else {}
         with self._core.database.writer() as connection:
             promised = allocations.of_reservations(connection, [reservation.id])
-            lost = self._hold(connection, reservation, promised, failing, now)
+            lost = self._hold(connection, reservation, promised, failing or {}, now)
             claims.refuse_overtaken(connection, lease)
         if not lost.promises:
             return sorted(reservation.resource_ids) != sorted(
@@ -87,15 +86,21 @@ class Substitutes:
                 f'{error.message}', **error.kwargs) from error
         return True
 
-    def _failing(self, ids=None):
-        """{id: why} of the enrolled resources (of `ids`) on which nothing can be started now."""
+    def failing(self, some):
+        """{id: why} of those of the Resources on which nothing can be started now."""
         found = {}
         for pool in self._core.registry.pools.values():
-            with self._core.database.reader() as connection:
-                some = resources.find(connection, pool.name, ids)
-            if some:
-                found |= pool.failing(self._core.cloud, some)
+            mine = [each for each in some if each.pool == pool.name]
+            if mine:
+                found |= pool.failing(self._core.cloud, mine)
         return found
+
+    def _all_failing(self):
+        """The same of all that are enrolled."""
+        with self._core.database.reader() as connection:
+            found = [each for name in self._core.registry.pools
+                     for each in resources.find(connection, name)]
+        return self.failing(found)
 
     def _hold(self, connection, reservation, promised, failing, now):
         """Occupy the whole resources of a reservation; returns what it cannot have, as _Lost.
@@ -140,7 +145,7 @@ class Substitutes:
     def _replace(self, lease, reservation, promised, lost, now):
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         kept = {given.resource_id for given in promised} - lost.ids
-        wishes, avoid = [], {*lost.ids, *(self._failing() if lost.failing else ())}
+        wishes, avoid = [], {*lost.ids, *(self._all_failing() if lost.failing else ())}
         for need, copies in self._needs(reservation, lost):
             demand = dataclasses.replace(need.demand, at_least=copies, at_most=copies)
             wishes.append(booking.Wish(reservation.id, dataclasses.replace(need, demand=demand),

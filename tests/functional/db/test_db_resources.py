@@ -83,7 +83,7 @@ def test_a_touch_raises_the_generation(database, ids):
 
 
 def held(connection, reservation_id):
-    return [each.id for each in resources.held(connection, reservation_id)]
+    return [each.id for each in resources.held(connection, [reservation_id])]
 
 
 def test_a_reservation_holds_what_is_free_and_is_told_who_holds_the_rest(database, ids):
