@@ -30,6 +30,16 @@ def new(lease_id, kind, at, now):
                          due_at=at, created_at=now)
 
 
+def new_claimed(lease_id, kind, owner, now, until):
+    """The same, due at `now` and claimed by `owner` until a moment; not written yet.
+
+    The owner is to have claimed the lease: the event is carried out under that claim.
+    """
+    return dataclasses.replace(
+        new(lease_id, kind, now, now), status=lifecycle.EVENT_IN_PROGRESS, claim_owner=owner,
+        claim_no=1, claimed_until=until, begun_at=now)
+
+
 def add(connection, events):
     """Write new events."""
     rows = [vars(event) for event in events]
@@ -170,7 +180,7 @@ def move(connection, event, now, at):
 _CLOSE = (
     sa.update(EVENTS)
     .where(EVENTS.c.lease_id == sa.bindparam('of_lease'), EVENTS.c.kind.in_(sa.bindparam('kinds')),
-           EVENTS.c.status.in_([lifecycle.EVENT_UNDONE, lifecycle.EVENT_ERROR])))
+           EVENTS.c.status.in_(lifecycle.EVENT_OPEN)))
 
 
 def close(connection, lease_id, now, kinds):

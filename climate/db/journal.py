@@ -35,8 +35,13 @@ _MOMENT = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?')
 
 def note(connection, lease_id, now, who, what, why=None):
     """Add a line to the history of a lease."""
-    connection.execute(_NOTE, {'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
-                               'why': why})
+    note_all(connection, [lease_id], now, who, what, why)
+
+
+def note_all(connection, lease_ids, now, who, what, why=None):
+    """Add such a line to the history of each of some leases."""
+    connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
+                                'why': why} for lease_id in lease_ids])
 
 
 def note_if_new(connection, lease_id, now, who, what, why):
@@ -64,9 +69,10 @@ def history(connection, lease_id, marker=None, limit=None):
         .where(wanted).order_by(HISTORY.c.id).limit(limit)).all()
 
 
-def publish(connection, now, event_type, payload):
-    """Put a notification into the outbox; it is sent after the transaction, at least once."""
-    connection.execute(_PUBLISH, {'at': now, 'event_type': event_type, 'payload': payload})
+def publish(connection, now, event_type, payloads):
+    """Put notifications of a type into the outbox; each is sent after, at least once."""
+    connection.execute(_PUBLISH, [{'at': now, 'event_type': event_type, 'payload': payload}
+                                  for payload in payloads])
 
 
 def unsent(connection, owner, now, until, limit):

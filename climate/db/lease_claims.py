@@ -27,8 +27,8 @@ _END_TASK = (
     .where(LEASES.c.id == sa.bindparam('lease_id'), LEASES.c.claim_no == sa.bindparam('claim'),
            LEASES.c.task == sa.bindparam('ended_task'))
     .values(task=None, task_until=None, claim_owner=None, generation=LEASES.c.generation + 1))
-_LOCK = (sa.select(LEASES.c.id, LEASES.c.claim_no).where(LEASES.c.id.in_(sa.bindparam('ids')))
-         .order_by(LEASES.c.id).with_for_update())
+_LOCK = (sa.select(LEASES.c.id, LEASES.c.claim_no, LEASES.c.generation)
+         .where(LEASES.c.id.in_(sa.bindparam('ids'))).order_by(LEASES.c.id).with_for_update())
 
 
 def take(connection, found, owner):
@@ -66,6 +66,7 @@ def end_task(connection, lease, now, state, reason, **values):
 
     The generation may have risen meanwhile (a rename); the claim may not.
 
+    :returns: the lease as it is then, where its generation had not risen.
     :raises LostRace: the claim was lost; nothing is written.
     """
     done = connection.execute(_END_TASK, {
@@ -73,13 +74,17 @@ def end_task(connection, lease, now, state, reason, **values):
         'reason': reason, 'updated_at': now, **values})
     if done.rowcount != 1:
         raise errors.LostRace()
+    return dataclasses.replace(
+        lease, state=state, reason=reason, task=None, task_until=None, updated_at=now,
+        generation=lease.generation + 1, **values)
 
 
 def lock(connection, claimed):
-    """Lock claimed leases; returns the ids of those of which the claim was not lost."""
+    """Lock claimed leases; {lease id: its generation} of those of which the claim was not lost."""
     rows = connection.execute(_LOCK, {'ids': [lease.id for lease in claimed]})
-    numbers = {lease_id: claim_no for lease_id, claim_no in rows}
-    return {lease.id for lease in claimed if numbers.get(lease.id) == lease.claim_no}
+    numbers = {lease.id: lease.claim_no for lease in claimed}
+    return {lease_id: generation for lease_id, claim_no, generation in rows
+            if numbers[lease_id] == claim_no}
 
 
 def _write(connection, statement, claimed, **values):

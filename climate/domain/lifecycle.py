@@ -36,6 +36,8 @@ EVENT_UNDONE = 'UNDONE'
 EVENT_IN_PROGRESS = 'IN_PROGRESS'
 EVENT_DONE = 'DONE'
 EVENT_ERROR = 'ERROR'
+# Of events that may be carried out yet, and that nobody is carrying out.
+EVENT_OPEN = (EVENT_UNDONE, EVENT_ERROR)
 
 
 @dataclasses.dataclass(frozen=True)

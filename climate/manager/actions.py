@@ -38,7 +38,7 @@ _PASSED = 'Its whole time passed before it could be started.'
 
 
 class Actions:
-    """The actions of all kinds of events."""
+    """The actions of all kinds of events that do something; notices are told by who claims."""
 
     def __init__(self, core):
         self._core = core
@@ -50,7 +50,7 @@ class Actions:
         self._by_kind = {
             agenda.START: self._start, agenda.UPDATE: self._update, agenda.END: self._end,
             agenda.DELETE: self._end, agenda.BEFORE_END: self._before_end,
-            agenda.NOTIFY: self._tell, agenda.DROP_TRUST: self._drop_trust,
+            agenda.DROP_TRUST: self._drop_trust,
             agenda.PREPARE: self._prepare, agenda.CHECK: self._check,
             agenda.HEAL: self._heal, agenda.ACQUIRE: self._tries.carry_out,
             agenda.GIVE_BACK: self._give_back,
@@ -130,9 +130,6 @@ class Actions:
         if lease.state != lifecycle.ACTIVE:
             return results.Outcome(results.MOOT)
         return self._each(claim, now, 'before_end', lease.open_reservations)
-
-    def _tell(self, claim, now):
-        return results.Outcome(results.DONE)
 
     def _drop_trust(self, claim, now):
         if claim.lease.trust_id is not None:

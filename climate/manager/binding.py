@@ -125,6 +125,7 @@ class Binding:
                                  f'{reservation.id} leases {leased_id}')
                     LOG.info('Lease %s, reservation %s: leases %s', lease.id, reservation.id,
                              leased_id)
+                leases.change(connection, current, now)
                 after = leases.get(connection, lease.id)
         except engine.Duplicate:
             refuse_leased(self._core, found.values())

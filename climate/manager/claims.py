@@ -14,12 +14,15 @@ from climate.db import leases
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager import notify
 
 LOG = log.getLogger(__name__)
 
 # So many times the events that there is room for are looked at: a lease may have several that are
 # due, and other managers are claiming just now.
 _LOOK = 6
+# So many notices are told at once: a part of those that are looked at, so that others have some.
+_NOTICES = 32
 # The part of a claim's time after which nothing more is begun unless it was prolonged. The rest is
 # for a call of the cloud that runs, and for clocks that do not go alike.
 _USED = 0.9
@@ -95,7 +98,8 @@ class Claims:
     def take(self, now, room):
         """Claim events that are due at `now`, `room` at most and one of a lease; as Claims.
 
-        Those that have nothing to do any more are finished on the way.
+        Those that have nothing to do any more are finished on the way, and so are notices: many in
+        one transaction, as nothing is done in the cloud for them.
         """
         while True:
             began = self._core.monotonic()
@@ -106,18 +110,36 @@ class Claims:
                 return []
             try:
                 with self._core.database.writer() as connection:
-                    pairs, moot = self._take(connection, waiting, now, room)
+                    pairs, finished = self._take(connection, waiting, now, room)
             except errors.LostRace:
                 return []
             taken = [Claim(event, lease, now, Hold(self._core.monotonic, began, self._seconds))
                      for lease, event in pairs]
             with self._lock:
                 self._running |= {claim.event.id: claim for claim in taken}
-            if taken or not moot:
+            if taken or not finished:
                 return taken
 
     def _take(self, connection, waiting, now, room):
-        """[(Lease, Event)] that were claimed, and the events that had nothing to do any more."""
+        """[(Lease, Event)] that were claimed, and the events that were finished at once."""
+        notices = [event for event in waiting if event.kind == agenda.NOTIFY][:_NOTICES]
+        found = self._free(connection, notices, now, len(notices))
+        found += self._free(connection, [event for event in waiting
+                                         if event.kind != agenda.NOTIFY], now, room)
+        until = now + self._length
+        taken = self._take_leases(connection, found, now, until)
+        claimed = events.claim(connection, [event for _, event in found], self._owner, now, until)
+        pairs = [(taken[event.lease_id], event) for event in claimed]
+        moot = [pair for pair in pairs if agenda.is_moot(*pair)]
+        told = [pair for pair in pairs if pair[1].kind == agenda.NOTIFY and pair not in moot]
+        notify.tell(connection, [lease for lease, _ in told], now)
+        finished = [event for _, event in moot + told]
+        events.finish_all(connection, finished, now, lifecycle.EVENT_DONE)
+        return [pair for pair in pairs if pair[1] not in finished], finished
+
+    @staticmethod
+    def _free(connection, waiting, now, room):
+        """[(Lease, Event)] that can be claimed, `room` at most; their leases are locked."""
         found = []
         while waiting and len(found) < room:
             some, waiting = waiting[:room - len(found)], waiting[room - len(found):]
@@ -127,12 +149,7 @@ class Claims:
                 event = lease and agenda.still_due(lease, event, now)
                 if event and _may_begin(lease, event, now):
                     found.append((lease, event))
-        until = now + self._length
-        taken = self._take_leases(connection, found, now, until)
-        claimed = events.claim(connection, [event for _, event in found], self._owner, now, until)
-        moot = [event for event in claimed if agenda.is_moot(taken[event.lease_id], event)]
-        events.finish_all(connection, moot, now, lifecycle.EVENT_DONE)
-        return [(taken[event.lease_id], event) for event in claimed if event not in moot], moot
+        return found
 
     def _take_leases(self, connection, found, now, until):
         """{lease id: the Lease, claimed} of the pairs (Lease, Event), with the tasks begun."""
@@ -144,6 +161,17 @@ class Claims:
         for task, some in sorted(by_task.items()):
             taken += lease_claims.take_for(connection, some, self._owner, task, until, now)
         return {lease.id: lease for lease in taken}
+
+    def go_on(self, claim, event, began):
+        """The Claim of an event that follows another one of its lease and was claimed for us.
+
+        :param began: what the clock of this process said before that was written.
+        """
+        following = dataclasses.replace(claim, event=event, at=event.at, hold=Hold(
+            self._core.monotonic, began, self._seconds))
+        with self._lock:
+            self._running[event.id] = following
+        return following
 
     def prolong(self, now):
         """Hold on to all claims, in one transaction; returns those that were lost."""
@@ -195,10 +223,13 @@ def refuse_overtaken(connection, lease):
     To be called after resources are locked, as in every booking, and before anything of the lease
     is written.
 
+    :returns: True where nobody else has changed the lease since it was read.
     :raises ClaimLost: another manager has claimed an event of the lease since.
     """
-    if not lease_claims.lock(connection, [lease]):
+    generation = lease_claims.lock(connection, [lease]).get(lease.id)
+    if generation is None:
         raise ClaimLost()
+    return generation == lease.generation
 
 
 def _may_begin(lease, event, now):

@@ -75,11 +75,16 @@ class Clockwork:
         self._claims.give_up()
 
     def _carry_out(self, claim):
+        while claim is not None:
+            claim = self._carry_out_one(claim)
+
+    def _carry_out_one(self, claim):
+        """Carry out one event; returns the Claim of what follows at once, or None."""
         lease, event = claim.lease, claim.event
         try:
             outcome = self._outcome(claim)
             if outcome.result != results.RECORDED:
-                self._outcomes.record(claim, outcome)
+                return self._record(claim, outcome)
         except (claims.ClaimLost, errors.LostRace):
             self._let_go(claim)
         except Exception:  # A door: the claim ends, and the event is carried out anew.
@@ -88,6 +93,14 @@ class Clockwork:
         finally:
             self._claims.drop(claim)
             self._core.wake()
+        return None
+
+    def _record(self, claim, outcome):
+        # Where all workers are busy, what is due goes before what only tidies up.
+        goes_on = self.room > 0 and not claim.hold.given_up
+        began = self._core.monotonic()
+        event = self._outcomes.record(claim, outcome, goes_on)
+        return None if event is None else self._claims.go_on(claim, event, began)
 
     def _outcome(self, claim):
         """How the action of a claimed event went.

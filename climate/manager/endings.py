@@ -11,10 +11,12 @@ from climate.manager.acquire import closing
 from climate.manager.acquire import returns
 
 
-def bury(connection, lease, now):
+def bury(connection, lease, now, claimed_for=None):
     """Record that a lease has nothing in the cloud any more and is deleted.
 
     The caller has cut its allocations and closed its events, in this transaction.
+
+    :returns: as `order_trust_dropped`.
     """
     reservations.change(connection, [each.id for each in lease.reservations], now,
                         state=lifecycle.RESERVATION_DELETED)
@@ -22,10 +24,27 @@ def bury(connection, lease, now):
     reason = None if lease.state == lifecycle.ACQUIRING else lease.reason
     leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None, reason=reason,
                   task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
-    if lease.trust_id is not None and lease.event(agenda.DROP_TRUST) is None:
-        events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
+    ordered = order_trust_dropped(connection, lease, now, claimed_for)
     returns.order(connection, lease, now, over=True)
     notify.publish(connection, lease, now, 'delete')
+    return ordered
+
+
+def order_trust_dropped(connection, lease, now, claimed_for=None):
+    """Let the trust of a lease that is over be dropped, if it has one and that is not ordered.
+
+    :param claimed_for: (owner, until): the holder of the lease's claim, who does it at once.
+    :returns: the Event for that holder, or None.
+    """
+    if lease.trust_id is None or lease.event(agenda.DROP_TRUST) is not None:
+        return None
+    if claimed_for is None:
+        events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
+        return None
+    owner, until = claimed_for
+    event = events.new_claimed(lease.id, agenda.DROP_TRUST, owner, now, until)
+    events.add(connection, [event])
+    return event
 
 
 def end_early(connection, lease_id, now):

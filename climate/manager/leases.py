@@ -140,9 +140,9 @@ class Leases:
             events.add(connection, [events.new(lease.id, agenda.DELETE, now, now)])
         elif ordered.status == lifecycle.EVENT_ERROR:
             events.move(connection, ordered, now, now)
-        if lease.task_at(now) is None:
-            # Shown as being deleted from now on; it does not lock, the event does.
-            leases.change(connection, lease, now, task='delete', task_until=now)
+        # Shown as being deleted from now on; it does not lock, the event does.
+        shown = {'task': 'delete', 'task_until': now} if lease.task_at(now) is None else {}
+        leases.change(connection, lease, now, **shown)
 
     def _made_before(self, context, lease_id, request, now):
         """The lease that an earlier copy of this request made, or None."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """News of leases: written to the outbox with the change, sent to the bus after it."""
+import dataclasses
 import datetime
 
 from oslo_log import log
@@ -7,11 +8,17 @@ import oslo_messaging as messaging
 from oslo_messaging import transport as messaging_transport
 
 from climate.db import journal
+from climate.domain import agenda
+from climate.domain import records
 from climate.manager import core
 from climate.rpc import wire
 
 LOG = log.getLogger(__name__)
 
+#: The fields of a lease that are told. How it is acquired names hosts, and servers of others.
+TOLD = tuple(
+    field.name for field in dataclasses.fields(records.Lease)
+    if field.name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition'))
 _BATCH = 100
 _CLAIM = datetime.timedelta(seconds=60)
 _LONGEST_PAUSE_SECONDS = 60
@@ -19,12 +26,27 @@ _LONGEST_PAUSE_SECONDS = 60
 
 def publish(connection, lease, now, what):
     """Put the news `what` (such as "create" or "event.start_lease") of a lease in the outbox."""
-    # How it is acquired names hosts, and servers of others.
-    payload = {name: value for name, value in wire.pack(lease).items()
-               if name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition')}
-    payload |= {'lease_id': lease.id, 'start_date': payload['start'],
-                'end_date': payload['end'], 'status': lease.state}
-    journal.publish(connection, now, f'lease.{what}', payload)
+    publish_all(connection, [lease], now, what)
+
+
+def publish_all(connection, leases, now, what):
+    """Put the same news of each of some leases in the outbox."""
+    journal.publish(connection, now, f'lease.{what}', [_payload(lease) for lease in leases])
+
+
+def _payload(lease):
+    packed = wire.pack(lease)
+    told = {name: packed[name] for name in TOLD}
+    return {**told, 'lease_id': lease.id, 'start_date': told['start'], 'end_date': told['end'],
+            'status': lease.state}
+
+
+def tell(connection, leases, now):
+    """Carry out a notice of each of some leases: it is nothing but news, and history."""
+    if leases:
+        journal.note_all(connection, [lease.id for lease in leases], now, 'climate',
+                         agenda.NOTIFY)
+        publish_all(connection, leases, now, f'event.{agenda.NOTIFY}')
 
 
 class Sender:

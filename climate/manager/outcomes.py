@@ -22,6 +22,7 @@ from climate.manager import core
 from climate.manager import endings
 from climate.manager import notify
 from climate.manager import results
+from climate.manager import task_end
 from climate.manager.acquire import closing
 from climate.manager.acquire import line
 from climate.manager.acquire import returns
@@ -47,20 +48,25 @@ class Outcomes:
         self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
         self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
                                    conf.event_max_retries)
+        self._claim_length = datetime.timedelta(seconds=conf.claim_seconds)
         self._healing = (datetime.timedelta(seconds=conf.heal_seconds)
                          if conf.heal_seconds else None)
 
     @core.again_after_a_race
-    def record(self, claim, outcome):
+    def record(self, claim, outcome, goes_on=False):
         """Write the Outcome of a Claim down.
 
+        :param goes_on: whoever holds the claim has time for what follows at once.
+        :returns: the Event that follows and is claimed for them, or None.
         :raises ClaimLost: another manager has the lease; nothing is written.
         :raises LostRace: the event was moved while it was carried out; nothing is written.
         """
         now = self._core.clock()
+        following = None
+        claimed_for = (claim.event.claim_owner, now + self._claim_length) if goes_on else None
         with self._core.database.writer() as connection:
             self._release(connection, claim, outcome)
-            claims.refuse_overtaken(connection, claim.lease)
+            unchanged = claims.refuse_overtaken(connection, claim.lease)
             late = binding.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
@@ -73,9 +79,11 @@ class Outcomes:
                 self._record_again(connection, claim, outcome, now, pause)
             else:
                 outcome = _explained(connection, claim, outcome)
-                self._record_end(connection, claim, outcome, now)
+                following = self._record_end(connection, claim, outcome, now, unchanged,
+                                             claimed_for)
             if outcome.over and claim.event.kind not in _ENDINGS:
                 endings.end_early(connection, claim.lease.id, now)
+        return following
 
     def _pause_after(self, claim, outcome):
         """How long until the event is tried again; None when it is over with it."""
@@ -141,19 +149,25 @@ class Outcomes:
             LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,
                         outcome.reason)
 
-    def _record_end(self, connection, claim, outcome, now):
-        event, lease = claim.event, claim.lease
+    def _record_end(self, connection, claim, outcome, now, unchanged, claimed_for):
+        event, lease, following = claim.event, claim.lease, None
         good = outcome.result in (results.DONE, results.MOOT)
         events.finish(connection, event, now,
                       lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
         if claim.has_task:
-            lease = self._end_task(connection, claim, outcome, good, now)
+            lease, following = task_end.write(connection, claim, outcome, good, now, unchanged,
+                                              claimed_for)
         if good and event.kind in _REARRANGING:
             returns.order(connection, lease, now)
         if event.kind in (agenda.START, agenda.HEAL):
             self._record_healing(connection, claim, outcome, good, now)
-        if event.kind == agenda.HEAL:
-            return
+        if event.kind != agenda.HEAL:
+            self._tell_end(connection, claim, outcome, lease, good, now)
+        return following
+
+    @staticmethod
+    def _tell_end(connection, claim, outcome, lease, good, now):
+        event = claim.event
         _tell(connection, claim, now, event.kind if good else f'{event.kind} given up',
               outcome.reason)
         if good and outcome.result != results.MOOT and event.kind in agenda.SHOWN:
@@ -197,39 +211,6 @@ class Outcomes:
                          f'It failed to start before: {lease.reason}')
             notify.publish(connection, leases.get(connection, lease.id), now,
                            f'event.{agenda.START}')
-
-    @staticmethod
-    def _end_task(connection, claim, outcome, good, now):
-        lease, event = claim.lease, claim.event
-        state = lifecycle.after(lease.state, lease.task, good)
-        if outcome.result == results.MOOT:
-            state = lease.state
-        # What went wrong before stays readable when the end went well, and so does what was said
-        # of the lease when it was made; not how far looking for its resources had come.
-        passed = (event.kind == agenda.HEAL or lease.state == lifecycle.ACQUIRING
-                  or (event.kind == agenda.START and event.attempts))
-        reason = outcome.reason or (None if passed else lease.reason)
-        values = {}
-        over = good and event.kind in (agenda.END, agenda.DELETE)
-        if over:
-            values['ended_at'] = now
-        lease_claims.end_task(connection, lease, now, state, reason, **values)
-        LOG.info('Lease %s: %s, %s %s, now %s', lease.id, lease.state, event.kind,
-                 outcome.result, state)
-        if over:
-            events.close(connection, lease.id, now,
-                         (agenda.PREPARE, agenda.START, agenda.HEAL, agenda.UPDATE, agenda.CHECK,
-                          agenda.BEFORE_END))
-            if lease.event(agenda.HEAL) is not None:
-                acquisitions.leave(connection, lease.id, now)
-        after = leases.get(connection, lease.id)
-        if over and event.kind == agenda.DELETE:
-            endings.bury(connection, after, now)
-        elif over:
-            returns.order(connection, after, now)
-            if lease.trust_id is not None:
-                events.add(connection, [events.new(lease.id, agenda.DROP_TRUST, now, now)])
-        return after
 
 
 def _tell(connection, claim, now, what, why):

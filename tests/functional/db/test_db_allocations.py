@@ -221,7 +221,7 @@ def test_news_are_claimed_oldest_first_by_one_sender_until_they_are_sent(databas
     with database.writer() as connection:
         assert not journal.has_unsent(connection)
         for name in 'abc':
-            journal.publish(connection, NOON, name, {'name': name})
+            journal.publish(connection, NOON, name, [{'name': name}])
     first = unsent('me', 0, 2)
     assert [each[1:] for each in first] == [('a', {'name': 'a'}), ('b', {'name': 'b'})]
     assert [each[1] for each in unsent('you', 0)] == ['c']

@@ -124,7 +124,7 @@ def test_any_text_comes_back_as_it_was(database, odd):
     db_rows.saved(database, lease)
     with database.writer() as connection:
         journal.note(connection, lease.id, NOON, odd, 'rename', odd)
-        journal.publish(connection, NOON, 'lease.create', {odd: [odd]})
+        journal.publish(connection, NOON, 'lease.create', [{odd: [odd]}])
     with database.writer() as connection:
         found = leases.get(connection, lease.id)
         assert (found.name, found.reason) == (odd[:80], odd)

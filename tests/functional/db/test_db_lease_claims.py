@@ -73,8 +73,8 @@ def test_a_manager_that_was_overtaken_writes_nothing(database, lease):
             write(connection)
     assert get(database, lease) == before
     with database.writer() as connection:
-        assert lease_claims.lock(connection, [mine]) == set()
-        assert lease_claims.lock(connection, [yours]) == {lease.id}
+        assert lease_claims.lock(connection, [mine]) == {}
+        assert lease_claims.lock(connection, [yours]) == {lease.id: yours.generation}
         lease_claims.end_task(connection, yours, NOON, lifecycle.TERMINATED, None)
     assert get(database, lease).state == lifecycle.TERMINATED
 

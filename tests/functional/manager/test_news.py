@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The news of a lease say what a reader of it would read, although nobody reads it for them."""
+import contextlib
+
+import acts
+import builders
+import pytest
+import sqlalchemy as sa
+
+from climate.db import engine
+from climate.db import leases
+from climate.db import tables
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager import notify
+from climate.rpc import wire
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+_TOLD = (f'lease.event.{agenda.START}', f'lease.event.{agenda.END}')
+
+
+class Proving(engine.Database):
+    """A database that compares the news of starts and ends with what is to be read, at each commit.
+
+    :ivar proved: how many it compared.
+    """
+
+    proved = 0
+
+    @contextlib.contextmanager
+    def writer(self):
+        with super().writer() as connection:
+            before = _newest(connection)
+            yield connection
+            rows = connection.execute(
+                sa.select(tables.OUTBOX.c.payload)
+                .where(tables.OUTBOX.c.id > before, tables.OUTBOX.c.event_type.in_(_TOLD)))
+            for payload in rows.scalars().all():
+                found = wire.pack(leases.get(connection, payload['lease_id']))
+                # What is ordered in the same transaction is told with what comes of it.
+                found['events'] = [each for each in found['events']
+                                   if each['kind'] != agenda.DROP_TRUST]
+                assert {name: payload[name] for name in notify.TOLD} == {
+                    name: found[name] for name in notify.TOLD}
+                self.proved += 1
+
+
+def _newest(connection):
+    return connection.execute(sa.select(sa.func.max(tables.OUTBOX.c.id))).scalar() or 0
+
+
+@pytest.fixture
+def proving(conf, database, clock):
+    proved = Proving(database.engine.url)
+    manager = builders.Manager(conf, proved, clock)
+    manager.enrol(4)
+    yield manager
+    proved.dispose()
+
+
+def at_call(manager, call_name, deed):
+    """Do something once, just before the next call of the cloud of that name."""
+    left = [deed]
+
+    def on_point(name, when):
+        if (name, when) == (call_name, 'before') and left:
+            left.pop()()
+    manager.cloud.faults.on_point = on_point
+
+
+@pytest.mark.parametrize('reservations', [
+    [builders.hosts(1)], [builders.hosts(1, 2), builders.hosts(1)], [acts.dummy()],
+    [records.ReservationRequest('virtual:instance', {
+        'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 3})]])
+def test_a_start_and_an_end_are_told_as_they_are(proving, reservations):
+    lease = proving.create(builders.a_lease(*reservations, end=NOON + hours(3),
+                                            notify_at=(NOON + hours(1),)))
+    proving.run_until(NOON + hours(4))
+    assert proving.lease(lease).state == lifecycle.TERMINATED
+    assert proving.database.proved == 2
+
+
+def test_a_start_that_was_tried_again_is_told_as_it_is(proving):
+    lease = proving.create(builders.a_lease(end=NOON + hours(3)))
+    proving.cloud.fail('nova.add_host', 1, acts.NO)
+    proving.run_until(NOON + minutes(5))
+    assert proving.lease(lease).state == lifecycle.ACTIVE
+    proving.cloud.fail('nova.remove_host', 1, acts.NO)
+    proving.run_until(NOON + hours(4))
+    assert proving.lease(lease).state == lifecycle.TERMINATED
+    assert proving.database.proved == 2
+
+
+def test_a_start_on_a_substitute_is_told_as_it_is(proving):
+    lease = proving.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
+    [host] = lease.reservations[0].resource_ids
+    acts.disable(proving, proving.client.get_resource(builders.an_admin(), 'host', host))
+    proving.run_until(NOON + hours(2))
+    assert proving.lease(lease).reservations[0].resource_ids != (host,)
+    assert proving.database.proved == 1
+
+
+@pytest.mark.parametrize('deed', ['rename', 'delete'])
+def test_what_others_do_to_a_lease_while_it_starts_is_told(proving, deed):
+    lease = proving.create(builders.a_lease(end=NOON + hours(3)))
+    at_call(proving, 'nova.add_host', {
+        'rename': lambda: acts.change(proving, lease, name='another name'),
+        'delete': lambda: acts.delete(proving, lease)}[deed])
+    proving.run()
+    assert f'event.{agenda.START}' in ' '.join(acts.news(proving))
+    assert proving.database.proved == 1
+
+
+def test_a_server_that_is_bound_while_its_lease_starts_is_told(proving):
+    to_come = records.ReservationRequest('virtual:instance', {
+        'resource_id': None, 'flavor_id': '2'})
+    lease = proving.create(builders.a_lease(to_come, to_come, end=NOON + hours(3)))
+    servers = [proving.cloud.boot('demo', 'vm', {
+        'reservation': [each.id for each in lease.reservations]}, flavor='2', metadata={
+            'climate:lease_id': lease.id}) for _ in range(2)]
+    for reservation, server in zip(lease.reservations, servers, strict=True):
+        proving.client.bind_reservation(builders.a_member(), reservation.id, server.id)
+    generation = proving.lease(lease).generation
+    assert generation > lease.generation
+    proving.run_until(NOON + minutes(5))
+    assert proving.lease(lease).state == lifecycle.ACTIVE
+    proving.run_until(NOON + hours(4))
+    assert proving.lease(lease).state == lifecycle.TERMINATED
+    assert proving.database.proved == 2
+
+
+def test_the_trust_of_a_lease_is_dropped_with_its_end_where_a_worker_has_time(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.clock.advance(hours(1))
+    assert manager.clockwork.tick(manager.clock()) == 1
+    assert manager.clockwork.tick(manager.clock()) == 0
+    assert manager.lease(lease).event(agenda.DROP_TRUST).status == lifecycle.EVENT_DONE
+    assert not acts.trusts(manager)
+
+
+def test_the_trust_waits_for_a_worker_where_all_are_busy(manager):
+    manager.core.conf.set_override('workers', 1, group='manager')
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.clock.advance(hours(1))
+    assert manager.clockwork.tick(manager.clock()) == 1
+    assert manager.lease(lease).event(agenda.DROP_TRUST).status == lifecycle.EVENT_UNDONE
+    manager.run()
+    assert not acts.trusts(manager)
+
+
+def test_another_manager_drops_the_trust_where_the_first_died_before(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.clock.advance(hours(1))
+
+    def die():
+        raise SystemExit
+    at_call(manager, 'keystone.delete_trust', die)
+    with pytest.raises(SystemExit):
+        manager.run()
+    held = manager.lease(lease).event(agenda.DROP_TRUST)
+    assert (held.status, held.claim_no) == (lifecycle.EVENT_IN_PROGRESS, 1)
+    other = acts.Second(manager, owner='other')
+    assert other.claim() == 0
+    manager.clock.advance(minutes(1))
+    assert other.claim() == 1
+    other.finish()
+    assert acts.is_clean(manager, 1)
+
+
+def test_a_late_word_of_the_dropped_trust_counts_no_more(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.clock.advance(hours(1))
+    slow, other = acts.Second(manager, owner='slow'), acts.Second(manager, owner='other')
+    slow.claim()
+
+    def overtake():
+        manager.clock.advance(minutes(1))
+        assert other.claim() == 1
+    at_call(manager, 'keystone.delete_trust', overtake)
+    slow.finish()
+    assert manager.lease(lease).event(agenda.DROP_TRUST).claim_owner == 'other'
+    other.finish()
+    assert acts.is_clean(manager, 1)
