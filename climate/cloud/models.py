@@ -172,3 +172,8 @@ class Trust:
     project_id: str
     trustor_id: str
     roles: tuple
+
+
+def named(aggregates, name):
+    """That one of the Aggregates, or None."""
+    return next((each for each in aggregates if each.name == name), None)

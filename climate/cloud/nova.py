@@ -72,8 +72,9 @@ class Nova(base.Nova):
         return [_aggregate(each) for each in self._client.aggregates.list()]
 
     @faults.translated
-    def ensure_aggregate(self, name, zone=None, metadata=None):
-        found = self._find(name) or self._create(name, zone)
+    def ensure_aggregate(self, name, zone=None, metadata=None, known=None):
+        found = self._find(name) if known is None else models.named(known, name)
+        found = found or self._create(name, zone)
         changes = {key: text for key, text in (metadata or {}).items()
                    if found.metadata.get(key) != text}
         if zone is not None and found.zone != zone:

@@ -91,14 +91,17 @@ class HostPlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         nova = cloud.as_service().nova
-        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
-        aggregate = nova.aggregate(reservation.id)
+        known = nova.aggregates()
+        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool, known=known)
+        aggregate = next((each for each in known if each.name == reservation.id), None)
+        left = _service_hosts(resources)
         if aggregate is not None:
             # Nobody's from here on: the filter lets no new server in.
             nova.set_aggregate_metadata(aggregate, {self.conf.nova.aggregate_owner_key: None})
             self._take_back(nova, aggregate, list(aggregate.hosts), freepool)
             nova.delete_aggregate(aggregate)
-        nova.add_hosts(freepool, _service_hosts(resources))
+            left = [host for host in left if host not in aggregate.hosts]
+        nova.add_hosts(freepool, left)
 
     def traces(self, picture):
         return [audit.Trace(each.name, 'aggregate', each.name, signed_by=(
@@ -160,10 +163,11 @@ class HostPlugin(base.ResourcePlugin):
 
     def _hand_over(self, nova, lease, reservation, wanted):
         """Let the project have these service hosts; returns (its aggregate, the freepool)."""
+        known = nova.aggregates()
         aggregate = nova.ensure_aggregate(
             reservation.id, zone=self._zone(reservation.id),
-            metadata={self.conf.nova.aggregate_owner_key: lease.project_id})
-        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
+            metadata={self.conf.nova.aggregate_owner_key: lease.project_id}, known=known)
+        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool, known=known)
         # In both for a moment: a host that is in no pool is open to everybody.
         nova.add_hosts(aggregate, wanted)
         nova.remove_hosts(freepool, wanted)

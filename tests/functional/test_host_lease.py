@@ -119,7 +119,7 @@ def test_a_start_whose_host_is_still_held_gets_a_substitute(manager):
     following = manager.create(builders.a_lease(
         builders.hosts(1, criteria=f'["=", "$hypervisor_hostname", "{first.name}"]'),
         start=builders.NOON + builders.hours(1), end=builders.NOON + builders.hours(2)))
-    manager.cloud.fail('nova.aggregate', 3, errors.CloudError(service='Nova', reason='no'))
+    manager.cloud.fail('nova.aggregates', 3, errors.CloudError(service='Nova', reason='no'))
     manager.run_until(builders.NOON + builders.hours(1))
     assert manager.lease(following).state == lifecycle.PENDING
     manager.run_until(builders.NOON + builders.hours(1) + builders.minutes(2))

@@ -37,11 +37,12 @@ class Nova(abc.ABC):
         """All Aggregates, as a list in no promised order."""
 
     @abc.abstractmethod
-    def ensure_aggregate(self, name, zone=None, metadata=None):
+    def ensure_aggregate(self, name, zone=None, metadata=None, known=None):
         """The Aggregate of that name, made if there is none.
 
         One that exists gets the zone and the metadata where they differ; other keys stay.
 
+        :param known: what `aggregates` has just said, where somebody asked; None: it is looked for.
         :raises StillBusy: servers on its hosts forbid a new zone.
         """
 

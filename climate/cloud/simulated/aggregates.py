@@ -31,8 +31,10 @@ def set_zone(connection, aggregate_id, zone):
 
     :raises StillBusy: a server on its hosts would change its zone.
     """
-    members = _get(connection, aggregate_id).hosts
-    if servers.on(connection, members):
+    _row(connection, aggregate_id)
+    members = connection.execute('SELECT host FROM aggregate_hosts WHERE aggregate_id = ?',
+                                 (aggregate_id,)).fetchall()
+    if servers.on(connection, [row['host'] for row in members]):
         raise errors.StillBusy(service='Nova',
                                reason='One or more hosts contain instances in this zone.')
     connection.execute('UPDATE aggregates SET zone = ? WHERE id = ?', (zone, aggregate_id))
@@ -40,7 +42,7 @@ def set_zone(connection, aggregate_id, zone):
 
 def set_metadata(connection, aggregate_id, metadata):
     """Set keys, and remove those whose value is None."""
-    _get(connection, aggregate_id)
+    _row(connection, aggregate_id)
     for key, text in metadata.items():
         if text is None:
             connection.execute(
@@ -53,26 +55,27 @@ def set_metadata(connection, aggregate_id, metadata):
 
 def add_host(connection, aggregate_id, host):
     """Put a host in; one that is in already is done."""
-    aggregate = _get(connection, aggregate_id)
+    new_zone = _row(connection, aggregate_id)['zone']
     if not hosts.is_known(connection, host):
         raise errors.HostNotFound(host=host)
-    if host in aggregate.hosts:
+    if _has(connection, aggregate_id, host):
         return
-    zone = hosts.zone_of(connection, host)
-    if aggregate.zone is not None and zone not in (hosts.DEFAULT_ZONE, aggregate.zone):
-        raise errors.CloudError(service='Nova', reason=(
-            f'Cannot add host to aggregate {aggregate.id}. Reason: One or more hosts already in '
-            f'availability zone(s) [\'{zone}\'].'))
-    _refuse_new_zone(connection, aggregate, host)
+    if new_zone is not None:
+        zone = hosts.zone_of(connection, host)
+        if zone not in (hosts.DEFAULT_ZONE, new_zone):
+            raise errors.CloudError(service='Nova', reason=(
+                f'Cannot add host to aggregate {aggregate_id}. Reason: One or more hosts already '
+                f'in availability zone(s) [\'{zone}\'].'))
+        _refuse_new_zone(connection, host)
     connection.execute('INSERT INTO aggregate_hosts VALUES (?, ?)', (aggregate_id, host))
 
 
 def remove_host(connection, aggregate_id, host):
     """Take a host out; one that is not in it is done."""
-    found = _select(connection, 'SELECT * FROM aggregates WHERE id = ?', aggregate_id)
-    if not found or host not in found[0].hosts:
+    if not _has(connection, aggregate_id, host):
         return
-    _refuse_new_zone(connection, found[0], host)
+    if _row(connection, aggregate_id)['zone'] is not None:
+        _refuse_new_zone(connection, host)
     connection.execute('DELETE FROM aggregate_hosts WHERE aggregate_id = ? AND host = ?',
                        (aggregate_id, host))
 
@@ -89,12 +92,19 @@ def delete(connection, aggregate_id):
     connection.execute('DELETE FROM aggregates WHERE id = ?', (aggregate_id,))
 
 
-def _get(connection, aggregate_id):
-    found = _select(connection, 'SELECT * FROM aggregates WHERE id = ?', aggregate_id)
-    if not found:
+def _row(connection, aggregate_id):
+    found = connection.execute('SELECT * FROM aggregates WHERE id = ?',
+                               (aggregate_id,)).fetchone()
+    if found is None:
         raise errors.CloudError(service='Nova',
                                 reason=f'Aggregate {aggregate_id} could not be found.')
-    return found[0]
+    return found
+
+
+def _has(connection, aggregate_id, host):
+    return connection.execute(
+        'SELECT 1 FROM aggregate_hosts WHERE aggregate_id = ? AND host = ?',
+        (aggregate_id, host)).fetchone() is not None
 
 
 def _select(connection, query, *values):
@@ -116,9 +126,9 @@ def _select(connection, query, *values):
             for row in rows]
 
 
-def _refuse_new_zone(connection, aggregate, host):
+def _refuse_new_zone(connection, host):
     count = len(servers.on(connection, [host]))
-    if aggregate.zone is not None and count:
+    if count:
         raise errors.StillBusy(service='Nova', reason=(
             f'The availability zone of the host would change, but the host already has {count} '
             f'instance(s).'))

@@ -2,6 +2,7 @@
 """Nova of the simulated cloud."""
 from climate import errors
 from climate.cloud import base
+from climate.cloud import models
 from climate.cloud import parallel
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import hosts
@@ -44,8 +45,9 @@ class Nova(base.Nova):
     def aggregates(self):
         return self._call('aggregates', aggregates.every)
 
-    def ensure_aggregate(self, name, zone=None, metadata=None):
-        found = self.aggregate(name) or self._call(
+    def ensure_aggregate(self, name, zone=None, metadata=None, known=None):
+        found = self.aggregate(name) if known is None else models.named(known, name)
+        found = found or self._call(
             'create_aggregate', lambda connection: aggregates.make(connection, name, zone))
         changes = {key: text for key, text in (metadata or {}).items()
                    if found.metadata.get(key) != text}

@@ -61,7 +61,7 @@ def test_a_deleted_lease_is_not_started_any_more(manager):
     manager.cloud.fail('nova.add_host', 1, acts.NO)
     manager.run()
     acts.delete(manager, lease)
-    manager.cloud.fail('nova.aggregate', 1, acts.NO)
+    manager.cloud.fail('nova.aggregates', 1, acts.NO)
     manager.run_until(NOON + hours(2))
     assert acts.history(manager, lease).count('start_lease') == 0
     assert manager.lease(lease).deleted_at is not None
