@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests arrange with: a clock, a manager, an API, and requests with sensible defaults."""
+import contextlib
 import datetime
 import json
 import uuid
@@ -182,6 +183,19 @@ def a_body(name='a lease', start='now', end='2030-05-01 13:00', least=1, most=No
     return {'name': name, 'start_date': start, 'end_date': end, 'reservations': [{
         'resource_type': 'physical:host', 'min': least, 'max': most or least,
         'hypervisor_properties': '', 'resource_properties': ''}], **more}
+
+
+@contextlib.contextmanager
+def statements():
+    """The statements that are executed inside, as a list that grows."""
+    found = []
+
+    def note(_connection, _cursor, statement, *_more):
+        if not statement.startswith('BEGIN'):
+            found.append(statement)
+    sa.event.listen(sa.Engine, 'before_cursor_execute', note)
+    yield found
+    sa.event.remove(sa.Engine, 'before_cursor_execute', note)
 
 
 # What lets the numbers of a table begin with 1 again.

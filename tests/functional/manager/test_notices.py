@@ -61,3 +61,56 @@ def test_a_change_while_another_is_carried_out_is_refused(manager):
     acts.Second(manager).claim()
     with pytest.raises(errors.BadTransition):
         grow(3)
+
+
+def noticed(manager, count):
+    """Leases that run, each with a notice in an hour."""
+    return [manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3),
+                                            notify_at=(NOON + hours(1),))) for _ in range(count)]
+
+
+def test_many_notices_are_told_at_once_whatever_the_number_of_workers(manager):
+    manager.core.conf.set_override('workers', 2, group='manager')
+    made = noticed(manager, 20)
+    manager.run()
+    manager.clock.now = NOON + hours(1)
+    with builders.statements() as asked:
+        assert manager.clockwork.tick(manager.clock()) == 0
+    # So much for each look at 12 of them, of which one is the first that finds none.
+    assert len(asked) <= 3 * 13
+    assert [acts.history(manager, each)[-1] for each in made] == ['notify'] * 20
+    assert acts.news(manager)[-20:] == ['lease.event.notify'] * 20
+
+
+def test_a_notice_is_told_once_however_many_managers_look(manager):
+    made = noticed(manager, 5)
+    manager.run()
+    manager.clock.now = NOON + hours(1)
+    database = acts.Meddling(manager.database.engine.url)
+    slow, quick = acts.Second(manager, database, owner='slow'), acts.Second(manager, owner='quick')
+    database.before_writer = quick.claim
+    slow.claim()
+    assert [acts.history(manager, each).count('notify') for each in made] == [1] * 5
+    assert acts.news(manager).count('lease.event.notify') == 5
+    database.dispose()
+
+
+def test_a_notice_that_could_not_be_written_is_told_later(manager):
+    [lease] = noticed(manager, 1)
+    manager.run()
+    manager.clock.now = NOON + hours(1)
+    database = acts.Breaking(manager.database.engine.url)
+    assert acts.Second(manager, database).claim() == 0
+    assert 'notify' not in acts.history(manager, lease)
+    manager.run()
+    assert acts.history(manager, lease)[-1] == 'notify'
+    database.dispose()
+
+
+def test_a_notice_of_a_deleted_lease_is_not_told(manager):
+    [lease] = noticed(manager, 1)
+    manager.run()
+    acts.delete(manager, lease)
+    manager.run_until(NOON + hours(2))
+    assert 'notify' not in acts.history(manager, lease)
+    assert manager.lease(lease).event(agenda.NOTIFY).status == lifecycle.EVENT_DONE
