@@ -32,8 +32,9 @@ class Database:
     A reader sees one committed state after another; a writer is one transaction. On MariaDB and
     PostgreSQL both see what is committed at each statement: under MariaDB's default a second read
     in the same transaction would see the old picture, and two managers would book the same host.
-    There readers have connections of their own, which begin no transaction and refuse to write.
-    On SQLite a writer begins with BEGIN IMMEDIATE, so that writers queue before they read.
+    Readers begin no transaction and refuse to write; on a database that is a server they have
+    connections of their own. On SQLite a writer begins with BEGIN IMMEDIATE, so that writers queue
+    before they read.
     """
 
     def __init__(self, url, max_pool_size=None, max_overflow=None, max_retries=3,
@@ -46,8 +47,11 @@ class Database:
         options = {'max_pool_size': max_pool_size, 'max_overflow': max_overflow,
                    'max_retries': max_retries, 'retry_interval': retry_interval}
         in_file = url.get_backend_name() == 'sqlite'
-        self._engine = _open_sqlite(url) if in_file else _open(url, 'READ COMMITTED', options)
-        self._reading = self._engine if in_file else _open_for_reading(url, options)
+        if in_file:
+            self._engine, self._reading = _open_sqlite(url)
+        else:
+            self._engine = _open(url, 'READ COMMITTED', options)
+            self._reading = _refusing_to_write(_open(url, 'AUTOCOMMIT', options))
         self.dialect = self._engine.dialect.name
         self._asked = float('-inf'), None
         # Threads of one process queue here instead of in SQLite's busy loop, which sleeps.
@@ -76,7 +80,6 @@ class Database:
         :raises DatabaseUnreachable: the database does not answer.
         """
         with _translated(), self._turn, self._engine.connect() as connection:
-            connection = connection.execution_options(climate_writes=True)
             with connection.begin():
                 yield connection
 
@@ -186,11 +189,11 @@ def _open(url, isolation_level, options):
     return engine
 
 
-def _open_for_reading(url, options):
-    """The engine of a database that is a server, whose connections begin no transaction."""
-    # To begin and to end one would be more than what is asked between.
-    engine = _open(url, 'AUTOCOMMIT', options)
+def _refusing_to_write(engine):
+    """The engine of readers. Its connections begin no transaction.
 
+    To begin and to end one would be more than what is asked between.
+    """
     @event.listens_for(engine, 'before_execute')
     def _refuse_to_write(_connection, statement, *_):
         if statement.is_dml:
@@ -218,6 +221,7 @@ def _ask_only_the_idle(engine):
 
 
 def _open_sqlite(url):
+    """The engines of writers and of readers, with the same connections."""
     # oslo.db's engine says a plain BEGIN itself and opens a new file for each connection; both
     # would cost here, so SQLite is opened with SQLAlchemy alone, as its dialect's page advises.
     in_memory = url.database in (None, '', ':memory:')
@@ -235,9 +239,9 @@ def _open_sqlite(url):
             connection.execute('PRAGMA journal_mode = WAL')
             connection.execute('PRAGMA synchronous = NORMAL')
 
-    @event.listens_for(engine, 'begin')
-    def _begin(connection):
-        writes = connection.get_execution_options().get('climate_writes')
-        connection.exec_driver_sql('BEGIN IMMEDIATE' if writes else 'BEGIN')
+    def begin(connection):
+        connection.driver_connection.execute('BEGIN IMMEDIATE')
 
-    return engine
+    # The driver is told itself: as a statement of SQLAlchemy's it would cost as much as another.
+    engine.dialect.do_begin = begin
+    return engine, _refusing_to_write(sa.create_engine(url, pool=engine.pool))

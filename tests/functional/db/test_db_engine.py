@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transactions, the errors they end with, moments and texts as the database keeps them."""
-import contextlib
 import datetime
 import threading
 
@@ -64,9 +63,8 @@ def test_an_error_in_a_writer_leaves_nothing(database):
         leases.get(connection, lease.id)
 
 
-def test_what_a_reader_writes_is_not_kept(database):
-    # Where the database is a server, it is refused.
-    with contextlib.suppress(RuntimeError), database.reader() as connection:
+def test_a_reader_does_not_write(database):
+    with pytest.raises(RuntimeError, match='does not write'), database.reader() as connection:
         journal.note(connection, 'no lease', NOON, 'demo', 'create')
     with database.reader() as connection:
         assert journal.history(connection, 'no lease') == []
