@@ -47,7 +47,7 @@ def migrated(tmp_path_factory):
     path = tmp_path_factory.mktemp('migrated') / 'climate.sqlite'
     made = engine.Database(f'sqlite:///{path}')
     migrate.upgrade(made)
-    with made.engine.connect() as connection:
+    with made.reader() as connection:
         connection.exec_driver_sql('PRAGMA wal_checkpoint(TRUNCATE)')
     made.dispose()
     return path

@@ -32,7 +32,9 @@ def of_lease(lease: records.Lease, event: records.Event, states: Mapping[str, st
                      for each in lease.events))
 
 
-def _reservation(reservation, state, binding, now):
+def _reservation(reservation: records.Reservation, state: str | None,
+                 binding: Mapping[str, Any] | None,
+                 now: datetime.datetime) -> records.Reservation:
     if state is None and binding is None:
         return reservation
     over = state == lifecycle.RESERVATION_DELETED
@@ -42,7 +44,8 @@ def _reservation(reservation, state, binding, now):
         binding=reservation.binding if binding is None else binding)
 
 
-def _event(event, done_id, closed, now):
+def _event(event: records.Event, done_id: str, closed: Collection[str],
+           now: datetime.datetime) -> records.Event:
     if event.id == done_id:
         return dataclasses.replace(event, status=lifecycle.EVENT_DONE, claim_owner=None,
                                    claimed_until=None, updated_at=now)
