@@ -26,7 +26,7 @@ _SAME_MOMENT = datetime.timedelta(seconds=1)
 _IN_LINE = ACQUISITIONS.c.waits_for == LINE
 _LINE = sa.select(tables.LINE.c.id).with_for_update()
 _ANY_WAITING = (sa.select(ACQUISITIONS.c.lease_id)
-                .where(ACQUISITIONS.c.waits_for.in_([LINE, HEALING])).limit(1))
+                .where(sa.or_(_IN_LINE, ACQUISITIONS.c.waits_for == HEALING)).limit(1))
 
 
 def add(connection, lease):

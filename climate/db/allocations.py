@@ -4,6 +4,7 @@ import collections
 
 import sqlalchemy as sa
 
+from climate.db import among
 from climate.db import tables
 from climate.domain import agenda
 from climate.domain import fit
@@ -40,16 +41,14 @@ def add(connection, allocations):
         connection.execute(_ADD, rows)
 
 
-_OF_RESERVATIONS = (
-    sa.select(ALLOCATIONS)
-    .where(ALLOCATIONS.c.reservation_id.in_(sa.bindparam('ids')),
-           ALLOCATIONS.c.released_at.is_(None))
-    .order_by(ALLOCATIONS.c.resource_id))
+_OF_RESERVATIONS = among.Among(
+    sa.select(ALLOCATIONS).where(ALLOCATIONS.c.released_at.is_(None))
+    .order_by(ALLOCATIONS.c.resource_id), ALLOCATIONS.c.reservation_id)
 
 
 def of_reservations(connection, reservation_ids):
     """The promises to reservations that were not given back, by resource."""
-    rows = connection.execute(_OF_RESERVATIONS, {'ids': list(reservation_ids)})
+    rows = _OF_RESERVATIONS.execute(connection, list(reservation_ids))
     return [_record(row) for row in rows]
 
 

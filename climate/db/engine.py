@@ -2,7 +2,6 @@
 """The database: how a transaction for reading or for writing is opened."""
 import contextlib
 import datetime
-import functools
 import threading
 import time
 import weakref
@@ -79,9 +78,8 @@ class Database:
         :raises Duplicate: a unique key is taken; nothing was written.
         :raises DatabaseUnreachable: the database does not answer.
         """
-        with _translated(), self._turn, self._engine.connect() as connection:
-            with connection.begin():
-                yield connection
+        with _translated(), self._turn, self._engine.begin() as connection:
+            yield connection
 
     def now(self):
         """This moment by the clock of the database (of this machine for SQLite).
@@ -143,22 +141,15 @@ def _translated():
         raise
 
 
-def locking(connection, statement):
-    """A SELECT that locks its rows, and passes over those that others have locked.
+def skips_locked(connection):
+    """True where a SELECT that locks its rows can pass over those that others have locked.
 
-    A database that cannot pass over them (SQLite has one writer, MariaDB before 10.6) waits.
+    SQLite, which has one writer, and MariaDB before 10.6 wait.
     """
     dialect = connection.dialect
-    skips = dialect.name == 'postgresql' or (
+    return dialect.name == 'postgresql' or (
         dialect.name == 'mysql'
         and dialect.server_version_info >= _SKIPPING[bool(dialect.is_mariadb)])
-    return _for_update(statement, skips)
-
-
-@functools.lru_cache(16)
-def _for_update(statement, skip_locked):
-    # Kept, because to build a statement costs more than to ask it, and these few are asked always.
-    return statement.with_for_update(skip_locked=skip_locked)
 
 
 def connect(conf):

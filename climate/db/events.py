@@ -7,6 +7,7 @@ from oslo_utils import uuidutils
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import among
 from climate.db import tables
 from climate.domain import agenda
 from climate.domain import lifecycle
@@ -47,15 +48,16 @@ def add(connection, events):
         connection.execute(_ADD, rows)
 
 
-_OF_LEASES = (sa.select(*_COLUMNS).where(EVENTS.c.lease_id.in_(sa.bindparam('lease_ids')))
-              .order_by(EVENTS.c.lease_id, EVENTS.c.at, EVENTS.c.id))
+_OF_LEASES = among.Among(
+    sa.select(*_COLUMNS).order_by(EVENTS.c.lease_id, EVENTS.c.at, EVENTS.c.id),
+    EVENTS.c.lease_id)
 
 
 def of_leases(connection, lease_ids):
     """{lease id: its events by their moment}."""
     if not lease_ids:
         return {}
-    rows = connection.execute(_OF_LEASES, {'lease_ids': lease_ids})
+    rows = _OF_LEASES.execute(connection, lease_ids)
     found = collections.defaultdict(tuple)
     for row in rows:
         found[row.lease_id] += (records.Event(**row._mapping),)
@@ -104,17 +106,13 @@ def next_moment(connection):
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-# The events that have the claim with which they were read. The ids alone too, because MariaDB
-# looks no pair up in an index.
-_WITH_CLAIM = sa.and_(
-    EVENTS.c.id.in_(sa.bindparam('ids')),
-    sa.tuple_(EVENTS.c.id, EVENTS.c.claim_no).in_(sa.bindparam('claims')))
-_OURS = sa.and_(_WITH_CLAIM, EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)
-_CLAIM = (
-    sa.update(EVENTS)
-    .where(_WITH_CLAIM,
-           EVENTS.c.status.in_([lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS]))
-    .values(claim_no=EVENTS.c.claim_no + 1, begun_at=sa.func.coalesce(EVENTS.c.begun_at, _NOW)))
+# Of events that have the claim with which they were read.
+_CLAIMED = EVENTS.c.id, EVENTS.c.claim_no
+_IS_OURS = EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS
+_CLAIM = among.Among(
+    sa.update(EVENTS).where(sa.or_(EVENTS.c.status == lifecycle.EVENT_UNDONE, _IS_OURS))
+    .values(claim_no=EVENTS.c.claim_no + 1, begun_at=sa.func.coalesce(EVENTS.c.begun_at, _NOW)),
+    *_CLAIMED)
 
 
 def claim(connection, found, owner, now, until):
@@ -128,7 +126,7 @@ def claim(connection, found, owner, now, until):
         return []
     values = {'status': lifecycle.EVENT_IN_PROGRESS, 'claim_owner': owner,
               'claimed_until': until, 'updated_at': now}
-    done = connection.execute(_CLAIM, {**_claims(found), 'now': now, **values})
+    done = _CLAIM.execute(connection, _claims(found), {'now': now, **values})
     if done.rowcount != len(found):
         raise errors.LostRace()
     return [dataclasses.replace(event, claim_no=event.claim_no + 1,
@@ -136,16 +134,21 @@ def claim(connection, found, owner, now, until):
             for event in found]
 
 
+_HOLD = among.Among(sa.update(EVENTS).where(_IS_OURS), *_CLAIMED)
+_HELD = among.Among(sa.select(EVENTS.c.id).where(_IS_OURS), *_CLAIMED)
+
+
 def hold(connection, claimed, until):
     """Prolong claims to `until`; returns the ids of the events whose claim was not lost."""
     if not claimed:
         return set()
     mine = _claims(claimed)
-    connection.execute(sa.update(EVENTS).where(_OURS), {**mine, 'claimed_until': until})
-    return set(connection.execute(sa.select(EVENTS.c.id).where(_OURS), mine).scalars())
+    _HOLD.execute(connection, mine, {'claimed_until': until})
+    return set(_HELD.execute(connection, mine).scalars())
 
 
-_FINISH = sa.update(EVENTS).where(_OURS).values(claim_owner=None, claimed_until=None)
+_FINISH = among.Among(
+    sa.update(EVENTS).where(_IS_OURS).values(claim_owner=None, claimed_until=None), *_CLAIMED)
 
 
 def finish(connection, event, now, status, **values):
@@ -163,8 +166,8 @@ def finish_all(connection, claimed, now, status, **values):
     """
     if not claimed:
         return
-    done = connection.execute(_FINISH, {**_claims(claimed), 'status': status, 'updated_at': now,
-                                        **values})
+    done = _FINISH.execute(connection, _claims(claimed),
+                           {'status': status, 'updated_at': now, **values})
     if done.rowcount != len(claimed):
         raise errors.LostRace()
 
@@ -190,6 +193,5 @@ def close(connection, lease_id, now, kinds):
 
 
 def _claims(found):
-    """What the condition `_WITH_CLAIM` asks for."""
-    return {'ids': [event.id for event in found],
-            'claims': [(event.id, event.claim_no) for event in found]}
+    """The pairs that the statements of claimed events ask for."""
+    return [(event.id, event.claim_no) for event in found]

@@ -16,8 +16,10 @@ _NOTE = sa.insert(HISTORY).inline()
 _PUBLISH = sa.insert(OUTBOX).inline()
 _IDS = OUTBOX.c.id.in_(sa.bindparam('ids'))
 _FREE = sa.or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until <= sa.bindparam('now'))
-_OLDEST = (sa.select(OUTBOX.c.id).where(_FREE).order_by(OUTBOX.c.id)
-           .limit(sa.bindparam('limit', type_=sa.Integer)))
+# By whether rows are passed over that others have locked.
+_OLDEST = {skips: sa.select(OUTBOX.c.id).where(_FREE).order_by(OUTBOX.c.id)
+           .limit(sa.bindparam('limit', type_=sa.Integer)).with_for_update(skip_locked=skips)
+           for skips in (False, True)}
 _CLAIM = sa.update(OUTBOX).where(_IDS, _FREE)
 _CLAIMED = (
     sa.select(OUTBOX.c.id, OUTBOX.c.event_type, OUTBOX.c.payload)
@@ -77,7 +79,7 @@ def publish(connection, now, event_type, payloads):
 
 def unsent(connection, owner, now, until, limit):
     """Claim the oldest notifications that nobody is sending: [(id, event_type, payload)]."""
-    ids = list(connection.execute(engine.locking(connection, _OLDEST),
+    ids = list(connection.execute(_OLDEST[engine.skips_locked(connection)],
                                   {'now': now, 'limit': limit}).scalars())
     if not ids:
         return []

@@ -9,26 +9,25 @@ import dataclasses
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import among
 from climate.db import tables
 
 LEASES = tables.LEASES
-
-# Leases that have the claim with which they were read. The ids alone too, because MariaDB looks no
-# pair up in an index.
-_WITH_CLAIM = sa.and_(
-    LEASES.c.id.in_(sa.bindparam('ids')),
-    sa.tuple_(LEASES.c.id, LEASES.c.claim_no).in_(sa.bindparam('claims')))
-# The statements of each lease's life are built once: building one costs more than asking it.
-_WRITE = sa.update(LEASES).where(_WITH_CLAIM)
-_TAKE = _WRITE.values(claim_no=LEASES.c.claim_no + 1)
-_BEGIN_TASK = _TAKE.values(generation=LEASES.c.generation + 1)
+# The statements of each lease's life are built once: building one costs more than asking it. These
+# are about leases that have the claim with which they were read.
+_CLAIM = LEASES.c.id, LEASES.c.claim_no
+_WRITE = among.Among(sa.update(LEASES), *_CLAIM)
+_TAKEN = sa.update(LEASES).values(claim_no=LEASES.c.claim_no + 1)
+_TAKE = among.Among(_TAKEN, *_CLAIM)
+_BEGIN_TASK = among.Among(_TAKEN.values(generation=LEASES.c.generation + 1), *_CLAIM)
 _END_TASK = (
     sa.update(LEASES)
     .where(LEASES.c.id == sa.bindparam('lease_id'), LEASES.c.claim_no == sa.bindparam('claim'),
            LEASES.c.task == sa.bindparam('ended_task'))
     .values(task=None, task_until=None, claim_owner=None, generation=LEASES.c.generation + 1))
-_LOCK = (sa.select(LEASES.c.id, LEASES.c.claim_no, LEASES.c.generation)
-         .where(LEASES.c.id.in_(sa.bindparam('ids'))).order_by(LEASES.c.id).with_for_update())
+_LOCK = among.Among(
+    sa.select(LEASES.c.id, LEASES.c.claim_no, LEASES.c.generation).order_by(LEASES.c.id)
+    .with_for_update(), LEASES.c.id)
 
 
 def take(connection, found, owner):
@@ -81,7 +80,7 @@ def end_task(connection, lease, now, state, reason, **values):
 
 def lock(connection, claimed):
     """Lock claimed leases; {lease id: its generation} of those of which the claim was not lost."""
-    rows = connection.execute(_LOCK, {'ids': [lease.id for lease in claimed]})
+    rows = _LOCK.execute(connection, [lease.id for lease in claimed])
     numbers = {lease.id: lease.claim_no for lease in claimed}
     return {lease_id: generation for lease_id, claim_no, generation in rows
             if numbers[lease_id] == claim_no}
@@ -90,8 +89,6 @@ def lock(connection, claimed):
 def _write(connection, statement, claimed, **values):
     if not claimed:
         return
-    done = connection.execute(statement, {
-        'ids': [lease.id for lease in claimed],
-        'claims': [(lease.id, lease.claim_no) for lease in claimed], **values})
+    done = statement.execute(connection, [(lease.id, lease.claim_no) for lease in claimed], values)
     if done.rowcount != len(claimed):
         raise errors.LostRace()

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.db import acquisitions
+from climate.db import among
 from climate.db import engine
 from climate.db import events
 from climate.db import reservations
@@ -23,7 +24,10 @@ _ADD = sa.insert(LEASES)
 _SELECT = sa.select(*(LEASES.c[name] for name in _COLUMNS))
 _ONE = _SELECT.where(LEASES.c.id == sa.bindparam('lease_id'))
 _LOCKED = _ONE.with_for_update()
-_THESE = _SELECT.where(LEASES.c.id.in_(sa.bindparam('lease_ids'))).order_by(LEASES.c.id)
+# By whether rows are passed over that others have locked.
+_LOCKED_ONES = {
+    skips: among.Among(_SELECT.order_by(LEASES.c.id).with_for_update(skip_locked=skips),
+                       LEASES.c.id) for skips in (False, True)}
 _CHANGE = (
     sa.update(LEASES)
     .where(LEASES.c.id == sa.bindparam('lease_id'),
@@ -63,8 +67,8 @@ def lock_free(connection, lease_ids):
     """
     if not lease_ids:
         return {}
-    rows = connection.execute(engine.locking(connection, _THESE),
-                              {'lease_ids': list(lease_ids)}).all()
+    locked = _LOCKED_ONES[engine.skips_locked(connection)]
+    rows = locked.execute(connection, lease_ids).all()
     return {lease.id: lease for lease in _whole(connection, rows)}
 
 

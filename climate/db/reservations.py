@@ -5,6 +5,7 @@ import collections
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import among
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
@@ -15,14 +16,14 @@ _OWN = tuple(column for column in RESERVATIONS.c if column.name != 'position')
 
 # The statements of each lease's life are built once: building one costs more than asking it.
 _ADD = sa.insert(RESERVATIONS)
-_OF_LEASES = (sa.select(*_OWN).where(RESERVATIONS.c.lease_id.in_(sa.bindparam('lease_ids')))
-              .order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position))
-_CHANGE = sa.update(RESERVATIONS).where(RESERVATIONS.c.id.in_(sa.bindparam('ids')))
-_RESOURCE_IDS = (
+_OF_LEASES = among.Among(
+    sa.select(*_OWN).order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position),
+    RESERVATIONS.c.lease_id)
+_CHANGE = among.Among(sa.update(RESERVATIONS), RESERVATIONS.c.id)
+_RESOURCE_IDS = among.Among(
     sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.copies)
-    .where(ALLOCATIONS.c.reservation_id.in_(sa.bindparam('ids')),
-           ALLOCATIONS.c.released_at.is_(None))
-    .order_by(ALLOCATIONS.c.resource_id))
+    .where(ALLOCATIONS.c.released_at.is_(None))
+    .order_by(ALLOCATIONS.c.resource_id), ALLOCATIONS.c.reservation_id)
 
 
 def add(connection, reservations):
@@ -38,7 +39,7 @@ def of_leases(connection, lease_ids):
     """{lease id: its reservations in their order}, with the resources that each has."""
     if not lease_ids:
         return {}
-    rows = connection.execute(_OF_LEASES, {'lease_ids': lease_ids}).all()
+    rows = _OF_LEASES.execute(connection, lease_ids).all()
     resources = _resource_ids(connection, [row.id for row in rows])
     found = collections.defaultdict(tuple)
     for row in rows:
@@ -55,7 +56,7 @@ def change(connection, reservation_ids, now, **values):
     if values.get('state') == lifecycle.RESERVATION_DELETED:
         values['leased_id'] = None
     if reservation_ids:
-        connection.execute(_CHANGE, {'ids': list(reservation_ids), 'updated_at': now, **values})
+        _CHANGE.execute(connection, list(reservation_ids), {'updated_at': now, **values})
 
 
 def leasing(connection, leased_ids):
@@ -96,7 +97,6 @@ def _resource_ids(connection, reservation_ids):
     if not reservation_ids:
         return {}
     found = collections.defaultdict(tuple)
-    for reservation_id, resource_id, copies in connection.execute(
-            _RESOURCE_IDS, {'ids': reservation_ids}):
+    for reservation_id, resource_id, copies in _RESOURCE_IDS.execute(connection, reservation_ids):
         found[reservation_id] += (resource_id,) * copies
     return found

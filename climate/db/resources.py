@@ -7,6 +7,7 @@ from oslo_db import exception as db_exc
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import among
 from climate.db import tables
 from climate.domain import agenda
 from climate.domain import records
@@ -24,16 +25,18 @@ _COLUMNS = tuple(RESOURCES.c[name] for name in (
 # The statements of each lease's life are built once: building one costs more than asking it.
 _IDS = sa.bindparam('ids')
 _HOLDER = sa.bindparam('holder')
-_THESE = sa.select(*_COLUMNS).where(RESOURCES.c.id.in_(_IDS)).order_by(RESOURCES.c.id)
-_LOCK = _THESE.where(RESOURCES.c.withdrawn_at.is_(None),
-                     RESOURCES.c.reservable.is_(True)).with_for_update()
+_BY_ID = sa.select(*_COLUMNS).order_by(RESOURCES.c.id)
 _ENROLLED = (sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
              .order_by(RESOURCES.c.pool, RESOURCES.c.id))
-_ENROLLED_THESE = _ENROLLED.where(RESOURCES.c.id.in_(_IDS))
-_ENROLLED_HELD = _ENROLLED.where(RESOURCES.c.held_by.in_(_IDS))
-_TOUCH = (sa.update(RESOURCES).where(RESOURCES.c.id.in_(_IDS))
-          .values(generation=RESOURCES.c.generation + 1))
-_HOLD = sa.update(RESOURCES).where(RESOURCES.c.id.in_(_IDS), RESOURCES.c.held_by.is_(None))
+_THESE = among.Among(_BY_ID, RESOURCES.c.id)
+_LOCK = among.Among(
+    _BY_ID.where(RESOURCES.c.withdrawn_at.is_(None),
+                 RESOURCES.c.reservable.is_(True)).with_for_update(), RESOURCES.c.id)
+_ENROLLED_THESE = among.Among(_ENROLLED, RESOURCES.c.id)
+_ENROLLED_HELD = among.Among(_ENROLLED, RESOURCES.c.held_by)
+_TOUCH = among.Among(sa.update(RESOURCES).values(generation=RESOURCES.c.generation + 1),
+                     RESOURCES.c.id)
+_HOLD = among.Among(sa.update(RESOURCES).where(RESOURCES.c.held_by.is_(None)), RESOURCES.c.id)
 _HOLDERS = (
     sa.select(RESOURCES.c.id, RESOURCES.c.held_by)
     .where(RESOURCES.c.id.in_(_IDS),
@@ -45,10 +48,10 @@ _RELEASE_OTHERS = _RELEASE.where(
         .where(ALLOCATIONS.c.reservation_id == _HOLDER, ALLOCATIONS.c.released_at.is_(None))),
     ~sa.exists().where(EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
                        RESERVATIONS.c.id == _HOLDER, EVENTS.c.kind == agenda.DELETE))
-_VALUES = (
+_VALUES = among.Among(
     sa.select(VALUES.c.resource_id, PROPERTIES.c.name, PROPERTIES.c.fact, VALUES.c.text)
-    .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id)
-    .where(VALUES.c.resource_id.in_(_IDS)))
+    .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id),
+    VALUES.c.resource_id)
 
 
 def add(connection, pool, name, capacity, now, **values):
@@ -88,19 +91,18 @@ def get(connection, pool, resource_id):
 
 def with_ids(connection, ids):
     """Resources by their ids, in id order, withdrawn ones too; without properties."""
-    rows = connection.execute(_THESE, {'ids': list(ids)})
+    rows = _THESE.execute(connection, list(ids))
     return [records.Resource(**row._mapping) for row in rows]
 
 
 def enrolled(connection, ids):
     """Those of the resources that are enrolled, whole, by pool and id."""
-    return _whole(connection, connection.execute(_ENROLLED_THESE, {'ids': list(ids)}).all())
+    return _whole(connection, _ENROLLED_THESE.execute(connection, list(ids)).all())
 
 
 def held(connection, reservation_ids):
     """The enrolled resources that reservations occupy, whole, by pool and id."""
-    return _whole(connection, connection.execute(_ENROLLED_HELD,
-                                                 {'ids': list(reservation_ids)}).all())
+    return _whole(connection, _ENROLLED_HELD.execute(connection, list(reservation_ids)).all())
 
 
 def named(connection, pool, name):
@@ -116,13 +118,13 @@ def lock(connection, ids):
 
     Withdrawn ones and those out of order are not among them.
     """
-    rows = connection.execute(_LOCK, {'ids': sorted(ids)})
+    rows = _LOCK.execute(connection, sorted(ids))
     return [records.Resource(**row._mapping) for row in rows]
 
 
 def touch(connection, ids, now):
     """Raise the generation of resources."""
-    connection.execute(_TOUCH, {'ids': sorted(ids), 'updated_at': now})
+    _TOUCH.execute(connection, sorted(ids), {'updated_at': now})
 
 
 def change(connection, resource_id, now, **values):
@@ -140,11 +142,11 @@ def withdraw(connection, resource_id, now):
 
 def hold(connection, ids, reservation_id):
     """Let a reservation occupy resources; returns {id: holder} of those that another holds."""
-    wanted = {'ids': sorted(ids)}
-    done = connection.execute(_HOLD, {**wanted, 'held_by': reservation_id})
-    if done.rowcount == len(wanted['ids']):
+    wanted = sorted(ids)
+    done = _HOLD.execute(connection, wanted, {'held_by': reservation_id})
+    if done.rowcount == len(wanted):
         return {}
-    rows = connection.execute(_HOLDERS, {**wanted, 'holder': reservation_id})
+    rows = connection.execute(_HOLDERS, {'ids': wanted, 'holder': reservation_id})
     return {resource_id: holder for resource_id, holder in rows}
 
 
@@ -264,7 +266,7 @@ def _whole(connection, rows):
     if not ids:
         return []
     said = collections.defaultdict(lambda: ({}, {}))
-    for resource_id, name, fact, text in connection.execute(_VALUES, {'ids': ids}):
+    for resource_id, name, fact, text in _VALUES.execute(connection, ids):
         said[resource_id][fact][name] = text
     return [records.Resource(**row._mapping, properties=said[row.id][False],
                              facts=said[row.id][True]) for row in rows]
