@@ -26,9 +26,9 @@ _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ER
 # The statements of each lease's life are built once: building one costs more than asking it.
 _ADD = sa.insert(ALLOCATIONS)
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
-_IGNORING = ALLOCATIONS.c.reservation_id.not_in(sa.bindparam('ignoring'))
-_TOUCHES = sa.and_(_COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
-_TOUCHES_BOTH_ENDS = sa.and_(_TOUCHES, ALLOCATIONS.c.start < sa.bindparam('end'))
+IGNORING = ALLOCATIONS.c.reservation_id.not_in(sa.bindparam('ignoring'))
+_REACHES = sa.and_(_COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
+TOUCHES = sa.and_(_REACHES, ALLOCATIONS.c.start < sa.bindparam('end'))
 
 
 def add(connection, allocations):
@@ -53,48 +53,6 @@ def of_reservations(connection, reservation_ids):
     return [_record(row) for row in rows]
 
 
-_FREE = (
-    sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity, RESOURCES.c.lent_to)
-    .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
-           RESOURCES.c.withdrawn_at.is_(None),
-           # PostgreSQL would make a join of NOT EXISTS, and look at all resources and all that is
-           # promised before it gives out the first.
-           sa.select(ALLOCATIONS.c.id)
-           .where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, _TOUCHES_BOTH_ENDS, _IGNORING)
-           .limit(1).scalar_subquery().is_(None))
-    .order_by(RESOURCES.c.id))
-_NOT_HELD = sa.or_(RESOURCES.c.held_by.is_(None),
-                   RESOURCES.c.held_by.in_(sa.bindparam('holders')))
-# By whether they are not to be held, and whether only some are asked for.
-_FREE_ONES = {
-    (unheld, some): statement.where(RESOURCES.c.id > sa.bindparam('after_id')).limit(
-        sa.bindparam('limit', type_=sa.Integer)) if some else statement
-    for unheld, statement in ((False, _FREE), (True, _FREE.where(_NOT_HELD)))
-    for some in (False, True)}
-
-
-def free_resources(connection, pool, span, not_held_but_by=None, ignoring=(), page=None):
-    """Resources of a pool of which nobody has anything during `span`: {id: Resource}.
-
-    Those that are lent to one reservation, and so to nobody else, are among them.
-
-    :param span: the Interval, widened already by the time for cleaning.
-    :param not_held_but_by: where given, a set of reservation ids: resources that any other
-        reservation occupies now are left out.
-    :param ignoring: ids of reservations whose own promises do not count.
-    :param page: where given, (id, count): the first so many of those with a greater id.
-    """
-    asked = {'pool': pool, 'start': span.start, 'end': span.end, 'ignoring': list(ignoring)}
-    if not_held_but_by is not None:
-        asked['holders'] = list(not_held_but_by)
-    if page is not None:
-        asked['after_id'], asked['limit'] = page
-    rows = connection.execute(
-        _FREE_ONES[not_held_but_by is not None, page is not None], asked).all()
-    return {key: records.Resource(key, pool, name, capacity, lent_to=lent_to)
-            for key, name, capacity, lent_to in rows}
-
-
 _RESERVABLE = (
     sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity, RESOURCES.c.held_by,
               RESOURCES.c.lent_to)
@@ -113,9 +71,9 @@ def reservable_resources(connection, pool):
 _BOOKINGS = (
     sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
               ALLOCATIONS.c.whole, ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
-    .where(ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids')), _IGNORING))
-_BOOKINGS_FROM = _BOOKINGS.where(_TOUCHES)
-_BOOKINGS_BETWEEN = _BOOKINGS.where(_TOUCHES_BOTH_ENDS)
+    .where(ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids')), IGNORING))
+_BOOKINGS_FROM = _BOOKINGS.where(_REACHES)
+_BOOKINGS_BETWEEN = _BOOKINGS.where(TOUCHES)
 
 
 def bookings(connection, resource_ids, span, ignoring=()):

@@ -35,7 +35,7 @@ def choose(asks: Sequence[Ask], interval: interval.Interval) -> list[Picks]:
         way; ``in_use`` the ids of the resources that it must keep and cannot.
     """
     try:
-        return _in_order(asks, interval)
+        return in_order(asks, interval)
     except errors.NotEnough:
         found = _least_first(asks, interval) if len(asks) > 1 else None
         if found is None:
@@ -43,7 +43,11 @@ def choose(asks: Sequence[Ask], interval: interval.Interval) -> list[Picks]:
         return found
 
 
-def _in_order(asks: Sequence[Ask], span: interval.Interval) -> list[Picks]:
+def in_order(asks: Sequence[Ask], span: interval.Interval) -> list[Picks]:
+    """The picks of each of `asks` where each takes as much as it may, in their order.
+
+    :raises NotEnough: one of them gets too little so; as of `choose`.
+    """
     chosen: dict[int, Picks] = {}
     for place in range(len(asks)):
         chosen[place] = _pick(asks, place, chosen, span)

@@ -17,18 +17,13 @@ from climate.db import allocations
 from climate.db import resources
 from climate.domain import fit
 from climate.domain import interval
-from climate.domain import joint
 from climate.domain import records
-from climate.domain import requirement
 from climate.manager import criteria
+from climate.manager import narrowing
 from climate.manager import shortage
+from climate.manager import stock
 
 LOG = log.getLogger(__name__)
-
-# So many free resources are looked at first where not every one will do, and as many as a database
-# can count after those.
-_PAGE = 100
-_ALL = 2 ** 63 - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,9 +85,14 @@ class Terms:
         booked = {key: [(each.widened(self.cleaning), amount) for each, amount in taken]
                   for key, taken in found.items()}
         for key, taken in self.overdue(connection, ids).items():
-            until = interval.Interval(self.span.start, self.now + self.grace + interval.RESOLUTION)
-            booked.setdefault(key, []).extend((until, amount) for _, amount in taken)
+            booked.setdefault(key, []).extend((self.while_overdue, amount)
+                                              for _, amount in taken)
         return booked
+
+    @property
+    def while_overdue(self):
+        """The Interval in which what is overdue is in the way."""
+        return interval.Interval(self.span.start, self.now + self.grace + interval.RESOLUTION)
 
     def in_order(self, ids):
         """The ids in the order in which they are to be taken: as they are, unless scattered.
@@ -175,12 +175,13 @@ class Booking:
 
         Without optional ones for which there is no room, unless that would lose what they have.
         """
-        # One that has nothing yet gets the first that are free: nobody has to know all of them.
+        most = narrowing.most(wish.need.demand for wish in wishes)
+        # One that has nothing yet gets of the first that will do: nobody has to know all of them.
         some = len(wishes) == 1 and not wishes[0].keep
-        asks = [self._ask(connection, wish, terms, some) for wish in wishes]
+        asks = [self._ask(connection, wish, terms, most if some else None) for wish in wishes]
         while True:
             try:
-                return wishes, joint.choose(asks, terms.span)
+                return wishes, narrowing.choose(asks, terms.span)
             except errors.NotEnough as error:
                 place = error.kwargs['place']
                 wish = wishes[place]
@@ -205,50 +206,17 @@ class Booking:
             avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
             longest_pause=self._longest_pause)
 
-    def _ask(self, connection, wish, terms, some):
-        """What the wish asks, and the resources that are free for it.
+    def _ask(self, connection, wish, terms, most):
+        """What the wish asks, and the resources that are there for it, as a ``narrowing.Ask``.
 
-        :param some: as many as it can take do, where they are whole.
+        :param most: as many of the first as it can take do; None: all are to be known.
         """
-        need = wish.need
-        if need.demand.amount is fit.WHOLE:
-            candidates = self._unused(connection, need, terms, some)
-        else:
-            candidates = self._shared(connection, need, terms)
         kept = collections.Counter(wish.keep)
-        demand = dataclasses.replace(need.demand,
+        demand = dataclasses.replace(wish.need.demand,
                                      keep=tuple(fit.Pick(*each) for each in kept.items()))
-        return joint.Ask(demand, candidates, wish.must_keep)
-
-    def _unused(self, connection, need, terms, some):
-        """The resources of which nobody has anything, as Candidates; the first ones with `some`."""
-        left_out = {*terms.overdue(connection), *terms.avoid}
-        wanted = need.demand.at_most
-        # Where they are picky, the first page may hold too few; then all others are looked at.
-        picky = requirement.names(need.requirement) or terms.scattered
-        page = (0, max(wanted, _PAGE * bool(picky)) + len(left_out)) if some else None
-        found = []
-        while True:
-            free = allocations.free_resources(
-                connection, need.pool, terms.span.widened(self._cleaning),
-                terms.own if terms.soon else None, ignoring=terms.replaced, page=page)
-            matching = criteria.matching(self._core, connection, need, {
-                key: each for key, each in free.items()
-                if key not in left_out and terms.may_have(each)})
-            found += [fit.Candidate(key, free[key].capacity) for key in terms.in_order(matching)]
-            if page is None or len(free) < page[1] or len(found) >= wanted:
-                return found
-            page = max(free), _ALL
-
-    def _shared(self, connection, need, terms):
-        """The resources in order, with what others have of them, as Candidates."""
-        free = allocations.reservable_resources(connection, need.pool)
-        free = {key: each for key, each in free.items()
-                if key not in terms.avoid and terms.may_have(each)
-                and (not terms.soon or each.held_by in {None, *terms.own})}
-        booked = terms.booked(connection, free, terms.span)
-        return [fit.Candidate(key, free[key].capacity, tuple(booked.get(key, ())))
-                for key in criteria.matching(self._core, connection, need, free)]
+        look = stock.unused if demand.amount is fit.WHOLE else stock.shared
+        return narrowing.Ask(demand, look(self._core, connection, wish.need, terms, most),
+                             wish.must_keep)
 
     def _prove(self, connection, wishes, chosen, terms):
         """Lock the chosen resources and look again.

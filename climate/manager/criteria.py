@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which resources meet the criteria of a need."""
+import json
+
 from climate import errors
+from climate.db import conditions
 from climate.db import resources
 from climate.domain import requirement
 
@@ -46,11 +49,47 @@ def matching(core, connection, need, candidates):
             if requirement.matches(need.requirement, values[key])]
 
 
+class Sieve:
+    """The criteria of a need, for resources that are read as rows of ``db.room``.
+
+    :ivar condition: what the database can rule out, a ``conditions.Condition``.
+    :ivar names: of the properties and facts whose values the rows have to tell.
+    """
+
+    def __init__(self, core, need):
+        self._requirement = need.requirement
+        self._pool = core.registry.pool(need.pool)
+        self._region = core.conf.region_name
+        self._wanted = requirement.names(need.requirement)
+        known = self._pool.capacity_names
+        self.names = tuple(sorted(self._wanted - {self._pool.name_fact, *known}))
+        self.condition = conditions.of(need.requirement, self._pool.name_fact, {'region', *known})
+        self._judged = {}
+
+    def meeting(self, rows):
+        """Those of the rows that meet all criteria; of many that are alike one is looked at."""
+        if not self._wanted:
+            return rows
+        named = self._pool.name_fact in self._wanted
+        return [row for row in rows
+                if self._meets(row.name if named else None, row.capacity, *row[3:])]
+
+    def _meets(self, *row):
+        known = self._judged.get(row)
+        if known is None:
+            name, capacity, *texts = row
+            said = {each: text for each, text in zip(self.names, texts, strict=True)
+                    if text is not None}
+            known = self._judged[row] = requirement.matches(self._requirement, _values(
+                self._pool, self._region, name, json.loads(capacity), said))
+        return known
+
+
 def met_by(core, need, found):
     """Whether something that is not enrolled, a Found of its pool, would meet all criteria."""
     pool = core.registry.pool(need.pool)
     return requirement.matches(need.requirement, _values(
-        pool, core.conf.region_name, found, found.facts))
+        pool, core.conf.region_name, found.name, found.capacity, found.facts))
 
 
 def values_of(core, connection, pool_name, candidates, wanted):
@@ -58,14 +97,15 @@ def values_of(core, connection, pool_name, candidates, wanted):
     pool = core.registry.pool(pool_name)
     said = resources.values_of(connection, pool_name, wanted,
                                candidates if len(candidates) <= 500 else None)
-    return {key: _values(pool, core.conf.region_name, resource, said.get(key, {}))
+    return {key: _values(pool, core.conf.region_name, resource.name, resource.capacity,
+                         said.get(key, {}))
             for key, resource in candidates.items()}
 
 
-def _values(pool, region, resource, said):
-    values = {'region': region, **said, pool.name_fact: resource.name}
+def _values(pool, region, resource_name, capacity, said):
+    values = {'region': region, **said, pool.name_fact: resource_name}
     for name, unit in pool.capacity_names.items():
-        values[name] = resource.capacity.get(unit, 0)
+        values[name] = capacity.get(unit, 0)
     if 'traits' in values:
         values['traits'] = frozenset(values['traits'].split())
     return values

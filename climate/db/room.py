@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read to choose among many resources: them, and what is taken of them, in plain rows.
+
+A row costs a tuple and no more: JSON comes as text, which most of them share, and moments as
+numbers.
+"""
+import dataclasses
+import functools
+
+import sqlalchemy as sa
+from sqlalchemy.ext import compiler
+from sqlalchemy.sql import expression
+
+from climate.db import allocations
+from climate.db import conditions
+from climate.db import tables
+from climate.domain import interval
+
+ALLOCATIONS = tables.ALLOCATIONS
+PROPERTIES = tables.PROPERTIES
+RESOURCES = tables.RESOURCES
+VALUES = tables.PROPERTY_VALUES
+
+# As many as a database can count.
+ALL = 2 ** 63 - 1
+# So many resources are named to the database one by one; of more, the first and the last.
+_NAMED = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """Resources of which pool are looked for, and for when and whom.
+
+    :ivar span: the Interval, widened already by the time for cleaning.
+    :ivar own: ids of the reservations that may have what is lent to one or held by one.
+    :ivar soon: resources that another reservation occupies now are left out.
+    :ivar ignoring: ids of the reservations whose own promises do not count.
+    :ivar condition: a ``conditions.Condition`` that they meet.
+    :ivar names: of the properties and facts whose values are told.
+    """
+
+    pool: str
+    span: interval.Interval
+    own: frozenset
+    soon: bool
+    ignoring: frozenset = frozenset()
+    condition: conditions.Condition = conditions.NONE
+    names: tuple[str, ...] = ()
+
+
+def free(connection, search, after_id, limit):
+    """The first `limit` resources after one of which nobody has anything, by id.
+
+    :returns: rows of id, name, the JSON text of the capacity, and the text of each property that
+        the search names, or None.
+    """
+    return _resources(connection, search, after_id, limit, True)
+
+
+def in_order(connection, search, after_id, limit):
+    """As `free`, whoever has them."""
+    return _resources(connection, search, after_id, limit, False)
+
+
+def taken(connection, search, ids):
+    """What others have during the span of at least those resources, which are in order.
+
+    :returns: rows of the resource's id, the first and the last moment in microseconds since 1970,
+        the JSON text of the amount, None for all of it, and how many times it is promised.
+    """
+    asked = {'start': search.span.start, 'end': search.span.end, 'ignoring': list(search.ignoring)}
+    if not ids:
+        return []
+    if len(ids) <= _NAMED:
+        return connection.execute(_TAKEN_OF_THESE, {**asked, 'ids': ids}).all()
+    return connection.execute(_TAKEN_BETWEEN, {**asked, 'first': ids[0], 'last': ids[-1]}).all()
+
+
+class _Microseconds(expression.FunctionElement):
+    """A moment as the whole number of microseconds since 1970."""
+
+    inherit_cache = True
+    type = sa.BigInteger()
+
+
+@compiler.compiles(_Microseconds, 'postgresql')
+def _of_postgresql(element, compiling, **how):
+    moment = compiling.process(element.clauses, **how)
+    return f'CAST(EXTRACT(EPOCH FROM {moment}) * 1000000 AS BIGINT)'
+
+
+@compiler.compiles(_Microseconds, 'mysql')
+def _of_mysql(element, compiling, **how):
+    moment = compiling.process(element.clauses, **how)
+    return f"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {moment})"
+
+
+@compiler.compiles(_Microseconds, 'sqlite')
+def _of_sqlite(element, compiling, **how):
+    # There it is text, with six digits after the point.
+    moment = compiling.process(element.clauses, **how)
+    return (f"(CAST(strftime('%s', {moment}) AS INTEGER) * 1000000"
+            f' + CAST(substr({moment}, 21) AS INTEGER))')
+
+
+_AMOUNT = sa.case((ALLOCATIONS.c.whole, sa.null()), else_=sa.cast(ALLOCATIONS.c.amount, sa.Text))
+_TAKEN = sa.select(
+    ALLOCATIONS.c.resource_id, _Microseconds(ALLOCATIONS.c.start),
+    _Microseconds(ALLOCATIONS.c.end), _AMOUNT, ALLOCATIONS.c.copies).where(
+        allocations.TOUCHES, allocations.IGNORING)
+_TAKEN_OF_THESE = _TAKEN.where(ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids')))
+_TAKEN_BETWEEN = _TAKEN.where(
+    ALLOCATIONS.c.resource_id.between(sa.bindparam('first'), sa.bindparam('last')))
+
+
+def _resources(connection, search, after_id, limit, unused):
+    asked = {'pool': search.pool, 'own': list(search.own), 'after_id': after_id, 'limit': limit,
+             **search.condition.values,
+             **{f'name_{number}': name for number, name in enumerate(search.names)}}
+    if unused:
+        asked |= {'start': search.span.start, 'end': search.span.end,
+                  'ignoring': list(search.ignoring)}
+    statement = _statement(unused, search.soon, search.condition.form, len(search.names))
+    return connection.execute(statement, asked).all()
+
+
+# Building one costs more than asking it, and there are few forms.
+@functools.lru_cache(maxsize=256)
+def _statement(unused, soon, form, names):
+    pool, own = sa.bindparam('pool'), sa.bindparam('own', expanding=True)
+    found = (
+        sa.select(RESOURCES.c.id, RESOURCES.c.name,
+                  sa.cast(RESOURCES.c.capacity, sa.Text).label('capacity'),
+                  *(_value(number) for number in range(names)))
+        .where(RESOURCES.c.pool == pool, RESOURCES.c.reservable.is_(True),
+               RESOURCES.c.withdrawn_at.is_(None), RESOURCES.c.id > sa.bindparam('after_id'),
+               sa.or_(RESOURCES.c.lent_to.is_(None), RESOURCES.c.lent_to.in_(own)))
+        .order_by(RESOURCES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
+    if soon:
+        found = found.where(sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(own)))
+    if form is not None:
+        found = found.where(conditions.clause(form))
+    if unused:
+        # PostgreSQL would make a join of NOT EXISTS, and look at all resources and all that is
+        # promised before it gives out the first.
+        found = found.where(
+            sa.select(ALLOCATIONS.c.id)
+            .where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.TOUCHES,
+                   allocations.IGNORING)
+            .limit(1).scalar_subquery().is_(None))
+    return found
+
+
+def _value(number):
+    return (
+        sa.select(VALUES.c.text)
+        .where(VALUES.c.resource_id == RESOURCES.c.id,
+               VALUES.c.property_id == conditions.property_id(f'name_{number}'))
+        .scalar_subquery())

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which few of very many resources could be chosen: the rules of ``domain.fit``, over arrays.
+
+``fit`` looks at one resource after the other. Here all are looked at at once, only to leave out
+those that it would not choose anyway; among the few that are left it chooses itself, with all that
+is booked of them.
+"""
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import json
+
+import numpy as np
+
+from climate import errors
+from climate.domain import fit
+from climate.domain import interval
+from climate.domain import joint
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+class Ground:
+    """Resources, and what others have of them, in columns.
+
+    :ivar ids: of the resources, in the order of preference; ascending where something is taken.
+    """
+
+    def __init__(self, resources, taken=(), cleaning=datetime.timedelta(), late=()):
+        """Read rows.
+
+        :param resources: pairs of id and JSON text of the capacity.
+        :param taken: rows of a resource's id, the first and the last moment in microseconds since
+            1970, the JSON text of the amount, None for all of it, and how many times it is
+            promised. Those of resources that are not asked about are passed over.
+        :param cleaning: the time kept free before and after each of these.
+        :param late: further rows, which no cleaning follows.
+        """
+        ids, capacities = zip(*resources, strict=True) if resources else ((), ())
+        self.ids = np.array(ids, np.int64)
+        self._capacities, self._amounts = _Texts(), _Texts()
+        self._capacity = self._capacities.places(capacities)
+        given, more = self._columns(taken), self._columns(late)
+        margin = microseconds(_EPOCH + cleaning)
+        given[1] -= margin
+        given[2] += margin
+        booked = np.concatenate([given, more], axis=1)
+        owner = np.searchsorted(self.ids, booked[0])
+        known = np.append(self.ids, -1)[owner] == booked[0]
+        self._owner, booked = owner[known], booked[:, known]
+        _, self._start, self._end, self._amount, self._copies = booked
+
+    def _columns(self, rows):
+        keys, starts, ends, amounts, copies = zip(*rows, strict=True) if rows else ((),) * 5
+        return np.array([keys, starts, ends, self._amounts.places(amounts), copies], np.int64)
+
+    def rooms(self, amount, span):
+        """As ``fit`` sees each resource during `span`: (copies that are free, whether it is used).
+
+        :returns: two arrays, in the order of `ids`.
+        """
+        touching = (self._start < microseconds(span.end)) & (self._end > microseconds(span.start))
+        used = self._marked(self._owner[touching])
+        if amount is fit.WHOLE:
+            return (~used).astype(np.int64), used
+        whole = np.array([each is fit.WHOLE for each in self._amounts.values], bool)
+        all_of_it = whole[self._amount] if len(whole) else np.zeros(0, bool)
+        closed = self._marked(self._owner[touching & all_of_it])
+        free = self._copies_beside(amount, np.flatnonzero(touching & ~closed[self._owner]))
+        free[closed] = 0
+        return free, used
+
+    def _copies_beside(self, amount, booked):
+        """As ``usage.copies_beside`` of each resource; `booked` are the places of the bookings."""
+        names = [name for name, units in amount.items() if units > 0]
+        if not names:
+            raise ValueError('An amount needs at least one unit of some class.')
+        units = self._amounts.units(names)[self._amount[booked]]
+        peaks = _peaks(len(self.ids), self._owner[booked], self._start[booked],
+                       self._end[booked], units * self._copies[booked, np.newaxis])
+        capacity = self._capacities.units(names)[self._capacity]
+        wanted = np.array([amount[name] for name in names], np.int64)
+        return ((capacity - peaks) // wanted).min(axis=1, initial=np.iinfo(np.int64).max).clip(0)
+
+    def _marked(self, places):
+        found = np.zeros(len(self.ids), bool)
+        found[places] = True
+        return found
+
+    def candidates(self, ids=None):
+        """The resources (those of `ids`) as Candidates, in order."""
+        chosen = (np.ones(len(self.ids), bool) if ids is None
+                  else np.isin(self.ids, np.fromiter(ids, np.int64)))
+        bookings = {place: [] for place in np.flatnonzero(chosen).tolist()}
+        mine = np.flatnonzero(chosen[self._owner])
+        for place, start, end, amount, copies in zip(*(
+                column[mine].tolist() for column in (
+                    self._owner, self._start, self._end, self._amount, self._copies)), strict=True):
+            span = interval.Interval(_moment(start), _moment(end))
+            bookings[place] += [(span, self._amounts.values[amount])] * copies
+        return [fit.Candidate(int(self.ids[place]),
+                              self._capacities.values[self._capacity[place]], tuple(booked))
+                for place, booked in bookings.items()]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ask:
+    """As ``joint.Ask``, of very many resources.
+
+    :ivar ground: with what everybody has of them who is not asked for at the same time.
+    """
+
+    demand: fit.Demand
+    ground: Ground
+    must_keep: bool = False
+
+    def among(self, ids=None):
+        """The same, of those resources alone, as a ``joint.Ask``."""
+        return joint.Ask(self.demand, self.ground.candidates(ids), self.must_keep)
+
+
+def choose(asks: Sequence[Ask], span: interval.Interval):
+    """What ``joint.choose`` chooses among all resources.
+
+    :raises NotEnough: as there.
+    """
+    count = most(ask.demand for ask in asks)
+    few = set().union(*(best(ask.demand, ask.ground, count, span) for ask in asks))
+    try:
+        return joint.in_order([ask.among(few) for ask in asks], span)
+    except errors.NotEnough:
+        if len(asks) == 1:
+            raise
+    # They do not all fit in their order. The other order looks at how much each could choose from.
+    return joint.choose([ask.among() for ask in asks], span)
+
+
+def most(demands):
+    """On how many resources they can be together, at most."""
+    return sum(demand.at_most for demand in demands)
+
+
+def best(demand, ground, count, span):
+    """The ids of resources that are enough for ``fit.choose``, as a list.
+
+    What the demand has, and the first `count` others in the order in which they are preferred.
+    Those that are used for other demands of the same lease meanwhile may come earlier or later in
+    that order, and are chosen from as well; all others stay as they are. As long as `count` is the
+    most that all demands together can take, as many of the first as this one can take are among
+    those that stayed. Where there are fewer, all that have room are here, so that an error tells
+    the same number.
+    """
+    free, used = ground.rooms(demand.amount, span)
+    kept = np.isin(ground.ids, [pick.resource_id for pick in demand.keep])
+    if demand.spread is fit.Spread.TOGETHER:
+        room = np.flatnonzero(free >= max(demand.at_least, 1))
+        order = room[np.lexsort((free[room], ~used[room],
+                                 -np.minimum(free[room], demand.at_most)))]
+        if not len(room):
+            # The one with the most room: the error tells how much it is.
+            order = np.argsort(-free)[:1]
+    else:
+        order = np.flatnonzero(free)
+        if demand.amount is not fit.WHOLE:
+            order = order[np.lexsort((free[order], ~used[order]))]
+    order = order[~kept[order]][:count]
+    return ground.ids[np.concatenate([np.flatnonzero(kept), order])].tolist()
+
+
+def settled(demand, ground, count, span):
+    """True where no resource with a greater id could be among the `best`.
+
+    Nothing is preferred to a resource that is used and has the least room; of those the first ids
+    come first.
+    """
+    kept = [pick.resource_id for pick in demand.keep]
+    if not len(ground.ids) or max(kept, default=0) > ground.ids[-1]:
+        return False
+    free, used = ground.rooms(demand.amount, span)
+    least = demand.at_most if demand.spread is fit.Spread.TOGETHER else 1
+    return np.count_nonzero(used & (free == least) & ~np.isin(ground.ids, kept)) >= count
+
+
+def microseconds(moment):
+    """A moment as the whole number of microseconds since 1970."""
+    return (moment - _EPOCH) // interval.RESOLUTION
+
+
+class _Texts:
+    """JSON texts of amounts and capacities, each of which is read once; None is all of it."""
+
+    def __init__(self):
+        self._places = {}
+        self.values = []
+
+    def places(self, texts):
+        """Where in `values` is what each of the texts says, as an array."""
+        for text in set(texts) - self._places.keys():
+            self._places[text] = len(self.values)
+            self.values.append(fit.WHOLE if text is None else json.loads(text))
+        return np.fromiter(map(self._places.__getitem__, texts), np.int64, len(texts))
+
+    def units(self, names):
+        """A row for each of `values`, a column for each class; 0 where it is all of it."""
+        return np.array([[0 if each is fit.WHOLE else each.get(name, 0) for name in names]
+                         for each in self.values], np.int64).reshape(-1, len(names))
+
+
+def _peaks(count, owner, start, end, units):
+    """As ``usage.peak`` of each of `count` resources, a row of classes each."""
+    peaks = np.zeros((count, units.shape[1]), np.int64)
+    alone = np.bincount(owner, minlength=count)[owner] == 1
+    peaks[owner[alone]] = units[alone]
+    if alone.all():
+        return peaks
+    owner, start, end, units = (column[~alone] for column in (owner, start, end, units))
+    owner = np.concatenate([owner, owner])
+    # What ends at the moment at which something starts is given back before.
+    moment = np.concatenate([2 * start + 1, 2 * end])
+    order = np.lexsort((moment, owner))
+    # All that is taken of a resource is given back, so the next one begins at zero.
+    level = np.cumsum(np.concatenate([units, -units])[order], axis=0)
+    owner = owner[order]
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    peaks[owner[first]] = np.maximum.reduceat(level, first, axis=0).clip(0)
+    return peaks
+
+
+def _moment(count):
+    return _EPOCH + datetime.timedelta(microseconds=count)
