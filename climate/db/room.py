@@ -97,9 +97,9 @@ def _of_mysql(element, compiling, **how):
 
 @compiler.compiles(_Microseconds, 'sqlite')
 def _of_sqlite(element, compiling, **how):
-    # There it is text, with six digits after the point.
+    # There it is text, with six digits after the point, which strftime would round.
     moment = compiling.process(element.clauses, **how)
-    return (f"(CAST(strftime('%s', {moment}) AS INTEGER) * 1000000"
+    return (f"(CAST(strftime('%s', substr({moment}, 1, 19)) AS INTEGER) * 1000000"
             f' + CAST(substr({moment}, 21) AS INTEGER))')
 
 

@@ -29,49 +29,6 @@ def lease(database):
     return db_rows.saved(database, db_rows.a_lease())
 
 
-def free(database, *hours_of_span, **how):
-    with database.reader() as connection:
-        return list(allocations.free_resources(connection, 'host', span(*hours_of_span), **how))
-
-
-@pytest.mark.parametrize('first, last, is_free', [
-    (-1, 0, True), (1, 2, True), (-1, 0.1, False), (0.9, 2, False), (0.4, 0.6, False),
-    (-1, 2, False)])
-def test_a_resource_is_free_when_nothing_overlaps(database, ids, lease, first, last, is_free):
-    db_rows.promised(database, db_rows.promise(lease, ids[0]))
-    assert free(database, first, last) == (ids if is_free else ids[1:])
-
-
-def test_a_part_that_is_promised_leaves_the_whole_not_free(database, ids, lease):
-    db_rows.promised(database, db_rows.promise(lease, ids[0], whole=False, amount={'vcpus': 1}))
-    assert free(database, 0, 1) == ids[1:]
-
-
-def test_what_was_given_back_and_one_s_own_promises_do_not_count(database, ids, lease):
-    db_rows.promised(database, db_rows.promise(lease, ids[0], released_at=NOON),
-                     db_rows.promise(lease, ids[1]))
-    assert free(database, 0, 1) == [ids[0], ids[2]]
-    assert free(database, 0, 1, ignoring={lease.reservations[0].id}) == ids
-
-
-def test_what_is_withdrawn_out_of_order_or_of_another_pool_is_never_free(database, ids):
-    db_rows.hosts(database, 'a', pool='other')
-    with database.writer() as connection:
-        resources.withdraw(connection, ids[0], NOON)
-        resources.change(connection, ids[1], NOON, reservable=False)
-        assert list(allocations.reservable_resources(connection, 'host')) == ids[2:]
-    assert free(database, 0, 1) == ids[2:]
-
-
-def test_what_others_hold_is_left_out_where_it_matters(database, ids):
-    with database.writer() as connection:
-        resources.hold(connection, ids[:1], 'one')
-        resources.hold(connection, ids[1:2], 'two')
-    assert free(database, 0, 1) == ids
-    assert free(database, 0, 1, not_held_but_by={'one'}) == [ids[0], ids[2]]
-    assert free(database, 0, 1, not_held_but_by=set()) == ids[2:]
-
-
 def test_bookings_say_what_others_have_each_copy_once(database, ids, lease):
     db_rows.promised(
         database, db_rows.promise(lease, ids[0]),
@@ -111,7 +68,8 @@ def test_a_cut_ends_what_runs_voids_what_is_to_come_and_leaves_what_is_over(data
         (ids[0], NOON, NOON + hours(1), False),
         (ids[0], NOON + hours(2), now, False),
         (ids[1], now, NOON + hours(5), True)]
-    assert free(database, 3, 9) == ids
+    with database.reader() as connection:
+        assert not allocations.bookings(connection, ids, span(3, 9))
 
 
 def test_a_cut_of_named_resources_marks_them_as_given_back(database, ids, lease):

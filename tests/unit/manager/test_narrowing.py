@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is chosen among the few that arrays leave is what the plain algorithm chooses among all."""
+import datetime
+import json
+
+import hypothesis
+from hypothesis import strategies as st
+
+from climate import errors
+from climate.domain import fit
+from climate.domain import interval
+from climate.domain import joint
+from climate.manager import narrowing
+
+NOON = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC)
+HOUR = datetime.timedelta(hours=1)
+WINDOW = interval.Interval(NOON, NOON + 6 * HOUR)
+
+
+def span(first, length):
+    return interval.Interval(NOON + first * HOUR, NOON + (first + length) * HOUR)
+
+
+parts = st.fixed_dictionaries({'vcpus': st.integers(1, 3), 'gb': st.integers(0, 2)})
+amounts = st.one_of(parts, parts, parts, st.just(fit.WHOLE))
+bookings = st.tuples(st.builds(span, st.integers(-4, 8), st.integers(1, 6)), amounts,
+                     st.integers(1, 2))
+hosts = st.lists(
+    st.tuples(st.fixed_dictionaries({'vcpus': st.integers(0, 6)},
+                                    optional={'gb': st.integers(0, 5)}),
+              st.lists(bookings, max_size=4)),
+    min_size=1, max_size=14)
+keeps = st.lists(st.builds(fit.Pick, st.integers(1, 15), st.integers(1, 2)), max_size=3,
+                 unique_by=lambda pick: pick.resource_id).map(tuple)
+demands = st.builds(
+    lambda amount, counts, spread, keep: fit.Demand(amount, min(counts), max(counts), spread, keep),
+    amounts, st.tuples(st.integers(0, 4), st.integers(0, 4)), st.sampled_from(fit.Spread),
+    st.one_of(st.just(()), keeps))
+margins = st.sampled_from([datetime.timedelta(), HOUR / 2, 2 * HOUR])
+# Which hosts meet the criteria of a demand: every so-manieth is missing.
+gaps = st.integers(2, 15)
+
+
+def candidates(hosts, gap, margin):
+    """The hosts as the plain algorithm takes them."""
+    return [
+        fit.Candidate(number, capacity, tuple(
+            (when.widened(margin), amount) for when, amount, copies in booked
+            for _ in range(copies)))
+        for number, (capacity, booked) in enumerate(hosts, 1) if number % gap]
+
+
+def ground(hosts, gap, margin):
+    """The same in rows, with bookings of hosts that are not among them."""
+    taken = [(number, narrowing.microseconds(when.start), narrowing.microseconds(when.end),
+              None if amount is fit.WHOLE else json.dumps(amount), copies)
+             for number, (_, booked) in enumerate(hosts, 1) for when, amount, copies in booked]
+    return narrowing.Ground(
+        [(number, json.dumps(capacity)) for number, (capacity, _) in enumerate(hosts, 1)
+         if number % gap], taken, margin)
+
+
+def outcome(choose, asks):
+    try:
+        return choose(asks, WINDOW)
+    except errors.NotEnough as error:
+        return error.message, error.kwargs
+
+
+@hypothesis.settings(deadline=None, max_examples=400)
+@hypothesis.given(hosts, st.lists(st.tuples(demands, gaps, st.booleans()), min_size=1, max_size=3),
+                  margins)
+def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin):
+    found = outcome(narrowing.choose, [
+        narrowing.Ask(demand, ground(hosts, gap, margin), must_keep)
+        for demand, gap, must_keep in wanted])
+    assert found == outcome(joint.choose, [
+        joint.Ask(demand, candidates(hosts, gap, margin), must_keep)
+        for demand, gap, must_keep in wanted])
+
+
+@hypothesis.settings(deadline=None, max_examples=300)
+@hypothesis.given(hosts, demands, gaps, margins)
+def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, margin):
+    free, used = ground(hosts, gap, margin).rooms(demand.amount, WINDOW)
+    one = fit.Demand(demand.amount, 0, 1)
+    plain = candidates(hosts, gap, margin)
+    assert free.tolist() == [fit.ways(one, [each], WINDOW)[1] for each in plain]
+    assert used.tolist() == [any(when.overlaps(WINDOW) for when, _ in each.bookings)
+                             for each in plain]
+
+
+@hypothesis.settings(deadline=None, max_examples=300)
+@hypothesis.given(hosts, demands, gaps, margins)
+def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, margin):
+    hypothesis.assume(demand.amount is not fit.WHOLE)
+    everything = narrowing.Ask(demand, ground(hosts, gap, margin))
+    for count in range(1, len(hosts)):
+        first = narrowing.Ask(demand, ground(hosts[:count], gap, margin))
+        if narrowing.settled(demand, first.ground, demand.at_most, WINDOW):
+            assert narrowing.choose([first], WINDOW) == narrowing.choose([everything], WINDOW)
+
+
+@hypothesis.settings(deadline=None, max_examples=100)
+@hypothesis.given(hosts, demands, gaps, margins)
+def test_few_are_left(hosts, demand, gap, margin):
+    left = narrowing.best(demand, ground(hosts, gap, margin), demand.at_most, WINDOW)
+    assert len(left) <= len(demand.keep) + max(demand.at_most, 1)
+
+
+def test_the_first_that_is_used_with_the_least_room_settles_it():
+    small = {'vcpus': 1}
+    used = [({'vcpus': 2}, [(WINDOW, small, 1)])] * 2
+    empty = [({'vcpus': 2}, [])] * 2
+    for hosts, enough in ((empty + used, True), (used, True), (empty, False), (used[:1], False)):
+        demand = fit.Demand(small, 2, 2)
+        assert narrowing.settled(demand, ground(hosts, 15, HOUR), 2, WINDOW) == enough
+    kept = fit.Demand(small, 2, 2, keep=(fit.Pick(9),))
+    assert not narrowing.settled(kept, ground(used, 15, HOUR), 2, WINDOW)
+
+
+def test_nothing_is_chosen_where_there_is_nothing():
+    for spread in fit.Spread:
+        nothing = narrowing.Ask(fit.Demand({'vcpus': 1}, 0, 2, spread), narrowing.Ground([]))
+        assert narrowing.choose([nothing], WINDOW) == [()]
