@@ -6,7 +6,6 @@ import pytest
 from climate.db import allocations
 from climate.db import journal
 from climate.db import managers
-from climate.db import resources
 from climate.domain import fit
 from climate.domain import interval
 
