@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What there is to choose from for one need: resources, and what others have of them.
 
-They are read in the order of their ids: the first so many, and then all others, if there is not
-yet enough that nothing after it would be preferred to. So many statements are asked, whatever the
-sizes.
+They are read in the order of their ids: the first so many, and then all others, unless nothing that
+comes later would be preferred to what was found. So there are no more statements for larger pools.
 """
 import json
 

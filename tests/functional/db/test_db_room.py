@@ -133,11 +133,11 @@ def test_what_is_taken_of_few_and_of_many_is_what_others_have_booked(database, c
     own = {mine.reservations[0].id}
     with database.reader() as connection:
         booked = allocations.bookings(connection, ids, span(1, 2), ignoring=own)
-    assert taken(database, ids, span(1, 2), ignoring=own)
-    assert sorted((key, *((moment - EPOCH) // interval.RESOLUTION
-                          for moment in (when.start, when.end)))
-                  for key, given in booked.items() for when, _ in given) == sorted(
-        tuple(row[:3]) for row in taken(database, ids, span(1, 2), ignoring=own))
+    assert booked
+    assert sorted((key, when.start, when.end) for key, given in booked.items()
+                  for when, _ in given) == sorted(
+        (row[0], EPOCH + row[1] * interval.RESOLUTION, EPOCH + row[2] * interval.RESOLUTION)
+        for row in taken(database, ids, span(1, 2), ignoring=own))
     assert {row[0] for row in taken(database, ids, span(1, 2)) if row[3] is None} == {
         key for key, given in booked.items() if given[0][1] is fit.WHOLE}
     assert taken(database, [], span(1, 2)) == []
