@@ -18,6 +18,7 @@ MODULES = {
     'benchmarks.lease': (0,),
     'benchmarks.filter': (7,),
     'benchmarks.claims': (9,),
+    'benchmarks.growth': (10,),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.
 LIMIT_SECONDS = {'short': 600, 'bench': 1_800, 'long': 6 * 3600}

@@ -27,20 +27,40 @@ def kinds():
 
 
 @contextlib.contextmanager
-def emptied(kind=None):
+def emptied(kind=None, apart=None):
     """A Database of that kind with Climate's tables and nothing in them.
 
     :param kind: of `kinds`; the last of them unless said.
+    :param apart: a name, where several are wanted at once: on PostgreSQL a schema of its own.
     """
     with tempfile.TemporaryDirectory() as folder:
-        database = engine.Database(os.environ[_SERVER] if (kind or kinds()[-1]) == SERVER
-                                   else f'sqlite:///{folder}/climate.sqlite')
-        if database.dialect == 'sqlite':
-            migrate.upgrade(database)
-        else:
-            builders.clean(database)
-        yield database
-        database.dispose()
+        url = sa.make_url(os.environ[_SERVER] if (kind or kinds()[-1]) == SERVER
+                          else f'sqlite:///{folder}/climate.sqlite')
+        schema = apart if url.get_backend_name() == 'postgresql' else None
+        with _schema(url, schema) if schema else contextlib.nullcontext(url) as place:
+            database = engine.Database(place)
+            if schema or database.dialect == 'sqlite':
+                migrate.upgrade(database)
+            else:
+                builders.clean(database)
+            yield database
+            database.dispose()
+
+
+@contextlib.contextmanager
+def _schema(url, name):
+    """The URL of an empty schema of a PostgreSQL, which goes at the end."""
+    outside = sa.create_engine(url, isolation_level='AUTOCOMMIT')
+    drop = f'DROP SCHEMA IF EXISTS {name} CASCADE'
+    with outside.connect() as connection:
+        connection.exec_driver_sql(drop)
+        connection.exec_driver_sql(f'CREATE SCHEMA {name}')
+    try:
+        yield url.update_query_dict({'options': f'-csearch_path={name}'})
+    finally:
+        with outside.connect() as connection:
+            connection.exec_driver_sql(drop)
+        outside.dispose()
 
 
 def analyzed(database):

@@ -89,6 +89,7 @@ LEASES = sa.Table(
     sa.Index(None, 'name'),
     sa.Index(None, 'trust_id'),
     sa.Index(None, 'deleted_at'),
+    sa.Index(None, 'deleted_at', 'state', 'created_at', 'id'),
     **_MYSQL)
 
 RESERVATIONS = sa.Table(
@@ -188,7 +189,7 @@ ALLOCATIONS = sa.Table(
     sa.Column('copies', sa.Integer, nullable=False, default=1),
     sa.Column('released_at', UtcDateTime),
     sa.Index(None, 'resource_id', 'end', 'start'),
-    sa.Index(None, 'reservation_id'),
+    sa.Index(None, 'reservation_id', 'resource_id'),
     sa.Index(None, 'end'),
     sqlite_autoincrement=True,
     **_MYSQL)

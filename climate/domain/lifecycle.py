@@ -26,6 +26,8 @@ STATES = {
 
 #: In these a lease has nothing any more, and never will again.
 OVER = (TERMINATED, TIMEDOUT)
+#: The others.
+OPEN = tuple(state for state in STATES if state not in OVER)
 
 RESERVATION_PENDING = 'pending'
 RESERVATION_ACTIVE = 'active'

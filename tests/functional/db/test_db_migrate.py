@@ -55,9 +55,10 @@ def test_every_moment_is_kept_with_microseconds_and_its_zone(database):
 @pytest.mark.parametrize('table, columns', [
     ('events', ['status', 'due_at']),
     ('allocations', ['resource_id', 'end', 'start']),
-    ('allocations', ['reservation_id']),
+    ('allocations', ['reservation_id', 'resource_id']),
     ('leases', ['project_id', 'state', 'end']),
     ('leases', ['created_at', 'id']),
+    ('leases', ['deleted_at', 'state', 'created_at', 'id']),
     ('reservations', ['lease_id', 'position']),
     ('property_values', ['property_id', 'number']),
     ('resources', ['held_by']),
