@@ -8,7 +8,7 @@ CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 
 .PHONY: run demo test check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
-	faults faults-short faults-long bench bench-short bench-long docs samples audit-dependencies clean
+	faults faults-short faults-long bench bench-short bench-long flame docs samples audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need.
 $(VENV)/.run: setup.cfg pyproject.toml constraints.txt
@@ -25,6 +25,11 @@ $(VENV)/.test: $(VENV)/.run
 $(VENV)/.check: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[test,lint,docs]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[test,bench]'
 	touch $@
 
 run: $(VENV)/.run  ## The service on SQLite and a simulated cloud, until Ctrl-C.
@@ -115,6 +120,13 @@ bench-long:  ## The same with larger sizes and more runs, an hour and more.
 bench bench-short bench-long: $(VENV)/.test databases
 	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url postgresql) \
 		$(BIN)/python -m benchmarks $(ARGUMENTS) $(if $(ROWS),--rows $(ROWS)) --json build/bench.json
+
+flame: MODULE = benchmarks.lease
+flame: $(VENV)/.bench databases  ## Where a MODULE of the benchmarks spends its time, in build/flame.svg.
+	mkdir -p build
+	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url postgresql) \
+		$(BIN)/python -m tools.flame build/flame.svg $(if $(BELOW),--below $(BELOW)) -- \
+		-m $(MODULE) --form short
 
 clean:
 	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info doc/build
