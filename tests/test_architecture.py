@@ -34,7 +34,7 @@ FENCED = {
     'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
         'cloud', 'client', 'conf', 'nova'},
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'plugins', 'strategies'},
-    'numpy': {'manager'}, 'nova': {'nova'}, 'cliff': {'client'}, 'osc_lib': {'client'},
+    'numpy': {'db', 'manager'}, 'nova': {'nova'}, 'cliff': {'client'}, 'osc_lib': {'client'},
 }
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'collections', 'enum', 'typing', 'functools', 'itertools',
