@@ -125,12 +125,19 @@ class Base(stateful.RuleBasedStateMachine):
 
         :param of_the_cloud: what is asked for changes the cloud first, and that may fail.
         """
-        quiet = not (self.world.points.armed or self._stirred
+        return self.demand(side, lambda manager: deed(manager.client), of_the_cloud)
+
+    def demand(self, side, deed, of_the_cloud=False):
+        """As `ask`, of the manager itself."""
+        # Whoever finds no room lets go of offers whose time is over before it refuses.
+        over = any(each.place is not None and each.held_until <= self.now
+                   for each in self.accounts.offers.values())
+        quiet = not (self.world.points.armed or self._stirred or over
                      or (of_the_cloud and self.mood != CALM))
 
         def call(manager):
             try:
-                return deed(manager.client)
+                return deed(manager)
             except errors.ClimateError as error:
                 self._judge_refusal(error, quiet)
                 return None

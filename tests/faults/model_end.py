@@ -35,6 +35,7 @@ def judge(model):
     accounts = truths.read(world.database)
     truths.check(accounts, model.accounts, model.now, builders.minutes(model.cleaning))
     _leases_are_over(model, accounts)
+    assert all(each.place is None for each in accounts.offers.values()), accounts.offers
     _audit_finds_nothing(model, manager)
     _nothing_is_left(model, manager)
     assert not model.complaints.found, model.complaints.found
@@ -86,6 +87,8 @@ def _let_time_pass(model, manager):
     accounts = truths.read(model.world.database)
     last = max([model.now, *(each.end for each in accounts.leases.values())])
     manager.run_until(last + _LONG)
+    manager.expire()
+    manager.run()
     assert manager.clockwork.next_moment() is None, 'Something goes on for ever.'
 
 

@@ -49,6 +49,7 @@ _COLUMNS = {
     'resources': (tables.RESOURCES, 'id name capacity reservable held_by lent_to withdrawn_at'),
     'acquisitions': (tables.ACQUISITIONS, 'lease_id type waits_for not_after retries attempts '
                                           'duration_seconds'),
+    'offers': (tables.OFFERS, 'id project_id place held_until request'),
 }
 
 
@@ -62,6 +63,7 @@ class Accounts:
     allocations: list
     resources: dict
     acquisitions: dict
+    offers: dict
 
     def never_acquired(self, lease):
         """True for a lease whose resources were looked for, or are, in vain."""
@@ -73,13 +75,13 @@ class Accounts:
 
 
 def read(database):
-    """The Accounts; leases, reservations and resources by id, events by the id of their lease."""
+    """The Accounts; what has an id by that, events by the id of their lease."""
     found = {}
     with database.reader() as connection:
         for name, (table, columns) in _COLUMNS.items():
             found[name] = connection.execute(
                 sa.select(*(table.c[each] for each in columns.split()))).all()
-    for name in ('leases', 'reservations', 'resources'):
+    for name in ('leases', 'reservations', 'resources', 'offers'):
         found[name] = {row.id: row for row in found[name]}
     found['acquisitions'] = {row.lease_id: row for row in found['acquisitions']
                              if row.type in acquire.LASTING}
@@ -97,6 +99,7 @@ def check(accounts, before, now, cleaning=_NONE):
     :param cleaning: the time that must be between two spans of a resource.
     """
     nothing_is_given_twice(accounts, cleaning)
+    every_promise_is_to_somebody(accounts)
     nothing_is_promised_that_was_withdrawn(accounts, now)
     holders_have_what_they_hold(accounts)
     those_that_run_hold_what_they_have(accounts)
@@ -145,9 +148,22 @@ def _it_is_cleaned(spans, cleaning):
                 or not (first.whole or second.whole)), f'Not cleaned between {first}, {second}.'
 
 
-def nothing_is_promised_that_was_withdrawn(accounts, now):
+def every_promise_is_to_somebody(accounts):
+    """To a reservation of a lease, or to one that an offer would become while it is held."""
+    offered = collections.Counter(each['id'] for offer in accounts.offers.values()
+                                  for each in offer.request if offer.place is not None)
+    assert all(count == 1 for count in offered.values()), offered
+    assert not offered.keys() & accounts.reservations.keys(), 'An offer was taken and is there.'
     for given in accounts.allocations:
-        assert (given.released_at is not None or given.end <= now
+        assert given.reservation_id in offered or given.reservation_id in accounts.reservations, (
+            f'{given} is to nobody.')
+
+
+def nothing_is_promised_that_was_withdrawn(accounts, now):
+    """Of what is held only, whoever takes it is told."""
+    for given in accounts.allocations:
+        assert (given.reservation_id not in accounts.reservations
+                or given.released_at is not None or given.end <= now
                 or accounts.resources[given.resource_id].withdrawn_at is None), (
             f'{given} is of a resource that was withdrawn.')
 

@@ -7,7 +7,7 @@ import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_hunts as hunts
+import model_offers as offers
 import model_world
 
 from climate import errors
@@ -30,7 +30,7 @@ _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
 _POINT = st.one_of(st.integers(1, 8), st.integers(1, 25))
 
 
-class Weather(hunts.Hunts):
+class Weather(offers.Offers):
     """What happens beside what users do."""
 
     @base.rule(side=base.SIDE)
@@ -84,7 +84,7 @@ class Weather(hunts.Hunts):
 
     @base.rule(number=_POINT, then=st.sampled_from(
         ['works', 'works', 'delete', 'server', 'book', 'book', 'wait', 'change', 'host',
-         'disable']),
+         'disable', 'offer', 'expire']),
         which=base.WHICH)
     def meanwhile_something_else_happens(self, number, then, which):
         """Through the other manager, in a call of the cloud or between two transactions."""
@@ -96,6 +96,10 @@ class Weather(hunts.Hunts):
             elif then == 'wait':
                 self.seek(other, builders.hosts(1 + which % 3), {
                     'type': 'wait', 'not_after': 10, 'priority': 5 * (which % 2)}, 20)
+            elif then == 'offer' and self.offered:
+                self.take(other, self._newest(which))
+            elif then == 'expire':
+                self.act(other, lambda manager: manager.expire())
             elif then == 'disable':
                 self.disable(model_world.LENT[which % 2])
             elif then == 'delete' and live:

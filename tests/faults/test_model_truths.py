@@ -150,3 +150,12 @@ def test_a_fence_without_a_hunt_is_seen(manager, waiting):
     manager.run()
     with pytest.raises(AssertionError):
         _others(manager)
+
+
+def test_a_promise_to_nobody_is_seen(manager, lease):
+    start = builders.NOON + builders.hours(5)
+    offer = manager.hold(builders.a_lease(start=start, end=start + builders.hours(1)))
+    _look(manager)
+    _write(manager, sa.update(tables.OFFERS).where(tables.OFFERS.c.id == offer.id).values(
+        place=None))
+    _refused(manager, 'is to nobody')
