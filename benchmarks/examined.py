@@ -18,13 +18,13 @@ _READS = ('SELECT', 'UPDATE', 'DELETE')
 def counted(database):
     """What the statements inside examine: {statement: how much}, a Counter that grows."""
     found = collections.Counter()
-    with DIALECTS[database.dialect](database, found):
+    with DIALECTS[database.dialect](found):
         yield found
 
 
 @contextlib.contextmanager
-def _on_sqlite(database, found):
-    engine, now = database.engine, ['']
+def _on_sqlite(found):
+    now = ['']
 
     def begun(connection, cursor, statement, *_):
         now[0] = statement
@@ -38,23 +38,24 @@ def _on_sqlite(database, found):
     def returned(connection, *_):
         connection.set_progress_handler(None, 0)
 
-    with _listening(engine, before_cursor_execute=begun, checkout=lent, checkin=returned):
+    with (_listening(sa.Engine, before_cursor_execute=begun),
+          _listening(sa.pool.Pool, checkout=lent, checkin=returned)):
         yield
 
 
 @contextlib.contextmanager
-def _on_postgresql(database, found):
+def _on_postgresql(found):
     def begun(connection, cursor, statement, parameters, context, executemany):
         if statement.lstrip().startswith(_READS) and not executemany:
             found[statement] += 1 + _rows(_explained(connection, statement, parameters))
 
-    # Of all engines, as readers have another one than writers.
     with _listening(sa.Engine, before_cursor_execute=begun):
         yield
 
 
 @contextlib.contextmanager
 def _listening(target, **listeners):
+    """Let these listen to all engines or pools, as readers may have other ones than writers."""
     for name, listener in listeners.items():
         sa.event.listen(target, name, listener)
     try:
