@@ -37,6 +37,19 @@ def test_an_upgrade_of_what_is_up_to_date_changes_nothing(database):
         assert leases.get(connection, lease.id).name == lease.name
 
 
+def test_promises_are_kept_where_their_table_is_made_anew_for_offers(database):
+    builders.drop_everything(database)
+    migrate.upgrade(database, '0008')
+    [host] = db_rows.hosts(database, 'a')
+    lease = db_rows.saved(database, db_rows.a_lease())
+    db_rows.promised(database, db_rows.promise(lease, host, whole=False, amount={'vcpus': 3}))
+    with database.reader() as connection:
+        before = connection.execute(sa.select(tables.ALLOCATIONS)).all()
+    migrate.upgrade(database)
+    with database.reader() as connection:
+        assert connection.execute(sa.select(tables.ALLOCATIONS)).all() == before != []
+
+
 def test_every_moment_is_kept_with_microseconds_and_its_zone(database):
     if database.dialect == 'sqlite':
         pytest.skip('SQLite keeps moments as text.')
