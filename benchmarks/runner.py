@@ -19,6 +19,7 @@ MODULES = {
     'benchmarks.filter': (7,),
     'benchmarks.claims': (9,),
     'benchmarks.growth': (10,),
+    'benchmarks.planning': (1, 2, 14),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.
 LIMIT_SECONDS = {'short': 600, 'bench': 1_800, 'long': 6 * 3600}
