@@ -10,6 +10,7 @@ import contextlib
 import statistics
 import sys
 import time
+from urllib import parse
 
 import builders
 import oslo_messaging as messaging
@@ -37,6 +38,7 @@ LIMIT = 1.3
 # A few rows more of a few rows are no growth: so many are added to both before they are compared.
 _SOME = 100
 _VERSION = '1.1'
+_TWO_HOSTS = parse.quote('[{"resource_type": "physical:host", "min": 2, "max": 2}]')
 _SMALL = {'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1}
 
 
@@ -109,6 +111,9 @@ class World:
         with step('look for due events'):
             assert not self.manager.clockwork.tick(self.clock())
             self.manager.clockwork.next_moment()
+        with step('ask when hosts are free'):
+            answer = self._ask('GET', f'/v1/availability?duration=2h&reservations={_TWO_HOSTS}')
+            assert answer['offers'], answer
         with step('plan hosts'):
             self._plan(fit.Demand(fit.WHOLE, 1, 3, fit.Spread.APART), 3)
         with step('plan instances'):

@@ -147,9 +147,5 @@ def figures(form):
                                 meter.server['all'] / count, 'ms', runs=count)
 
 
-# For benchmarks that were written before `worlds`.
-configured, counted, emptied = worlds.configured, worlds.counted, worlds.emptied
-
-
 if __name__ == '__main__':
     sys.exit(report.main(figures))
