@@ -16,8 +16,12 @@ from benchmarks import report
 # Which rows of the table each module measures; 0 is what has no row there.
 MODULES = {
     'benchmarks.lease': (0,),
+    'benchmarks.create': (3,),
+    'benchmarks.lists': (4,),
     'benchmarks.filter': (7,),
     'benchmarks.claims': (9,),
+    'benchmarks.memory': (11,),
+    'benchmarks.startup': (12,),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.
 LIMIT_SECONDS = {'short': 600, 'bench': 1_800, 'long': 6 * 3600}

@@ -18,6 +18,8 @@ _RESERVED_EVENTS = {agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, 
 _LONGEST_KEY = 255
 # Criteria may be nested 16 deep; nothing else is nested as deep as they are.
 _DEEPEST = 32
+# By the id of the schema, as a dict is no key.
+_VALIDATORS = {}
 
 
 def read(request, schemas, limit):
@@ -138,7 +140,7 @@ def _number(text):
 
 
 def _check(data, schema):
-    problem = min(jsonschema.Draft202012Validator(schema).iter_errors(data),
+    problem = min(_validator(schema).iter_errors(data),
                   key=lambda error: (error.validator != 'required', str(error.absolute_path)),
                   default=None)
     if problem is None:
@@ -153,6 +155,15 @@ def _check(data, schema):
         raise errors.BadField(field=path or 'body', reason=(
             f'{problem.message[:300]}. Known are: {known}.'))
     raise errors.BadField(field=path or 'body', reason=problem.message[:300] + '.')
+
+
+def _validator(schema):
+    """The validator of a schema, made once: to make one costs more than to check a body with it."""
+    found = _VALIDATORS.get(id(schema))
+    # Another one may stand where one was that is gone.
+    if found is None or found.schema is not schema:
+        found = _VALIDATORS[id(schema)] = jsonschema.Draft202012Validator(schema)
+    return found
 
 
 def _refuse_unprintable(value, path, deeper):
