@@ -17,10 +17,13 @@ from benchmarks import report
 MODULES = {
     'benchmarks.lease': (0,),
     'benchmarks.planning': (1, 2, 14),
+    'benchmarks.create': (3,),
+    'benchmarks.lists': (4,),
     'benchmarks.filter': (7,),
     'benchmarks.claims': (9,),
     'benchmarks.growth': (10,),
-    'benchmarks.planning': (1, 2, 14),
+    'benchmarks.memory': (11,),
+    'benchmarks.startup': (12,),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.
 LIMIT_SECONDS = {'short': 600, 'bench': 1_800, 'long': 6 * 3600}

@@ -20,6 +20,9 @@ _SAID_BY_OFFER = ('reservations', 'start', 'end', 'duration', 'acquire')
 _LONGEST_KEY = 255
 # Criteria may be nested 16 deep; nothing else is nested as deep as they are.
 _DEEPEST = 32
+# By the id of the schema, as a dict is no key; the schemas are constants, and each validator keeps
+# its own.
+_VALIDATORS = {}
 
 
 def read(request, schemas, limit):
@@ -158,7 +161,7 @@ def check(data, schema):
 
     :raises BadRequest: they are not; the error names the field.
     """
-    problem = min(jsonschema.Draft202012Validator(schema).iter_errors(data),
+    problem = min(_validator(schema).iter_errors(data),
                   key=lambda error: (error.validator != 'required', str(error.absolute_path)),
                   default=None)
     if problem is None:
@@ -173,6 +176,13 @@ def check(data, schema):
         raise errors.BadField(field=path or 'body', reason=(
             f'{problem.message[:300]}. Known are: {known}.'))
     raise errors.BadField(field=path or 'body', reason=problem.message[:300] + '.')
+
+
+def _validator(schema):
+    """The validator of a schema, made once: to make one costs more than to check a body with it."""
+    if id(schema) not in _VALIDATORS:
+        _VALIDATORS[id(schema)] = jsonschema.Draft202012Validator(schema)
+    return _VALIDATORS[id(schema)]
 
 
 def refuse_unprintable(value, path, deeper):

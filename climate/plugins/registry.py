@@ -53,6 +53,9 @@ class Registry:
         classes = classes if classes is not None else load(conf.plugins)
         register_options(conf, classes)
         self.plugins = {name: plugin(conf) for name, plugin in classes.items()}
+        # Made once: to make one costs more than to check a request with it.
+        self._validators = {name: jsonschema.Draft202012Validator(plugin.schema)
+                            for name, plugin in classes.items()}
         self.pools = {pool.name: pool(conf)
                       for plugin in classes.values() for pool in plugin.pools}
 
@@ -87,8 +90,8 @@ class Registry:
         plugin = self.plugin(resource_type)
         if lenient:
             request = plugin.lenient(request)
-        validator = jsonschema.Draft202012Validator(plugin.schema)
-        problem = min(validator.iter_errors(request), key=str, default=None)
+        found = self._validators[resource_type].iter_errors(request)
+        problem = min(found, key=str, default=None)
         if problem is None:
             return request
         if problem.validator == 'required' and lenient:

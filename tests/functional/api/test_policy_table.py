@@ -2,7 +2,9 @@
 """Who may do what: every route of the service, as every kind of caller."""
 import inspect
 import json
+import os
 import pathlib
+import time
 
 import builders
 import pytest
@@ -143,6 +145,22 @@ def test_whoever_may_see_all_leases_may_still_change_none(conf, manager, tmp_pat
     assert api.put(place, NAME, token=STRANGER).status_int == 403
     assert api.delete(place, token=STRANGER).status_int == 403
     assert api.get(place).json['lease']['name'] == 'x'
+
+
+def test_changed_rules_hold_a_second_later(conf, manager, tmp_path, monkeypatch):
+    rules = pathlib.Path(tmp_path, 'policy.yaml')
+    rules.write_text('"climate:leases:get": "@"\n')
+    policy.Policy(conf)  # Registers the options.
+    conf.set_override('policy_file', str(rules), group='oslo_policy')
+    api = builders.Api(conf, manager)
+    assert api.get('/v1/leases').status_int == 200
+    rules.write_text('"climate:leases:get": "!"\n')
+    os.utime(rules, (2 ** 31, 2 ** 31))
+    for seconds, status in ((0.5, 200), (1, 403)):
+        later = time.monotonic() + seconds
+        monkeypatch.setattr(policy.time, 'monotonic', lambda at=later: at)
+        assert api.get('/v1/leases').status_int == status
+        monkeypatch.undo()
 
 
 def test_headers_that_pretend_an_identity_are_not_believed(api):

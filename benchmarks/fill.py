@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fills a database with hosts and leases, many of them and quickly."""
+import datetime
+
+import builders
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.domain import agenda
+from climate.domain import lifecycle
+
+PROJECT = 'demo'
+# So many leases are written, and then copied by the database itself.
+_BATCH = 1_000
+_PAGE = 5_000
+_HOUR = datetime.timedelta(hours=1)
+_FACTS = {'hypervisor_type': 'QEMU', 'hypervisor_version': '6002000', 'cpu_info': '{}',
+          'service_name': 'compute', 'availability_zone': 'nova', 'traits': 'HW_CPU_X86_AVX2'}
+
+
+def hosts(database, count):
+    """Enrol so many hosts, with the ids 1 to `count`, facts, and racks of ten."""
+    now = builders.NOON
+    names = ['rack', *_FACTS]
+    with database.writer() as connection:
+        connection.execute(sa.insert(tables.PROPERTIES), [
+            {'id': number, 'pool': 'host', 'name': name, 'fact': name in _FACTS,
+             'created_at': now} for number, name in enumerate(names, 1)])
+        _write(connection, tables.RESOURCES, (
+            {'id': number, 'pool': 'host', 'name': f'host-{number}',
+             'enrolled_name': f'host-{number}', 'created_at': now,
+             'capacity': {'vcpus': 32, 'memory_mb': 131072, 'disk_gb': 1000}}
+            for number in range(1, count + 1)))
+        _write(connection, tables.PROPERTY_VALUES, (
+            {'resource_id': number, 'property_id': place,
+             'text': _FACTS.get(name, str(number % 10))}
+            for number in range(1, count + 1) for place, name in enumerate(names, 1)))
+
+
+def ended_leases(database, count, hosts_there):
+    """Write leases of one host that are over; returns their ids.
+
+    :param count: so many whole thousands.
+    :param hosts_there: the same.
+    """
+    with database.writer() as connection:
+        _write_batch(connection)
+        for batch in range(1, count // _BATCH):
+            _copy_batch(connection, batch)
+        for batch in range(count // _BATCH):
+            hour, first = divmod(batch, hosts_there // _BATCH)
+            _promise(connection, tables.RESERVATIONS.c.id,
+                     sa.cast(sa.func.substr(tables.RESERVATIONS.c.id, 7, 4), sa.Integer)
+                     + first * _BATCH + 1, _long_ago(hour),
+                     tables.RESERVATIONS.c.id.startswith(f'b{batch:04}-'))
+    return [_id(number // _BATCH, number % _BATCH) for number in range(count)]
+
+
+def allocations(database, each):
+    """Promise so many hours of each host, every other one from tomorrow on."""
+    start = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
+    with database.writer() as connection:
+        connection.execute(sa.insert(tables.LEASES), [_lease('all', start)])
+        connection.execute(sa.insert(tables.RESERVATIONS), [_reservation('all', start)])
+        for place in range(each):
+            _promise(connection, sa.literal('all-r'), tables.RESOURCES.c.id,
+                     start + place * 2 * _HOUR, sa.true())
+
+
+def _id(batch, number):
+    return f'b{batch:04}-{number:04}'
+
+
+def _long_ago(hours):
+    return builders.NOON - datetime.timedelta(days=20 * 365) + hours * _HOUR
+
+
+def _write_batch(connection):
+    ids = {_id(0, number): _long_ago(number) for number in range(_BATCH)}
+    connection.execute(sa.insert(tables.LEASES), [
+        {**_lease(lease_id, moment), 'state': lifecycle.TERMINATED}
+        for lease_id, moment in ids.items()])
+    connection.execute(sa.insert(tables.RESERVATIONS), [
+        {**_reservation(lease_id, moment), 'state': lifecycle.RESERVATION_DELETED}
+        for lease_id, moment in ids.items()])
+    connection.execute(sa.insert(tables.EVENTS), [
+        {'id': f'{lease_id}-{kind[:10]}', 'lease_id': lease_id, 'kind': kind, 'at': moment,
+         'due_at': moment, 'status': lifecycle.EVENT_DONE, 'created_at': moment,
+         'begun_at': moment, 'updated_at': moment}
+        for lease_id, moment in ids.items()
+        for kind in (agenda.START, agenda.BEFORE_END, agenda.END)])
+
+
+def _lease(lease_id, moment):
+    return {'id': lease_id, 'name': f'lease {lease_id}', 'project_id': PROJECT, 'user_id': 'demo',
+            'start': moment, 'end': moment + _HOUR, 'state': lifecycle.PENDING,
+            'created_at': moment, 'updated_at': moment}
+
+
+def _reservation(lease_id, moment):
+    return {'id': f'{lease_id}-r', 'lease_id': lease_id, 'position': 0,
+            'resource_type': 'physical:host', 'binding': {},
+            'request': {'min': 1, 'max': 1, 'hypervisor_properties': '',
+                        'resource_properties': ''},
+            'state': lifecycle.RESERVATION_PENDING, 'created_at': moment, 'updated_at': moment}
+
+
+def _copy_batch(connection, batch):
+    for table in (tables.LEASES, tables.RESERVATIONS, tables.EVENTS):
+        values = {column.name: column for column in table.c}
+        for name in {'id', 'lease_id'} & set(values):
+            values[name] = sa.literal(f'b{batch:04}') + sa.func.substr(table.c[name], 6)
+        connection.execute(sa.insert(table).from_select(
+            list(values), sa.select(*values.values()).where(table.c.id < 'b0001')))
+
+
+def _promise(connection, reservation, resource, start, where):
+    """Promise an hour from `start` on, for each row that is so."""
+    given = tables.ALLOCATIONS
+    values = {'reservation_id': reservation, 'resource_id': resource,
+              'start': sa.literal(start, tables.UtcDateTime), 'whole': sa.true(), 'copies': 1,
+              'end': sa.literal(start + _HOUR, tables.UtcDateTime),
+              'amount': sa.literal({}, sa.JSON)}
+    connection.execute(sa.insert(given).from_select(list(values), sa.select(*(
+        value if isinstance(value, sa.ColumnElement) else sa.literal(value)
+        for value in values.values())).where(where)))
+
+
+def _write(connection, table, rows):
+    page = []
+    for row in rows:
+        page.append(row)
+        if len(page) == _PAGE:
+            connection.execute(sa.insert(table), page)
+            page = []
+    if page:
+        connection.execute(sa.insert(table), page)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long it takes to read one lease, and a page of a list of very many.
+
+``python -m benchmarks.lists``: over REST, API and manager in one process. How many statements each
+costs is counted in this process, by the same API without a network.
+"""
+import json
+import random
+import statistics
+import sys
+import tempfile
+
+import builders
+
+from benchmarks import callers
+from benchmarks import fill
+from benchmarks import programs
+from benchmarks import report
+from benchmarks import worlds
+
+HOSTS = {'short': 1_000, 'bench': 10_000, 'long': 10_000}
+LEASES = {'short': (1_000, 3_000), 'bench': (10_000, 100_000), 'long': (10_000, 100_000)}
+ROUNDS = {'short': 0, 'bench': 200, 'long': 1_000}
+# An administrator, of the project that has the leases.
+_TOKEN = f'root:{fill.PROJECT}:admin,member,reader'
+PAGE = 100
+GOAL_MS, GOAL_P99_MS = 8, 25
+GOAL_GROWTH = 1.2
+# One lease: itself, its reservations, what these have, its events. A page of them the same, and
+# where it begins. Of hosts: themselves, and what is said of them.
+GOAL_STATEMENTS = {'one lease': 4, 'a page of leases': 4, 'a later page of leases': 5,
+                   'a page of hosts': 2}
+
+
+def figures(form):
+    """Yield the Figures of each kind of database."""
+    for kind in worlds.kinds():
+        grown = {}
+        for count in LEASES[form]:
+            with worlds.emptied(kind) as database:
+                fill.hosts(database, HOSTS[form])
+                ids = fill.ended_leases(database, count, HOSTS[form])
+                worlds.analyzed(database)
+                questions = asked(ids)
+                yield from counted(database, questions, count)
+                if ROUNDS[form]:
+                    for name, taken in measured(database, questions, ROUNDS[form]).items():
+                        grown.setdefault(name, []).append(statistics.median(taken))
+                        yield report.timed(
+                            4, f'{name} of {len(ids):,}, over REST, {database.dialect}', taken,
+                            goal=GOAL_MS, p99_goal=GOAL_P99_MS)
+                    dialect = database.dialect
+        for name, (few, most) in grown.items():
+            yield report.Figure(
+                4, f'{name}: {LEASES[form][1]:,} leases to {LEASES[form][0]:,}, {dialect}',
+                most / few, 'x', goal=GOAL_GROWTH)
+
+
+def asked(ids):
+    """{what is read: a function that returns a path of it, and how many items are there}."""
+    made = random.Random(1)
+    return {
+        'one lease': lambda: (f'/v1/leases/{made.choice(ids)}', None),
+        'a page of leases': lambda: (f'/v1/leases?limit={PAGE}', PAGE),
+        'a later page of leases': lambda: (
+            f'/v1/leases?limit={PAGE}&marker={made.choice(ids[:-PAGE])}', None),
+        'a page of hosts': lambda: (
+            f'/v1/os-hosts?limit={PAGE}&marker={made.randrange(PAGE)}', PAGE)}
+
+
+def counted(database, questions, count):
+    """Yield how many statements each question costs, with all that an API does in this process."""
+    conf = worlds.configured()
+    conf.set_override('auth_strategy', 'noauth', group='api')
+    api = builders.Api(conf, builders.Manager(conf, database, builders.Clock()))
+    for name, question in questions.items():
+        path, items = question()
+        with worlds.counted() as statements:
+            answer = api.get(path, token=_TOKEN, version='1.1')
+        checked(answer.status_int, answer.body, items)
+        yield report.Figure(4, f'{name} of {count:,}, {database.dialect}', len(statements),
+                            'statements', goal=GOAL_STATEMENTS[name], firm=True)
+
+
+def measured(database, questions, rounds):
+    """{what is read: the milliseconds of each time}, over REST."""
+    taken = {name: [] for name in questions}
+    url = database.engine.url.render_as_string(hide_password=False)
+    with tempfile.TemporaryDirectory() as folder, \
+            programs.standalone(folder, url) as (_program, port):
+        caller = callers.Caller(port)
+        for number in range(rounds + rounds // 10):
+            for name, question in questions.items():
+                path, items = question()
+                milliseconds, status, document = caller.timed('GET', path)
+                checked(status, document, items)
+                # The first ones of a process that has just begun are not measured.
+                if number >= rounds // 10:
+                    taken[name].append(milliseconds)
+        caller.close()
+    return taken
+
+
+def checked(status, document, items):
+    """Nothing, where an answer is what was asked for.
+
+    :param items: how many of them there are; None: some.
+    """
+    assert status == 200, document
+    [found, *_] = json.loads(document).values()
+    assert found and (items is None or len(found) == items), len(found)
+
+
+def main(arguments=None):
+    return report.main(figures, arguments)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

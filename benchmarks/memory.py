@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a manager and an API have in memory, on a database with very many hosts and promises.
+
+``python -m benchmarks.memory``: each is a program of its own, with RabbitMQ between them where it
+is installed, else both are one; it is measured when leases were read, listed and created.
+"""
+import contextlib
+import datetime
+import pathlib
+import sys
+import tempfile
+
+from benchmarks import broker
+from benchmarks import callers
+from benchmarks import fill
+from benchmarks import programs
+from benchmarks import report
+from benchmarks import worlds
+
+HOSTS, EACH, LEASES = 10_000, 50, 10_000
+CREATED, READ = 100, 100
+GOAL_MANAGER_MB, GOAL_API_MB = 300, 150
+
+
+def figures(form):
+    """Yield the Figures; none in the short form, as the database takes its time to fill."""
+    if form == 'short':
+        return
+    with worlds.emptied() as database, tempfile.TemporaryDirectory() as folder, \
+            contextlib.ExitStack() as stack:
+        filled(database)
+        words = f'{HOSTS:,} hosts, {HOSTS * EACH:,} allocations, {database.dialect}'
+        url = database.engine.url.render_as_string(hide_password=False)
+        if not broker.is_installed():
+            program, port = stack.enter_context(programs.standalone(folder, url))
+            worked(port)
+            yield report.Figure(11, f'manager and API in one process, {words}',
+                                program.memory_mb(), 'MB', goal=GOAL_MANAGER_MB + GOAL_API_MB)
+            return
+        transport = stack.enter_context(broker.running(pathlib.Path(folder)))
+        path, port = programs.configured(folder, url, f'transport_url = {transport}')
+        manager = stack.enter_context(programs.manager(folder, path))
+        api = stack.enter_context(programs.api(folder, path, port))
+        worked(port)
+        yield report.Figure(11, f'manager, {words}', manager.memory_mb(), 'MB',
+                            goal=GOAL_MANAGER_MB)
+        yield report.Figure(11, f'API, {words}', api.memory_mb(), 'MB', goal=GOAL_API_MB)
+
+
+def filled(database):
+    """Write hosts, what is promised of them, and leases that are over."""
+    fill.hosts(database, HOSTS)
+    fill.allocations(database, EACH)
+    fill.ended_leases(database, LEASES, HOSTS)
+    worlds.analyzed(database)
+
+
+def worked(port):
+    """Let an API and its manager do something of each kind."""
+    tomorrow = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
+    requests = [('POST', '/v1/leases', callers.body(
+        name='bench', start=f'{tomorrow:%Y-%m-%dT%H:%M:%SZ}', duration='30m', reservations=[
+            {'resource_type': 'physical:host', 'min': 1, 'max': 1}])) for _ in range(CREATED)]
+    requests += [('GET', path, b'') for path in ('/v1/leases?limit=1000', '/v1/os-hosts?limit=1000')
+                 for _ in range(READ)]
+    answers, _ = callers.many(port, 4, requests)
+    statuses = {status for _, status, _ in answers}
+    # With the hosts of this hour all promised, a lease may be refused.
+    assert statuses <= {200, 201, 409} and 200 in statuses, statuses
+
+
+def main(arguments=None):
+    return report.main(figures, arguments)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

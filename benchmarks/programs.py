@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Climate's own programs, started for a while on a database that was filled before."""
+import contextlib
+import dataclasses
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+_LIMIT_SECONDS = 180
+_CHECKOUT = pathlib.Path(__file__).resolve().parents[1]
+_MAIN = 'import sys; from climate.cmd import {0}; sys.exit({0}.main())'
+_CONF = """\
+[DEFAULT]
+plugins = physical:host
+{more}
+[api]
+port = {port}
+auth_strategy = noauth
+[cloud]
+driver = simulated
+[simulated]
+state = {folder}/cloud.sqlite
+[database]
+connection = {url}
+[manager]
+minutes_before_end_lease = 0
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A program that runs.
+
+    :ivar ready_seconds: how long it took from its start until it was ready.
+    """
+
+    pid: int
+    ready_seconds: float
+
+    def memory_mb(self):
+        """What it and its children have in memory, in MB."""
+        return sum(_resident_kb(pid) for pid in (self.pid, *_below(self.pid))) / 1024
+
+
+def configured(folder, url, more=''):
+    """(the path of a configuration for these programs, the port of its API).
+
+    :param more: lines of the group [DEFAULT].
+    """
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        port = free.getsockname()[1]
+    path = pathlib.Path(folder) / 'climate.conf'
+    path.write_text(_CONF.format(folder=folder, port=port, more=more,
+                                 url=str(url).replace('%', '%%')))
+    return path, port
+
+
+@contextlib.contextmanager
+def running(name, path, folder, is_ready):
+    """A Program, by the name of its module in `climate.cmd`, from when it is ready to the end.
+
+    :param is_ready: says so of what it has written to its log and its output.
+    """
+    written = pathlib.Path(folder) / f'{name}-{time.monotonic_ns()}.log'
+    environ = {**os.environ, 'PYTHONPATH': str(_CHECKOUT), 'CLIMATE_STATE': str(folder),
+               'CLIMATE_STANDALONE_FILE': f'{folder}/standalone.json'}
+    with written.open('w') as output:
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, '-c', _MAIN.format(name), '--config-file', str(path),
+             '--log-file', str(written)], stdout=output, stderr=output, env=environ,
+            cwd=folder, start_new_session=True)
+        try:
+            while not is_ready(written.read_text()):
+                assert process.poll() is None, f'{name} ended: {written.read_text()[-2000:]}'
+                assert time.monotonic() < began + _LIMIT_SECONDS, f'{name} is not ready in time.'
+                time.sleep(0.01)
+            yield Program(process.pid, time.monotonic() - began)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                # Of the group that this one began: nothing else is in it.
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def standalone(folder, url):
+    """(the Program of API and manager in one process, its port)."""
+    path, port = configured(folder, url)
+    with running('standalone', path, folder, lambda text: 'Climate listens' in text) as program:
+        yield program, port
+
+
+@contextlib.contextmanager
+def manager(folder, path):
+    """The Program of a manager."""
+    with running('manager', path, folder, lambda text: ': ready' in text) as program:
+        yield program
+
+
+@contextlib.contextmanager
+def api(folder, path, port):
+    """The Program of an API, which listens at that port."""
+    with running('api', path, folder, lambda _text: _listens(port)) as program:
+        yield program
+
+
+@contextlib.contextmanager
+def distributed(folder, url, transport, managers=1):
+    """(the Program of an API, its port), which reaches so many managers over the bus."""
+    path, port = configured(folder, url, f'transport_url = {transport}')
+    with contextlib.ExitStack() as stack:
+        for _ in range(managers):
+            stack.enter_context(manager(folder, path))
+        yield stack.enter_context(api(folder, path, port)), port
+
+
+def _listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(('127.0.0.1', port)) == 0
+
+
+def _resident_kb(pid):
+    for line in pathlib.Path(f'/proc/{pid}/status').read_text().splitlines():
+        if line.startswith('VmRSS:'):
+            return int(line.split()[1])
+    return 0
+
+
+def _below(pid):
+    """The ids of the processes that a process has started, and that those have."""
+    for each in pathlib.Path(f'/proc/{pid}/task').glob('*/children'):
+        for child in each.read_text().split():
+            yield int(child)
+            yield from _below(int(child))
