@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked of the future: in the query of a GET, or in the same words in a body."""
+import dataclasses
+
 from climate import errors
 from climate.api import body
 from climate.api import schemas
@@ -24,6 +26,18 @@ def of_query(request):
     data = {name: _value(name, text) for name, text in asked.items()}
     body.check(data, schemas.AVAILABILITY)
     return _query(data)
+
+
+def of_body(request, conf):
+    """The ``availability.Query`` of POST /v1/availability: the same, and how much is to be held.
+
+    :raises BadRequest: it is not as the schema wants it; the error names the field.
+    """
+    data = body.read(request, schemas.AVAILABILITY_HOLD, conf.max_body_bytes)
+    hold = schemas.AVAILABILITY_HOLD[1]['properties']['hold']['default']
+    return dataclasses.replace(
+        _query(data), hold=data.get('hold', hold), hold_seconds=conf.offer_seconds,
+        hold_most=conf.offers_per_project)
 
 
 def _value(name, text):

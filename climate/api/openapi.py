@@ -75,7 +75,9 @@ def document(plugins):
                 'get': _operation('Ask whether a project may use a reservation now, and where',
                                   query=[{**_query('project_id'), 'required': True}])},
             '/availability': {
-                'get': _operation('Ask when reservations could be had', query=_asked())},
+                'get': _operation('Ask when reservations could be had', query=_asked()),
+                'post': _operation('Ask the same, and hold what is offered',
+                                   schemas.AVAILABILITY_HOLD[1], 201)},
             '/services': {'get': _operation('List the managers and whether they live')},
             '/os-hosts': {
                 'get': _operation('List enrolled hosts', query=_paging()),

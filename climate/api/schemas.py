@@ -125,8 +125,18 @@ _AVAILABILITY = {
     'additionalProperties': False,
 }
 
-#: Of a query and of a body alike.
+_HOLD = {
+    **_AVAILABILITY,
+    'properties': {
+        **_AVAILABILITY['properties'],
+        'hold': {'type': 'integer', 'minimum': 1, 'maximum': 5, 'default': 1,
+                 'description': 'How many of the offers are held.'},
+    },
+}
+
+#: Of a query; the body has one more.
 AVAILABILITY = _AVAILABILITY
+AVAILABILITY_HOLD = (_HOLD, _HOLD)
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE, _HOST_CREATE)

@@ -90,6 +90,11 @@ class Http:
         found.etag = response.headers.get('ETag')
         return found
 
+    def document(self, response: requests.Response, key: str) -> dict[str, typing.Any]:
+        """All of an answer that has `key`."""
+        _document(response, key)
+        return typing.cast('dict[str, typing.Any]', response.json())
+
     def pages(self, path: str, key: str, query: Mapping[str, typing.Any] | None = None
               ) -> Iterator[Record]:
         """The elements under `key`, page after page, each page asked for when it is needed."""

@@ -6,6 +6,7 @@ from keystoneauth1 import adapter
 
 from climate.client import addresses
 from climate.client import allocations
+from climate.client import availability
 from climate.client import compute
 from climate.client import hosts
 from climate.client import http
@@ -47,6 +48,7 @@ class Client:
         self.leases = leases.Leases(self.http)
         self.hosts = hosts.Hosts(self.http)
         self.properties = properties.Properties(self.http, self.hosts)
+        self.availability = availability.Availability(self.http)
         self.allocations = allocations.Allocations(self.http)
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
             nova, clock, lambda: addresses.of_compute(nova, transport))))

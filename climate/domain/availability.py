@@ -12,7 +12,8 @@ class Query:
     """When can these reservations be had together for `duration_seconds`?
 
     The whole time lies from `earliest` (None: now) to `latest` (None: a month later). `limit` is
-    how many openings are answered at most, `hold` how many of them are to be held.
+    how many openings are answered at most. `hold` of them are to be held, for `hold_seconds` each,
+    as long as the project holds no more than `hold_most`.
     """
 
     reservations: tuple[records.ReservationRequest, ...]
@@ -21,6 +22,8 @@ class Query:
     latest: records.Moment | None = None
     limit: int = 5
     hold: int = 0
+    hold_seconds: int = 0
+    hold_most: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,7 +18,19 @@ class AvailabilityController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp):
         base.refuse_lenient(req, 'What is free is told')
+        self._parts.policy.authorize(hooks.caller(req), rules.GET)
+        return self._found(req, asking.of_query(req))
+
+    @pecan.expose('json')
+    def post(self, req, resp):
+        base.refuse_lenient(req, 'What is free is told')
+        self._parts.policy.authorize(hooks.caller(req), rules.POST)
+        answer = self._found(req, asking.of_body(req, self._parts.conf.api))
+        if any(each['id'] is not None for each in answer['offers']):
+            resp.status = 201
+        return answer
+
+    def _found(self, req, query):
         caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.GET)
-        answer = self._parts.manager.find_availability(caller, asking.of_query(req))
+        answer = self._parts.manager.find_availability(caller, query)
         return offering.shown(answer, self._parts.policy.allows(caller, rules.GET_NAMES))

@@ -4,6 +4,7 @@
 TABLE = {
     'allocation list': 'climate.client.commands.allocation:ListAllocations',
     'allocation show': 'climate.client.commands.allocation:ShowAllocation',
+    'availability': 'climate.client.commands.availability:FindAvailability',
     'host create': 'climate.client.commands.host:CreateHost',
     'host delete': 'climate.client.commands.host:DeleteHosts',
     'host list': 'climate.client.commands.host:ListHosts',

@@ -13,6 +13,7 @@ from climate.client.commands import base
 from climate.client.commands import lease_view
 from climate.client.commands import new_lease
 from climate.client.commands import waits
+from climate.client.commands import what
 
 
 class CreateLease(new_lease.NewLeaseCommand):
@@ -24,7 +25,10 @@ class CreateLease(new_lease.NewLeaseCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('name', metavar='NAME', help='Name of the new lease.')
-        _add_what(parser)
+        what.add(parser)
+        parser.add_argument('--offer', metavar='ID',
+                            help='Take an offer that is held for the project; it says what is '
+                                 'reserved and when.')
         self.add_when(parser)
         acquiring.add(parser)
         return parser
@@ -35,7 +39,8 @@ class CreateLease(new_lease.NewLeaseCommand):
             _refuse_beside_offer(parsed_args)
             return self.made(parsed_args, self.client.leases.create(
                 parsed_args.name, offer=parsed_args.offer, **new_lease.beside(parsed_args)))
-        asked_for, when = _asked_for(parsed_args), new_lease.when(parsed_args)
+        asked_for = what.asked(parsed_args, '; or --offer ID')
+        when = new_lease.when(parsed_args)
         acquire = acquiring.asked(parsed_args)
         return self.made(parsed_args, self.client.leases.create(
             parsed_args.name, reservations=asked_for, acquire=acquire, **when))
@@ -200,22 +205,6 @@ class WaitLease(base.Silent, waits.LeaseCommand):
         self.wait(lease_id, parsed_args.status, parsed_args.timeout)
 
 
-def _add_what(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--hosts', metavar='COUNT', type=arguments.count,
-                        help='Reserve so many whole hosts: 2, or 1-4 for at least 1, at most 4. '
-                             'Any --reservation comes beside them.')
-    parser.add_argument('--require', metavar='CONDITION', action='append', default=[],
-                        type=arguments.requirement,
-                        help="What each of the hosts must have: 'vcpus>=16'. Repeatable: all "
-                             'must hold.')
-    parser.add_argument('--reservation', metavar='type=TYPE,KEY=VALUE,...', action='append',
-                        default=[], type=arguments.reservation, dest='reservations',
-                        help=f'Reserve by type: {arguments.RESERVATION_EXAMPLE}. Repeatable.')
-    parser.add_argument('--offer', metavar='ID',
-                        help='Take an offer that is held for the project; it says what is reserved '
-                             'and when.')
-
-
 def _refuse_beside_offer(parsed_args: argparse.Namespace) -> None:
     said = {'--hosts': parsed_args.hosts, '--require': parsed_args.require,
             '--reservation': parsed_args.reservations, '--start': parsed_args.start,
@@ -225,17 +214,3 @@ def _refuse_beside_offer(parsed_args: argparse.Namespace) -> None:
     if wrong:
         raise errors.BadValue('--offer says what is reserved and when: leave out '
                               f'{", ".join(wrong)}, or --offer.')
-
-
-def _asked_for(parsed_args: argparse.Namespace) -> list[dict[str, typing.Any]]:
-    found = list(parsed_args.reservations)
-    if parsed_args.require and found and not parsed_args.hosts:
-        raise errors.BadValue('--require tells what the hosts of --hosts must have; for a '
-                              f'--reservation write it there: {arguments.RESERVATION_EXAMPLE}.')
-    if parsed_args.hosts or parsed_args.require:
-        found.append(arguments.hosts_reservation(parsed_args.hosts or (1, 1),
-                                                 parsed_args.require))
-    if not found:
-        raise errors.BadValue('What to reserve? Give --hosts 2, or --reservation '
-                              f'{arguments.RESERVATION_EXAMPLE}; or --offer ID.')
-    return found

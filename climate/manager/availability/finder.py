@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The use case: when what somebody asks for can be had, and what can be had instead."""
+import dataclasses
 import datetime
 
 from oslo_utils import uuidutils
@@ -11,6 +12,7 @@ from climate.domain import records
 from climate.manager import booking
 from climate.manager import drafts
 from climate.manager import moments
+from climate.manager import offers
 from climate.manager.availability import near
 from climate.manager.availability import search
 from climate.manager.availability import telling
@@ -24,62 +26,124 @@ _LAST_YEAR = 9000
 
 
 class Finder:
-    """Looks into the future, and writes nothing."""
+    """Looks into the future; what is to be held of what it finds is held."""
 
     def __init__(self, core):
         self._core = core
         self._drafts = drafts.Drafts(core)
-        self._booking = booking.Booking(core, _LEEWAY)
+        self._offers = offers.Offers(core)
 
     def find(self, context, query):
         """The Answer to an ``availability.Query``.
 
         :raises BadRequest: the query is wrong; the error names the field.
         :raises ServerLeased: another reservation leases a server of it.
+        :raises TooManyOffers: the project may hold none of the openings.
         """
         now = self._core.clock()
         duration = datetime.timedelta(seconds=query.duration_seconds)
         window = _window(query, duration, now)
         lease, wishes = self._drafts.draft(
             context, uuidutils.generate_uuid(), _request(query, window, now), now)
+        # Nobody waits for an offer that nobody may take any more.
+        self._offers.expire(now)
+        planner = booking.Booking(self._core, max(
+            _LEEWAY, datetime.timedelta(seconds=query.hold_seconds)))
         with self._core.database.reader() as connection:
-            found = self._search(connection, wishes, window, now)
-            teller = telling.Teller(self._core, connection, lease.reservations)
-            openings = self._openings(teller, wishes, found, duration, query.limit, now)
-            considered = teller.considered(found, duration)
-            near_by = () if openings else self._alternatives(connection, wishes, found, duration,
-                                                             now)
+            found = self._search(connection, planner, wishes, window, now)
+            openings = found.openings(duration, query.limit)
+            considered = telling.Teller(self._core, connection).considered(
+                lease.reservations, found, duration)
+            near_by = () if openings else self._alternatives(connection, planner, found, wishes,
+                                                             duration, now)
+        chosen = _planned(planner, wishes, openings, duration, now)
+        held = self._held(context, query, lease.reservations, wishes, chosen, now)
+        with self._core.database.reader() as connection:
+            teller = telling.Teller(self._core, connection)
+            told = tuple(_opening(teller, lease.reservations, *each)
+                         for each in zip(chosen, held, strict=True))
         return availability.Answer(
             earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,
-            openings=openings, considered=considered, alternatives=near_by,
-            complete=found.complete)
+            openings=told, considered=considered, alternatives=near_by, complete=found.complete)
 
-    def _search(self, connection, wishes, window, now):
-        return search.Search(self._core, connection, wishes,
-                             self._booking.terms(wishes, window, now), window)
+    def _search(self, connection, planner, wishes, window, now):
+        return search.Search(self._core, connection, wishes, planner.terms(wishes, window, now),
+                             window)
 
-    def _openings(self, teller, wishes, found, duration, limit, now):
-        openings = []
-        for each in found.openings(duration, limit):
-            span = interval.Interval(each.start, each.start + duration)
-            try:
-                chosen = self._booking.plan(wishes, span, now)
-            except errors.NotEnough:
-                # Somebody was faster since the promises were read.
-                continue
-            openings.append(availability.Opening(
-                start=span.start, end=span.end, last_start=each.last,
-                shares=teller.shares(chosen)))
-        return tuple(openings)
-
-    def _alternatives(self, connection, wishes, found, duration, now):
+    def _alternatives(self, connection, planner, found, wishes, duration, now):
         # From the first start on that was not looked at.
         start = found.window.end - duration + interval.RESOLUTION
         window = interval.Interval(start, start + _FARTHEST + duration)
-        beyond = self._search(connection, wishes, window, now)
+        beyond = self._search(connection, planner, wishes, window, now)
         every = (near.shorter(found, duration), near.fewer(found, duration),
                  near.later(beyond, duration))
         return tuple(each for each in every if each is not None)
+
+    def _held(self, context, query, reservations, wishes, chosen, now):
+        """The Offer of each of the Plans `chosen`, or None where it is not held.
+
+        It is not where it had to be of what an offer before it holds, or somebody was faster.
+
+        :raises TooManyOffers: the project may hold none of them.
+        """
+        count = query.hold if query.hold_seconds and query.hold_most else 0
+        held = []
+        for plan in chosen[:count]:
+            ids = {each.id: uuidutils.generate_uuid() for each in reservations}
+            try:
+                held.append(self._offers.hold(
+                    context,
+                    [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
+                     for each in wishes],
+                    [dataclasses.replace(each, id=ids[each.id]) for each in reservations],
+                    plan.span, now,
+                    [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
+                     for each in plan.promises],
+                    seconds=query.hold_seconds, most=query.hold_most))
+            except (errors.NotEnough, errors.LostRace):
+                held.append(None)
+            except errors.TooManyOffers:
+                if not any(held):
+                    raise
+                break
+        return [*held, *[None] * (len(chosen) - len(held))]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What would be booked: the Allocations `promises` during `span`, at latest from `last` on."""
+
+    span: interval.Interval
+    last: datetime.datetime
+    promises: list
+
+
+def _planned(planner, wishes, openings, duration, now):
+    """The Plans of openings, a list of ``calendar.Opening``."""
+    found = []
+    for each in openings:
+        span = interval.Interval(each.start, each.start + duration)
+        try:
+            found.append(Plan(span, each.last, planner.plan(wishes, span, now)))
+        except errors.NotEnough:
+            # Somebody was faster since the promises were read.
+            continue
+    return found
+
+
+def _opening(teller, reservations, plan, offer):
+    """The Opening of a Plan, and of the Offer by which it is held, if it is."""
+    promises = plan.promises
+    if offer is not None:
+        # It has ids of its own, in the same order.
+        ids = dict(zip((each.id for each in offer.request), (each.id for each in reservations),
+                       strict=True))
+        promises = [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
+                    for each in offer.promises]
+    return availability.Opening(
+        start=plan.span.start, end=plan.span.end, last_start=plan.last,
+        shares=teller.shares(reservations, promises),
+        id=offer and offer.id, held_until=offer and offer.held_until)
 
 
 def _window(query, duration, now):

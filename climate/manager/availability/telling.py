@@ -9,24 +9,23 @@ from climate.manager import criteria
 
 
 class Teller:
-    """Tells of the resources of some reservations."""
+    """Tells of resources, for as long as the connection is open."""
 
-    def __init__(self, core, connection, reservations):
+    def __init__(self, core, connection):
         self._core, self._connection = core, connection
-        self._reservations = reservations
         self._hidden = {}
 
-    def shares(self, chosen):
-        """The Share of each reservation in `chosen`, a list of Allocations."""
+    def shares(self, reservations, chosen):
+        """The Share of each of the reservations in `chosen`, a list of Allocations."""
         found = {each.id: each for each in resources.enrolled(
             self._connection, {given.resource_id for given in chosen})}
         return tuple(self._share(each, [given for given in chosen
                                         if given.reservation_id == each.id], found)
-                     for each in self._reservations)
+                     for each in reservations)
 
-    def considered(self, search, duration):
-        """The Considered of each wish of a Search."""
-        types = {each.id: each.resource_type for each in self._reservations}
+    def considered(self, reservations, search, duration):
+        """The Considered of each wish of a Search for the reservations."""
+        types = {each.id: each.resource_type for each in reservations}
         return tuple(
             self._considered(types[wish.reservation_id], wish.need,
                              search.boards[wish.need.pool].resources, len(search.matching[place]),

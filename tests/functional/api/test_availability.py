@@ -128,3 +128,73 @@ def test_what_is_said_twice_is_refused(api):
                                   '/v1/availability?duration=%FF&reservations=[]'])
 def test_an_odd_url_is_no_fault_of_the_service(api, path):
     assert api.get(path, version='1.1').status_int in (400, 404, 405)
+
+
+@pytest.fixture
+def hold(api):
+    """Asks in a body for what is to be held; returns the answer."""
+    def post(token=builders.DEMO, **fields):
+        return api.post('/v1/availability', {'reservations': [HOST], 'duration': '2h', **fields},
+                        token=token, version='1.1')
+    return post
+
+
+def test_what_is_offered_is_held_and_a_lease_takes_it(hold, ask, api, manager):
+    manager.enrol(1)
+    answer = hold()
+    assert answer.status_int == 201
+    offer = answer.json['offers'][0]
+    assert offer['held_until'] == '2030-05-01T12:02:00Z'
+    assert offer['reservations'][0]['resources'][0]['count'] == 1
+    assert ask(token=builders.STRANGER).json['offers'][0]['start'] == '2030-05-01T14:00:00Z'
+    made = api.post('/v1/leases', {'name': 'x', 'offer': offer['id']}, version='1.1')
+    assert made.status_int == 201
+    assert made.json['lease']['reservations'][0]['resources'] == ['1']
+    assert (made.json['lease']['start'], made.json['lease']['end']) == (
+        offer['start'], offer['end'])
+
+
+def test_offers_are_held_beside_each_other_where_there_is_room(hold, manager):
+    manager.enrol(2)
+    manager.create(builders.a_lease())
+    two = {**HOST, 'max': 2}
+    # At noon one host is free and from one o'clock on both, of which the first offer has one.
+    found = hold(reservations=[two], hold=2).json['offers']
+    assert [each['id'] is not None for each in found] == [True, False]
+    [first, *others] = hold(earliest='2030-05-02 12:00', reservations=[HOST], hold=1).json['offers']
+    assert first['id'] is not None
+    assert others == []
+
+
+def test_an_offer_that_nobody_took_is_offered_again(hold, ask, manager):
+    manager.enrol(1)
+    hold()
+    manager.clock.advance(builders.seconds(121))
+    assert ask().json['offers'][0]['start'] == '2030-05-01T12:02:01Z'
+
+
+def test_a_project_holds_no_more_than_it_may(hold, conf, manager):
+    conf.set_override('offers_per_project', 1, group='api')
+    manager.enrol(3)
+    assert hold().status_int == 201
+    answer = hold()
+    assert (answer.status_int, answer.json['error_name']) == (409, 'too_many_offers')
+
+
+def test_nothing_is_held_where_that_is_switched_off_or_nothing_fits(hold, conf, manager):
+    manager.enrol(1)
+    answer = hold(reservations=[{**HOST, 'min': 2, 'max': 2}])
+    assert (answer.status_int, answer.json['offers']) == (200, [])
+    conf.set_override('offer_seconds', 0, group='api')
+    answer = hold()
+    assert (answer.status_int, answer.json['offers'][0]['id']) == (200, None)
+
+
+@pytest.mark.parametrize(('fields', 'named'), [
+    ({'hold': 0}, 'hold'), ({'hold': 6}, 'hold'), ({'hold': 'one'}, 'hold'),
+    ({'limit': '5'}, 'limit'), ({'reservations': '[]'}, 'reservations'), ({'name': 'x'}, 'name')],
+    ids=str)
+def test_a_body_that_cannot_be_read_is_refused_by_name(hold, fields, named):
+    answer = hold(**fields)
+    assert answer.status_int == 400
+    assert named in answer.json['error_message']

@@ -53,7 +53,7 @@ def test_each_operation_has_answers_and_whole_parameters(document):
 def test_each_body_has_a_schema_that_is_one(document):
     bodies = [operation['requestBody'] for _, _, operation in operations(document)
               if 'requestBody' in operation]
-    assert len(bodies) == 6
+    assert len(bodies) == 7
     for body in bodies:
         jsonschema.Draft202012Validator.check_schema(
             body['content']['application/json']['schema'])

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command that says when something is free."""
+import argparse
+from collections.abc import Mapping
+from collections.abc import Sequence
+import datetime
+import typing
+
+from climate.client import errors
+from climate.client import times
+from climate.client.commands import arguments
+from climate.client.commands import base
+from climate.client.commands import columns
+from climate.client.commands import what
+
+# So wide is the line of time of each offer.
+_WIDTH = 60
+
+
+class Shares(columns.Lines):
+    """What each reservation gets: how many, and what they are like."""
+
+    @staticmethod
+    def line(element: Mapping[str, typing.Any]) -> str:
+        groups = [' '.join([f'{group["count"]} with', *(
+            f'{name}={value}' for name, value in group['properties'].items()),
+            *([f'({", ".join(group["names"])})'] if group.get('names') else [])])
+            for group in element['resources']]
+        return '\n  '.join([f'{element["count"]} x {element["resource_type"]}', *groups])
+
+
+class FindAvailability(base.Lister):
+    """Say when reservations could be had, and what they would get."""
+
+    example = 'availability --hosts 1-4 --require gpu=True --duration 2h --timeline --hold'
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        what.add(parser)
+        parser.add_argument('--duration', metavar='SPAN', type=arguments.span, required=True,
+                            help=f'For how long: {times.SPAN_HELP}.')
+        parser.add_argument('--earliest', metavar='TIME', type=arguments.moment,
+                            help=f'Not before: {times.MOMENT_HELP}. Default: now.')
+        parser.add_argument('--latest', metavar='TIME', type=arguments.moment,
+                            help='Over by then. Default: it starts within 30 days.')
+        parser.add_argument('--limit', metavar='COUNT', type=arguments.positive,
+                            help='At most so many offers, up to 20. Default: 5.')
+        parser.add_argument('--hold', metavar='COUNT', nargs='?', const=1,
+                            type=arguments.positive,
+                            help='Hold the first offer, or the first COUNT of them, up to 5; '
+                                 '"lease create --offer ID" takes one.')
+        parser.add_argument('--timeline', action='store_true',
+                            help='Draw when each of them is, below the table.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        asked: dict[str, typing.Any] = {name: getattr(parsed_args, name) for name in (
+            'duration', 'earliest', 'latest', 'limit')}
+        # Read before the client is asked for, which logs in.
+        reservations = what.asked(parsed_args)
+        found = (self.client.availability.find(reservations, **asked) if parsed_args.hold is None
+                 else self.client.availability.hold(reservations, **asked,
+                                                    count=parsed_args.hold))
+        if not found['offers']:
+            raise errors.ClientError(_nothing(found))
+        self._offers = found['offers']
+        names = ('start', 'end', 'last_start', 'reservations')
+        if parsed_args.hold is not None:
+            names = ('id', 'held_until', *names)
+        return names, [tuple(_cell(name, each[name]) for name in names) for each in found['offers']]
+
+    def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
+                       data: typing.Any) -> int:
+        code = super().produce_output(parsed_args, column_names, data)
+        # What programs read is left as it is.
+        if parsed_args.timeline and parsed_args.formatter == 'table':
+            self.app.stdout.write('\n'.join(timeline(self._offers)) + '\n')
+        return typing.cast(int, code)
+
+
+def timeline(offers: Sequence[Mapping[str, typing.Any]]) -> list[str]:
+    """Lines: when each of the offers is, from the start of the first to the end of the last."""
+    now = times.utcnow()
+    spans = [tuple(times.moment(each[name], now) for name in ('start', 'end', 'last_start'))
+             for each in offers]
+    first, last = min(start for start, _, _ in spans), max(end for _, end, _ in spans)
+
+    def place(moment: datetime.datetime) -> int:
+        return min(_WIDTH, int((moment - first) / (last - first) * _WIDTH))
+
+    lines = [f'{times.for_people(times.iso(first))} to {times.for_people(times.iso(last))}']
+    for number, (start, end, latest) in enumerate(spans, 1):
+        begin = min(place(start), _WIDTH - 1)
+        stop = max(place(end), begin + 1)
+        # It may be moved so far.
+        room = max(place(latest + (end - start)), stop)
+        bar = '=' * (stop - begin) + '.' * (room - stop)
+        lines.append(f'{number:2} |{" " * begin}{bar:{_WIDTH - begin}}|')
+    return [*lines, '   = the lease   . as much is free, should it begin later']
+
+
+def _cell(name: str, value: typing.Any) -> typing.Any:
+    if name == 'reservations':
+        return Shares(value)
+    return value or '' if name == 'id' else columns.Time(value)
+
+
+def _nothing(found: Mapping[str, typing.Any]) -> str:
+    """Why there is no offer, and what could be had instead."""
+    lines = ['There is no time at which it fits.', *found['reasons']]
+    for each in found['alternatives']:
+        length = times.in_words(datetime.timedelta(seconds=each['duration']))
+        counts = ' and '.join(str(count) for count in each['counts'])
+        lines.append(f'{each["kind"].capitalize()}: {counts} for {length} from '
+                     f'{times.for_people(each["start"])}.')
+    if not found['complete']:
+        lines.append('There were more moments than are looked at: say a nearer --latest.')
+    return '\n'.join(lines)
