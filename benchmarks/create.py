@@ -8,6 +8,7 @@ are for the same hour, so that all want the same hosts first.
 """
 import contextlib
 import datetime
+import itertools
 import json
 import pathlib
 import random
@@ -109,7 +110,7 @@ def no_overlap(database, leases):
             sa.select(given.c.resource_id, given.c.start, given.c.end)
             .order_by(given.c.resource_id, given.c.start)).all()
     assert len(rows) == leases, len(rows)
-    for (one, _, end), (other, start, _) in zip(rows, rows[1:], strict=False):
+    for (one, _, end), (other, start, _) in itertools.pairwise(rows):
         assert one != other or end <= start, (one, start)
 
 
