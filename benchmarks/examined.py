@@ -71,7 +71,7 @@ def _explained(connection, statement, parameters):
     Small tables are read whole because that is quick. What counts is what happens when they have
     grown, so an index is taken wherever there is one.
     """
-    writes = connection.get_execution_options().get('climate_writes')
+    writes = not connection.connection.autocommit
     with connection.connection.cursor() as cursor:
         cursor.execute('SAVEPOINT examined' if writes else 'SELECT 1')
         cursor.execute('SET enable_seqscan = off')
