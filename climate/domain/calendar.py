@@ -93,8 +93,8 @@ def openings(found: Starts, least: int, most: int, first: Moment, limit: int) ->
     """The best Openings from `first` on, by their start; `limit` at most.
 
     Whoever waits longer gets more: each has more resources than those before it, up to `most`.
-    Where these are too many, the one with the most is the last. Where they are too few, the next
-    ones follow that have as many as the last.
+    Where these are too many, the one with the most is the last; a single one is the first. Where
+    they are too few, the next ones follow that have as many as the last.
     """
     chosen: list[Opening] = []
     after, wanted = first, least
@@ -103,7 +103,7 @@ def openings(found: Starts, least: int, most: int, first: Moment, limit: int) ->
         chosen.append(Opening(moment, found.until(count, moment), count))
         after, wanted = moment, count + 1
     if len(chosen) > limit:
-        return [*chosen[:limit - 1], chosen[-1]]
+        return [*chosen[:limit - 1], chosen[-1]] if limit > 1 else chosen[:1]
     while chosen and len(chosen) < limit:
         best = chosen[-1]
         again = found.next(best.count, best.last + interval.RESOLUTION)

@@ -82,7 +82,8 @@ class Finder:
     def _held(self, context, query, reservations, wishes, chosen, now):
         """The Offer of each of the Plans `chosen`, or None where it is not held.
 
-        It is not where it had to be of what an offer before it holds, or somebody was faster.
+        Where an offer before it holds some of it, or somebody was faster, it is of what is left; it
+        is not held where that is too little.
 
         :raises TooManyOffers: the project may hold none of them.
         """

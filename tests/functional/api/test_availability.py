@@ -160,10 +160,14 @@ def test_offers_are_held_beside_each_other_where_there_is_room(hold, manager):
     two = {**HOST, 'max': 2}
     # At noon one host is free and from one o'clock on both, of which the first offer has one.
     found = hold(reservations=[two], hold=2).json['offers']
-    assert [each['id'] is not None for each in found] == [True, False]
+    assert [each['id'] is not None for each in found] == [True, True]
+    assert [each['reservations'][0]['resources'][0]['count'] for each in found] == [1, 1]
     [first, *others] = hold(earliest='2030-05-02 12:00', reservations=[HOST], hold=1).json['offers']
     assert first['id'] is not None
     assert others == []
+    both = {**HOST, 'min': 2, 'max': 2}
+    [together] = hold(earliest='2030-05-03 12:00', reservations=[both], limit=1).json['offers']
+    assert together['id'] is not None
 
 
 def test_an_offer_that_nobody_took_is_offered_again(hold, ask, manager):
