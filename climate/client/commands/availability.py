@@ -64,7 +64,7 @@ class FindAvailability(base.Lister):
         if not found['offers']:
             raise errors.ClientError(_nothing(found))
         self._offers = found['offers']
-        names = ('start', 'end', 'last_start', 'reservations')
+        names: tuple[str, ...] = ('start', 'end', 'last_start', 'reservations')
         if parsed_args.hold is not None:
             names = ('id', 'held_until', *names)
         return names, [tuple(_cell(name, each[name]) for name in names) for each in found['offers']]
