@@ -36,8 +36,8 @@ def get(connection, project_id, offer_id, locked=False):
     :param locked: lock its row until the transaction ends.
     :raises OfferNotFound: the project has none of that id.
     """
-    statement = sa.select(*_COLUMNS).where(OFFERS.c.id == offer_id,
-                                           OFFERS.c.project_id == project_id)
+    statement = sa.select(OFFERS).where(OFFERS.c.id == offer_id,
+                                        OFFERS.c.project_id == project_id)
     rows = connection.execute(statement.with_for_update() if locked else statement).all()
     if not rows:
         raise errors.OfferNotFound(offer_id=offer_id)
@@ -68,7 +68,7 @@ def were_over(connection, since, until):
 
 def lock(connection, ids):
     """Those of the offers that are there, whole and locked."""
-    rows = connection.execute(sa.select(*_COLUMNS).where(OFFERS.c.id.in_(list(ids)))
+    rows = connection.execute(sa.select(OFFERS).where(OFFERS.c.id.in_(list(ids)))
                               .order_by(OFFERS.c.id).with_for_update()).all()
     return _whole(connection, rows)
 
@@ -105,4 +105,4 @@ def _whole(connection, rows):
 def _record(row):
     values = {column.name: row._mapping[column.name] for column in _COLUMNS}
     values['request'] = tuple(records.ReservationRequest(**each) for each in row.request)
-    return records.Offer(**values)
+    return records.Offer(**values, held=row.place is not None)

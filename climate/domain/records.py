@@ -276,7 +276,7 @@ class Offer:
     """What a project may have from `start` to `end`, held for it until `held_until`.
 
     Each part of `request` is as it was validated, with the id that its reservation gets when the
-    offer is taken; `promises` are the Allocations to these, none once nothing is held any more.
+    offer is taken; `promises` are the Allocations to these, none once nothing is `held` any more.
     """
 
     id: str
@@ -288,6 +288,7 @@ class Offer:
     held_until: Moment
     created_at: Moment
     promises: tuple[Allocation, ...] = ()
+    held: bool = True
 
     @property
     def span(self) -> interval.Interval:

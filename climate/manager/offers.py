@@ -150,9 +150,7 @@ class Taking:
 
         def taken(connection, chosen):
             current = offers.get(connection, offer.project_id, offer.id, locked=True)
-            if len(current.promises) < len(chosen):
-                # By the clock of another manager its time is over.
-                raise _expired(offer)
+            _refuse_expired(current, self._now)
             offers.delete(connection, [current])
             return write(connection, lease, chosen)
         try:
@@ -185,9 +183,9 @@ def _free_place(held, most):
 def _refuse_expired(offer, now):
     """Nothing, where what the offer holds can be had.
 
-    :raises OfferExpired: its time is over.
+    :raises OfferExpired: its time is over, by our clock or by that of another manager.
     """
-    if offer.held_until <= now:
+    if offer.held_until <= now or not offer.held:
         raise _expired(offer)
 
 
