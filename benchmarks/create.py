@@ -75,7 +75,7 @@ def counted(kind, hosts):
         conf.set_override('auth_strategy', 'noauth', group='api')
         api = builders.Api(conf, builders.Manager(conf, database, builders.Clock()))
         for start in (1, 2):
-            with worlds.counted() as statements:
+            with builders.statements() as statements:
                 answer = api.post('/v1/leases', version='1.1', raw=_body(
                     builders.NOON + start * _HOUR))
             assert answer.status_int == 201, answer.body

@@ -162,7 +162,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def step(self, what):
-        with examined.counted(self._database) as found, worlds.counted() as statements:
+        with examined.counted(self._database) as found, builders.statements() as statements:
             yield
         self.examined[what].update(found)
         self.statements += len(statements)

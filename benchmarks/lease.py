@@ -46,7 +46,7 @@ class Meter:
     @contextlib.contextmanager
     def step(self, name):
         """Count what is done inside as part of that step."""
-        with worlds.counted() as statements:
+        with builders.statements() as statements:
             began = time.process_time()
             yield
             self.manager[name] += (time.process_time() - began) * 1000

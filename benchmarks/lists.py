@@ -75,7 +75,7 @@ def counted(database, questions, count):
     api = builders.Api(conf, builders.Manager(conf, database, builders.Clock()))
     for name, question in questions.items():
         path, items = question()
-        with worlds.counted() as statements:
+        with builders.statements() as statements:
             answer = api.get(path, token=_TOKEN, version='1.1')
         checked(answer.status_int, answer.body, items)
         yield report.Figure(4, f'{name} of {count:,}, {database.dialect}', len(statements),

@@ -245,7 +245,7 @@ def measure(manager, reference, case, duration, made, form):
     for number in range(ROUNDS[form] + 1):
         start = now + EARLY + made.random() * (YEAR - EARLY - SPANS['30 days'])
         span = interval.Interval(start, start + duration)
-        with worlds.counted() as asked:
+        with builders.statements() as asked:
             began = time.perf_counter()
             with manager.database.reader() as connection:
                 criteria.check_names(manager.core, connection, need)

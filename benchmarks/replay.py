@@ -147,7 +147,7 @@ def _figures(database, found, taken):
     sender = notify.Sender(manager.core, 'bench',
                            messaging.get_notification_transport(conf, url='fake:/'))
     sender.flush(clock())
-    with worlds.counted() as statements:
+    with builders.statements() as statements:
         began = time.monotonic(), time.process_time()
         refused = replayed(manager, found)
         sent = sender.flush(clock())

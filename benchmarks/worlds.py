@@ -82,17 +82,3 @@ def configured(hosts=150, plugins=('physical:host',)):
     messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
     conf.register_opts([], group='oslo_messaging_notifications')
     return conf
-
-
-@contextlib.contextmanager
-def counted():
-    """The statements that are executed inside, as a list that grows."""
-    found = []
-
-    def note(connection, cursor, statement, *_):
-        if not statement.startswith('BEGIN'):
-            found.append(statement)
-
-    sa.event.listen(sa.Engine, 'before_cursor_execute', note)
-    yield found
-    sa.event.remove(sa.Engine, 'before_cursor_execute', note)

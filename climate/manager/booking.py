@@ -150,7 +150,7 @@ class Booking:
         :raises NotEnough: too few resources are free, with the reasons.
         :raises LostRace: others were faster at every attempt.
         """
-        terms = self._terms(wishes, span, now, avoid)
+        terms = self.terms(wishes, span, now, avoid)
         chosen = self._planned(wishes, terms) if planned is None else planned
         for _ in range(self._attempts):
             try:
@@ -168,7 +168,7 @@ class Booking:
 
         :raises NotEnough: too few resources are free, with the reasons.
         """
-        return self._planned(wishes, self._terms(wishes, span, now, avoid))
+        return self._planned(wishes, self.terms(wishes, span, now, avoid))
 
     def take(self, wishes, span, now, chosen, write):
         """As `book`, of what is promised to `wishes` already: exactly that, or nothing.
@@ -176,7 +176,7 @@ class Booking:
         :raises LostRace: some of it cannot be had any more, or another transaction was in the way.
         """
         with self._core.database.writer() as connection:
-            self._prove(connection, wishes, chosen, self._terms(wishes, span, now, ()))
+            self._prove(connection, wishes, chosen, self.terms(wishes, span, now))
             return write(connection, chosen)
 
     def _planned(self, wishes, terms):
@@ -223,11 +223,11 @@ class Booking:
         if chosen:
             resources.touch(connection, {given.resource_id for given in chosen}, now)
 
-    def terms(self, wishes, span, now):
-        """The Terms on which `wishes` are served during `span`."""
-        return self._terms(wishes, span, now, ())
+    def terms(self, wishes, span, now, avoid=()):
+        """The Terms on which `wishes` are served during `span`.
 
-    def _terms(self, wishes, span, now, avoid):
+        :param avoid: ids of resources that are not to be chosen.
+        """
         return Terms(
             span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
             replaced=frozenset(wish.reservation_id for wish in wishes if not wish.beside),
