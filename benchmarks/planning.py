@@ -9,8 +9,6 @@ is booked of them. The long form is 100,000 hosts, on a database that is a serve
 import collections
 import dataclasses
 import datetime
-import io
-import json
 import random
 import sys
 import time
@@ -18,15 +16,13 @@ import time
 import builders
 import sqlalchemy as sa
 
+from benchmarks import fill
 from benchmarks import report
 from benchmarks import worlds
-from climate.db import leases
-from climate.db import reservations
 from climate.db import tables
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import joint
-from climate.domain import records
 from climate.domain import requirement
 from climate.manager import booking
 from climate.manager import criteria
@@ -94,7 +90,7 @@ def figures(form):
 def _of_size(form, database, hosts, each, medians, most):
     """The Figures of one size; keeps the median of each case, and the most statements of all."""
     made = random.Random(1)
-    fill(database, hosts, each, made)
+    enrol(database, hosts, each, made)
     manager = builders.Manager(worlds.configured(), database, builders.Clock())
     reference = Reference(database, hosts)
     for case in (*CASES, *(ZONED if form == 'long' else ())):
@@ -125,7 +121,7 @@ def _row(hosts):
     return 14 if hosts > 10_000 else 2 if hosts > 1_000 else 1
 
 
-def fill(database, hosts, each, made):
+def enrol(database, hosts, each, made):
     """Enrol hosts and promise `each` spans of each of them; half of the hosts as a whole."""
     start = builders.NOON
     with database.writer() as connection:
@@ -144,29 +140,9 @@ def fill(database, hosts, each, made):
                      'number': number % 10},
                     {'resource_id': number, 'property_id': 2, 'text': zone(number),
                      'number': None})])
-        lease = records.Lease(
-            id='a lease', name='bench', project_id='bench', user_id='bench', start=start,
-            end=start + YEAR, created_at=start)
-        leases.add(connection, lease)
-        reservations.add(connection, [records.Reservation(
-            id='all', lease_id=lease.id, resource_type='physical:host', request={},
-            created_at=start)])
-        unguard(connection)
-        write = copy if connection.dialect.name == 'postgresql' else insert
-        for first in range(1, hosts + 1, _PAGE):
-            write(connection, [row for number in range(first, min(first + _PAGE, hosts + 1))
-                               for row in spans(number, each, made)])
+        fill.promise(connection, 'all', builders.NOON, (
+            row for number in range(1, hosts + 1) for row in spans(number, each, made)))
     worlds.analyzed(database)
-
-
-def unguard(connection):
-    """Take away PostgreSQL's second guard, which only writers meet, and which takes most of a fill.
-
-    The schema is of this benchmark alone, so nobody misses it.
-    """
-    if connection.dialect.name == 'postgresql':
-        for name in ('whole_against_whole', 'whole_against_part'):
-            connection.exec_driver_sql(f'ALTER TABLE allocations DROP CONSTRAINT IF EXISTS {name}')
 
 
 def rack(number):
@@ -181,33 +157,10 @@ def spans(resource_id, each, made):
     """Rows for one host, all year; for one host in 21, in the first two months."""
     whole = resource_id % 2 == 0
     slot = (YEAR if resource_id % 21 else EARLY).total_seconds() / each
-    amount = json.dumps({} if whole else SMALL)
     for number in range(each):
         start = (number + made.random() / 2) * slot
-        yield (resource_id, _stamp(start), _stamp(start + made.random() * slot / 2 + 60), whole,
-               amount, 1 if whole else made.randint(1, 3))
-
-
-def _stamp(seconds):
-    moment = builders.NOON + datetime.timedelta(seconds=seconds)
-    return moment.replace(tzinfo=None).isoformat(' ', 'microseconds')
-
-
-def copy(connection, rows):
-    """Write rows of `spans` to a PostgreSQL, whose quickest way this is."""
-    text = ''.join(f'all\t{resource_id}\t{start}+00\t{end}+00\t{whole}\t{amount}\t{copies}\n'
-                   for resource_id, start, end, whole, amount, copies in rows)
-    with connection.connection.cursor() as cursor:
-        cursor.copy_expert('COPY allocations (reservation_id, resource_id, start, "end", whole, '
-                           'amount, copies) FROM STDIN', io.StringIO(text))
-
-
-def insert(connection, rows):
-    """Write rows of `spans` to a database of another kind."""
-    mark, quote = ('?', '"') if connection.dialect.name == 'sqlite' else ('%s', '`')
-    connection.exec_driver_sql(
-        f'INSERT INTO allocations (reservation_id, resource_id, start, {quote}end{quote}, whole, '
-        f'amount, copies) VALUES ({", ".join([mark] * 7)})', [('all', *row) for row in rows])
+        yield (resource_id, start, start + made.random() * slot / 2 + 60, whole,
+               {} if whole else SMALL, 1 if whole else made.randint(1, 3))
 
 
 class Reference:

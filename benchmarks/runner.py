@@ -20,6 +20,7 @@ MODULES = {
     'benchmarks.create': (3,),
     'benchmarks.lists': (4,),
     'benchmarks.starts': (5, 13),
+    'benchmarks.availability': (6,),
     'benchmarks.filter': (7,),
     'benchmarks.replay': (8,),
     'benchmarks.claims': (9,),
