@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations in the database: which resource is promised to which reservation, and when."""
 import collections
+import json
 
 import sqlalchemy as sa
 
@@ -53,8 +54,8 @@ def of_reservations(connection, reservation_ids):
 
 
 _RESERVABLE = (
-    sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity, RESOURCES.c.held_by,
-              RESOURCES.c.lent_to)
+    sa.select(RESOURCES.c.id, RESOURCES.c.name, sa.cast(RESOURCES.c.capacity, sa.Text),
+              RESOURCES.c.held_by, RESOURCES.c.lent_to)
     .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
            RESOURCES.c.withdrawn_at.is_(None))
     .order_by(RESOURCES.c.id))
@@ -63,8 +64,11 @@ _RESERVABLE = (
 def reservable_resources(connection, pool):
     """All resources of a pool that are in order, whoever has them: {id: Resource}."""
     rows = connection.execute(_RESERVABLE, {'pool': pool}).all()
-    return {key: records.Resource(key, pool, name, capacity, held_by=held_by, lent_to=lent_to)
-            for key, name, capacity, held_by, lent_to in rows}
+    # Most are alike, so each text is read once.
+    capacities = {text: json.loads(text) for text in {row[2] for row in rows}}
+    return {key: records.Resource(key, pool, name, capacities[text], held_by=held_by,
+                                  lent_to=lent_to)
+            for key, name, text, held_by, lent_to in rows}
 
 
 _BOOKINGS = (

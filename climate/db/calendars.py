@@ -21,8 +21,8 @@ RESOURCES = tables.RESOURCES
 DAY = 86400 * 10 ** 6
 # Of what PostgreSQL sends: microseconds since the year 2000.
 _EPOCH_2000 = 946684800 * 10 ** 6
-# A moment as text, 2030-05-01 12:00:00.000000: what each of its characters stands for, in months,
-# and in microseconds of the month.
+# A moment as text, 2030-05-01 12:00:00.000000: what each of its digits counts in months, and in
+# microseconds of the month.
 _TEXT = 26
 _MONTHS = {0: 12000, 1: 1200, 2: 120, 3: 12, 5: 10, 6: 1}
 _MICROSECONDS = {
@@ -100,10 +100,11 @@ def _amount(whole, copies, amount):
 
 def _from_text(values):
     """(the moments, how many pairs of them are in each of the values), from text."""
-    letters = np.frombuffer(''.join(values).encode('ascii'), np.uint8).reshape(-1, _TEXT)
-    weights, beginnings = _weights()
-    months, rest = ((letters - ord('0')).astype(np.float64) @ weights).astype(np.int64).T
-    return beginnings[months] + rest, [len(value) // (2 * _TEXT) for value in values]
+    digits = np.frombuffer(''.join(values).encode('ascii'), np.uint8).reshape(-1, _TEXT) - ord('0')
+    months, rest = (
+        sum(digits[:, place].astype(np.int64) * count for place, count in counts.items())
+        for counts in (_MONTHS, _MICROSECONDS))
+    return _beginnings()[months] + rest, [len(value) // (2 * _TEXT) for value in values]
 
 
 def _from_bytes(values):
@@ -116,14 +117,8 @@ _READERS = {'postgresql': _from_bytes}
 
 
 @functools.cache
-def _weights():
-    """What each character of a moment counts, and when each month since the year 0 begins."""
-    weights = np.zeros((_TEXT, 2))
-    for place, count in _MONTHS.items():
-        weights[place, 0] = count
-    for place, count in _MICROSECONDS.items():
-        weights[place, 1] = count
+def _beginnings():
+    """When each month since the year 0 begins; months and days are written from 1 on."""
     months = np.arange('0000-01', '10000-01', dtype='datetime64[M]')
     days = months.astype('datetime64[D]').astype(np.int64)
-    # Months and days are written from 1 on.
-    return weights, np.concatenate([[0], (days - 1) * DAY])
+    return np.concatenate([[0], (days - 1) * DAY])

@@ -20,7 +20,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 @dataclasses.dataclass(frozen=True)
 class Taken:
-    """Columns of equal length: what is taken of which place, and when.
+    """Columns of equal length: what is taken of which place, and when; by place and end.
 
     :ivar starts: microseconds from the beginning of the window on; `ends` too.
     :ivar kinds: places in `amounts`, which are as in ``calendars.Promises``.
@@ -33,7 +33,7 @@ class Taken:
     amounts: list
 
     def where(self, chosen):
-        """The same with only those for which `chosen` is true."""
+        """The same with only those for which `chosen` is true, or whose indices it is."""
         return dataclasses.replace(self, **{name: getattr(self, name)[chosen] for name in (
             'places', 'starts', 'ends', 'kinds')})
 
@@ -133,7 +133,8 @@ class Board:
         found = Taken(places, *rest, amounts)
         known = places < len(self._ids)
         known[known] = self._ids[places[known]] == owners[known]
-        return found.where(known)
+        # Once for all that is asked of it.
+        return found.where(np.flatnonzero(known)[np.lexsort((found.ends[known], places[known]))])
 
 
 def _copies(found, demand):

@@ -23,6 +23,9 @@ _LEEWAY = datetime.timedelta(minutes=2)
 _AHEAD = datetime.timedelta(days=30)
 _FARTHEST = datetime.timedelta(days=366)
 _LAST_YEAR = 9000
+# One of so many parts of the window is looked at first: to read a month of promises costs more than
+# all the rest.
+_NEAR = 16
 
 
 class Finder:
@@ -50,21 +53,39 @@ class Finder:
         planner = booking.Booking(self._core, max(
             _LEEWAY, datetime.timedelta(seconds=query.hold_seconds)))
         with self._core.database.reader() as connection:
-            found = self._search(connection, planner, wishes, window, now)
-            openings = found.openings(duration, query.limit)
+            found, openings = self._found(connection, planner, wishes, window, now, duration,
+                                          query.limit)
             considered = telling.Teller(self._core, connection).considered(
                 lease.reservations, found, duration)
             near_by = () if openings else self._alternatives(connection, planner, found, wishes,
                                                              duration, now)
         chosen = _planned(planner, wishes, openings, duration, now)
         held = self._held(context, query, lease.reservations, wishes, chosen, now)
+        promises = [_promises(lease.reservations, *each)
+                    for each in zip(chosen, held, strict=True)]
         with self._core.database.reader() as connection:
-            teller = telling.Teller(self._core, connection)
-            told = tuple(_opening(teller, lease.reservations, *each)
-                         for each in zip(chosen, held, strict=True))
+            teller = telling.Teller(self._core, connection, {
+                given.resource_id for each in promises for given in each})
+            told = tuple(
+                availability.Opening(
+                    start=plan.span.start, end=plan.span.end, last_start=plan.last,
+                    shares=teller.shares(lease.reservations, given),
+                    id=offer and offer.id, held_until=offer and offer.held_until)
+                for plan, offer, given in zip(chosen, held, promises, strict=True))
         return availability.Answer(
             earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,
             openings=told, considered=considered, alternatives=near_by, complete=found.complete)
+
+    def _found(self, connection, planner, wishes, window, now, duration, limit):
+        """(the Search, its openings): of the first days, where nothing later changes the answer."""
+        near = interval.Interval(window.start, window.start + duration + window.duration / _NEAR)
+        if near.duration < window.duration / 2:
+            found = self._search(connection, planner, wishes, near, now)
+            openings = found.openings(duration, limit)
+            if found.settles(duration, limit, openings):
+                return found, openings
+        found = self._search(connection, planner, wishes, window, now)
+        return found, found.openings(duration, limit)
 
     def _search(self, connection, planner, wishes, window, now):
         return search.Search(self._core, connection, wishes, planner.terms(wishes, window, now),
@@ -132,19 +153,15 @@ def _planned(planner, wishes, openings, duration, now):
     return found
 
 
-def _opening(teller, reservations, plan, offer):
-    """The Opening of a Plan, and of the Offer by which it is held, if it is."""
-    promises = plan.promises
-    if offer is not None:
-        # It has ids of its own, in the same order.
-        ids = dict(zip((each.id for each in offer.request), (each.id for each in reservations),
-                       strict=True))
-        promises = [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
-                    for each in offer.promises]
-    return availability.Opening(
-        start=plan.span.start, end=plan.span.end, last_start=plan.last,
-        shares=teller.shares(reservations, promises),
-        id=offer and offer.id, held_until=offer and offer.held_until)
+def _promises(reservations, plan, offer):
+    """What each of the reservations gets by a Plan, or by the Offer that holds it, if any does."""
+    if offer is None:
+        return plan.promises
+    # It has ids of its own, in the same order.
+    ids = dict(zip((each.id for each in offer.request), (each.id for each in reservations),
+                   strict=True))
+    return [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
+            for each in offer.promises]
 
 
 def _window(query, duration, now):

@@ -51,6 +51,21 @@ class Search:
         return calendar.openings(self._starts(demands, duration), least, most, self.window.start,
                                  limit)
 
+    def settles(self, duration, limit, found):
+        """True where a longer window, with the same beginning, has the same openings first.
+
+        And where no more copies of any wish are free in it than count.
+
+        :param found: what `openings` found.
+        """
+        demands = self.demands
+        latest = self.window.end - duration
+        return (len(found) == limit and all(each.last < latest for each in found)
+                and found[-1].count == (demands[0].at_most if _counted(demands)
+                                        else _least(demands))
+                and all(self.most(place, duration) == _enough(demand)
+                        for place, demand in enumerate(demands)))
+
     def first(self, demands, duration):
         """The first moment at which other demands of the same wishes are met; None for never."""
         return self._starts(demands, duration).next(_least(demands), self.window.start)
@@ -60,8 +75,8 @@ class Search:
         demand = self.demands[place]
         found = self.ranges_of(place, demand, duration).most()
         if demand.spread is fit.Spread.TOGETHER:
-            return demand.at_least if found else 0
-        return min(found, demand.at_most)
+            return _enough(demand) if found else 0
+        return min(found, _enough(demand))
 
     def ranges_of(self, place, demand, duration):
         """The Ranges of another demand of one of the wishes."""
@@ -153,6 +168,11 @@ class _Together:
 def _counted(demands):
     """Whether the places of their Starts are the copies that are had."""
     return len(demands) == 1 and demands[0].spread is not fit.Spread.TOGETHER
+
+
+def _enough(demand):
+    """How many copies are counted, of however many are free."""
+    return demand.at_least if demand.spread is fit.Spread.TOGETHER else demand.at_most
 
 
 def _least(demands):

@@ -11,16 +11,18 @@ from climate.manager import criteria
 class Teller:
     """Tells of resources, for as long as the connection is open."""
 
-    def __init__(self, core, connection):
+    def __init__(self, core, connection, ids=()):
+        """Read the resources that are told of by name, those of the `ids`."""
         self._core, self._connection = core, connection
         self._hidden = {}
+        # One that was withdrawn since it was chosen is none any more.
+        self._known = {each.id: (each.name, tuple(self._shown(each).items()))
+                       for each in resources.enrolled(connection, ids)}
 
     def shares(self, reservations, chosen):
         """The Share of each of the reservations in `chosen`, a list of Allocations."""
-        found = {each.id: each for each in resources.enrolled(
-            self._connection, {given.resource_id for given in chosen})}
         return tuple(self._share(each, [given for given in chosen
-                                        if given.reservation_id == each.id], found)
+                                        if given.reservation_id == each.id])
                      for each in reservations)
 
     def considered(self, reservations, search, duration):
@@ -44,13 +46,12 @@ class Teller:
             resource_type=resource_type, pool=need.pool, wanted=need.demand.at_least,
             enrolled=len(enrolled), matching=matching, free=free, criteria=tuple(told))
 
-    def _share(self, reservation, given, found):
+    def _share(self, reservation, given):
         groups = collections.defaultdict(list)
         for each in given:
-            resource = found.get(each.resource_id)
-            # One that was withdrawn since it was chosen is none any more.
-            if resource is not None:
-                groups[tuple(self._shown(resource).items())].append(resource.name)
+            if each.resource_id in self._known:
+                name, shown = self._known[each.resource_id]
+                groups[shown].append(name)
         return availability.Share(
             resource_type=reservation.resource_type, count=sum(each.copies for each in given),
             groups=tuple(availability.Group(len(names), dict(shown), tuple(names))
