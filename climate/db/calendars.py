@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the resources of a pool are promised, as columns: for very many promises at once.
+"""When resources are promised, as columns: for very many promises at once.
 
 A record, a moment or an interval for each promise would take a hundred times longer than to read
 them. So each database writes the moments of a resource one after the other into one value.
@@ -19,6 +19,8 @@ ALLOCATIONS = tables.ALLOCATIONS
 RESOURCES = tables.RESOURCES
 
 DAY = 86400 * 10 ** 6
+# So many resources are named to the database one by one; of more, the first and the last.
+_NAMED = 500
 # Of what PostgreSQL sends: microseconds since the year 2000.
 _EPOCH_2000 = 946684800 * 10 ** 6
 # A moment as text, 2030-05-01 12:00:00.000000: what each of its digits counts in months, and in
@@ -47,19 +49,39 @@ class Promises:
     amounts: list
 
 
-def promises(connection, pool, span, ignoring=(), parts=True):
+def of(rows):
+    """The Promises of rows: the resource's id, start and end as there, amount, and copies."""
+    owners, starts, ends, amounts, copies = zip(*rows, strict=True) if rows else ((),) * 5
+    return Promises(*(np.array(each, np.int64) for each in (owners, starts, ends)),
+                    kinds=np.arange(len(rows)), amounts=list(zip(amounts, copies, strict=True)))
+
+
+def of_pool(connection, pool, span, ignoring=(), parts=True):
     """The Promises of a pool's resources that touch `span`, in no order.
 
     :param span: the Interval, widened already by the time for cleaning.
     :param ignoring: ids of reservations whose own do not count.
     :param parts: False where it does not matter how much was promised: then all count as whole.
     """
+    return _read(connection, _POOL, span, ignoring, parts, pool=pool)
+
+
+def of_resources(connection, ids, span, ignoring=()):
+    """As `of_pool`, of at least those resources, whose ids are in order."""
+    if not ids:
+        return of(())
+    if len(ids) <= _NAMED:
+        return _read(connection, _THESE, span, ignoring, ids=ids)
+    return _read(connection, _BETWEEN, span, ignoring, first=ids[0], last=ids[-1])
+
+
+def _read(connection, which, span, ignoring, parts=True, **asked):
     dialect = connection.dialect.name
     if dialect == 'mysql':
         # By default MySQL would cut off what is longer than 1024 bytes.
         connection.exec_driver_sql('SET SESSION group_concat_max_len = 1073741824')
-    rows = connection.execute(_statement(dialect, parts), {
-        'pool': pool, 'start': span.start, 'end': span.end, 'ignoring': list(ignoring)}).all()
+    rows = connection.execute(_statement(dialect, which, parts), {
+        'start': span.start, 'end': span.end, 'ignoring': list(ignoring), **asked}).all()
     known = {}
     kinds = [known.setdefault(tuple(row[2:]), len(known)) for row in rows]
     moments, counts = _READERS.get(dialect, _from_text)([row[1] for row in rows])
@@ -70,8 +92,16 @@ def promises(connection, pool, span, ignoring=(), parts=True):
         amounts=[_amount(*each) for each in known] if parts else [(fit.WHOLE, 1)])
 
 
+# Which of the promises are read.
+_POOL = sa.and_(
+    ALLOCATIONS.c.resource_id == RESOURCES.c.id, RESOURCES.c.pool == sa.bindparam('pool'),
+    RESOURCES.c.reservable.is_(True), RESOURCES.c.withdrawn_at.is_(None))
+_THESE = ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids', expanding=True))
+_BETWEEN = ALLOCATIONS.c.resource_id.between(sa.bindparam('first'), sa.bindparam('last'))
+
+
 @functools.cache
-def _statement(dialect, parts):
+def _statement(dialect, which, parts):
     start, end = ALLOCATIONS.c.start, ALLOCATIONS.c.end
     plain = [sa.type_coerce(each, sa.String) for each in (start, end)]
     spans = {
@@ -86,12 +116,9 @@ def _statement(dialect, parts):
     kind = [ALLOCATIONS.c.whole, ALLOCATIONS.c.copies,
             sa.cast(ALLOCATIONS.c.amount, sa.String(4000))] if parts else []
     return (
-        sa.select(RESOURCES.c.id, spans, *kind)
-        .join_from(RESOURCES, ALLOCATIONS, ALLOCATIONS.c.resource_id == RESOURCES.c.id)
-        .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
-               RESOURCES.c.withdrawn_at.is_(None), allocations.TOUCHES,
-               allocations.IGNORING)
-        .group_by(RESOURCES.c.id, *kind))
+        sa.select(ALLOCATIONS.c.resource_id, spans, *kind)
+        .where(which, allocations.TOUCHES, allocations.IGNORING)
+        .group_by(ALLOCATIONS.c.resource_id, *kind))
 
 
 def _amount(whole, copies, amount):

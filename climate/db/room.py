@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read to choose among many resources: them, and what is taken of them, in plain rows.
+"""Which of very many resources there are to choose from, in plain rows.
 
-A row costs a tuple and no more: JSON comes as text, which most of them share, and moments as
-numbers.
+A row costs a tuple and no more: JSON comes as text, which most of them share. What is taken of them
+is read by ``calendars``.
 """
 import dataclasses
 import functools
 
 import sqlalchemy as sa
-from sqlalchemy.ext import compiler
-from sqlalchemy.sql import expression
 
 from climate.db import allocations
 from climate.db import conditions
@@ -23,8 +21,6 @@ VALUES = tables.PROPERTY_VALUES
 
 # As many as a database can count.
 ALL = 2 ** 63 - 1
-# So many resources are named to the database one by one; of more, the first and the last.
-_NAMED = 500
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,57 +56,6 @@ def free(connection, search, after_id, limit):
 def in_order(connection, search, after_id, limit):
     """As `free`, whoever has them."""
     return _resources(connection, search, after_id, limit, False)
-
-
-def taken(connection, search, ids):
-    """What others have during the span of at least those resources, which are in order.
-
-    :returns: rows of the resource's id, the first and the last moment in microseconds since 1970,
-        the JSON text of the amount, None for all of it, and how many times it is promised.
-    """
-    asked = {'start': search.span.start, 'end': search.span.end, 'ignoring': list(search.ignoring)}
-    if not ids:
-        return []
-    if len(ids) <= _NAMED:
-        return connection.execute(_TAKEN_OF_THESE, {**asked, 'ids': ids}).all()
-    return connection.execute(_TAKEN_BETWEEN, {**asked, 'first': ids[0], 'last': ids[-1]}).all()
-
-
-class _Microseconds(expression.FunctionElement):
-    """A moment as the whole number of microseconds since 1970."""
-
-    inherit_cache = True
-    type = sa.BigInteger()
-
-
-@compiler.compiles(_Microseconds, 'postgresql')
-def _of_postgresql(element, compiling, **how):
-    moment = compiling.process(element.clauses, **how)
-    return f'CAST(EXTRACT(EPOCH FROM {moment}) * 1000000 AS BIGINT)'
-
-
-@compiler.compiles(_Microseconds, 'mysql')
-def _of_mysql(element, compiling, **how):
-    moment = compiling.process(element.clauses, **how)
-    return f"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {moment})"
-
-
-@compiler.compiles(_Microseconds, 'sqlite')
-def _of_sqlite(element, compiling, **how):
-    # There it is text, with six digits after the point, which strftime would round.
-    moment = compiling.process(element.clauses, **how)
-    return (f"(CAST(strftime('%s', substr({moment}, 1, 19)) AS INTEGER) * 1000000"
-            f' + CAST(substr({moment}, 21) AS INTEGER))')
-
-
-_AMOUNT = sa.case((ALLOCATIONS.c.whole, sa.null()), else_=sa.cast(ALLOCATIONS.c.amount, sa.Text))
-_TAKEN = sa.select(
-    ALLOCATIONS.c.resource_id, _Microseconds(ALLOCATIONS.c.start),
-    _Microseconds(ALLOCATIONS.c.end), _AMOUNT, ALLOCATIONS.c.copies).where(
-        allocations.TOUCHES, allocations.IGNORING)
-_TAKEN_OF_THESE = _TAKEN.where(ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids')))
-_TAKEN_BETWEEN = _TAKEN.where(
-    ALLOCATIONS.c.resource_id.between(sa.bindparam('first'), sa.bindparam('last')))
 
 
 def _resources(connection, search, after_id, limit, unused):

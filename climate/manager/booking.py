@@ -54,7 +54,8 @@ class Terms:
     :ivar cleaning: the time kept free between two bookings of a resource.
     :ivar grace: what starts before this is over must be free in the cloud already.
     :ivar longest_pause: between two tries of an end that fails.
-    :ivar scattered: free resources are taken in an order of its own, not in that of their ids.
+    :ivar lost: so many races for free resources were lost before; from the first on they are taken
+        in an order of its own, another each time, and not in that of their ids.
     """
 
     span: interval.Interval
@@ -65,7 +66,7 @@ class Terms:
     cleaning: datetime.timedelta
     grace: datetime.timedelta
     longest_pause: datetime.timedelta
-    scattered: bool = False
+    lost: int = 0
 
     @property
     def soon(self):
@@ -96,14 +97,15 @@ class Terms:
         return interval.Interval(self.span.start, self.now + self.grace + interval.RESOLUTION)
 
     def in_order(self, ids):
-        """The ids in the order in which they are to be taken: as they are, unless scattered.
+        """The ids in the order in which they are to be taken: as they are, unless a race was lost.
 
         All who plan at one moment find the same first ones free, so whoever lost a race for them
-        goes on in an order that nobody else has.
+        goes on in an order that nobody else has. An order that begins with the first ones again
+        would lose again, so no two are alike.
         """
-        if not self.scattered:
+        if not self.lost:
             return ids
-        return random.Random(','.join(sorted(self.own))).sample(ids, len(ids))
+        return random.Random(f'{sorted(self.own)} {self.lost}').sample(ids, len(ids))
 
     def overdue(self, connection, ids=None):
         """As ``allocations.overdue``; nothing where it may be given back in time."""
@@ -150,17 +152,18 @@ class Booking:
         :raises NotEnough: too few resources are free, with the reasons.
         :raises LostRace: others were faster at every attempt.
         """
-        terms = self.terms(wishes, span, now, avoid)
-        chosen = self._planned(wishes, terms) if planned is None else planned
-        for _ in range(self._attempts):
+        terms, chosen = self.terms(wishes, span, now, avoid), planned
+        for lost in range(self._attempts):
+            terms = dataclasses.replace(terms, lost=lost)
+            if chosen is None:
+                chosen = self._planned(wishes, terms)
             try:
                 with self._core.database.writer() as connection:
                     self._prove(connection, wishes, chosen, terms)
                     return write(connection, chosen)
             except errors.LostRace:
                 LOG.debug('Lost a race for resources; planning again')
-                terms = dataclasses.replace(terms, scattered=True)
-                chosen = self._planned(wishes, terms)
+                chosen = None
         raise errors.LostRace()
 
     def plan(self, wishes, span, now, avoid=()):

@@ -26,33 +26,37 @@ class Ground:
     :ivar ids: of the resources, in the order of preference; ascending where something is taken.
     """
 
-    def __init__(self, resources, taken=(), cleaning=datetime.timedelta(), late=()):
-        """Read rows.
+    def __init__(self, resources, taken=(), cleaning=datetime.timedelta(), late=None):
+        """Put together what was read.
 
         :param resources: pairs of id and JSON text of the capacity.
-        :param taken: rows of a resource's id, the first and the last moment in microseconds since
-            1970, the JSON text of the amount, None for all of it, and how many times it is
-            promised. Those of resources that are not asked about are passed over.
+        :param taken: a list of ``calendars.Promises``; those of resources that are not asked about
+            are passed over.
         :param cleaning: the time kept free before and after each of these.
-        :param late: further rows, which no cleaning follows.
+        :param late: further Promises, which no cleaning follows.
         """
         ids, capacities = zip(*resources, strict=True) if resources else ((), ())
         self.ids = np.array(ids, np.int64)
-        self._capacities, self._amounts = _Texts(), _Texts()
-        self._capacity = self._capacities.places(capacities)
-        given, more = self._columns(taken), self._columns(late)
-        margin = microseconds(_EPOCH + cleaning)
-        given[1] -= margin
-        given[2] += margin
-        booked = np.concatenate([given, more], axis=1)
-        owner = np.searchsorted(self.ids, booked[0])
-        known = np.append(self.ids, -1)[owner] == booked[0]
-        self._owner, booked = owner[known], booked[:, known]
-        _, self._start, self._end, self._amount, self._copies = booked
+        known = {text: place for place, text in enumerate(dict.fromkeys(capacities))}
+        self._capacities = [json.loads(text) for text in known]
+        self._capacity = np.array([known[text] for text in capacities], np.int64)
+        #: Of each kind, the amount and how many times it is promised at once.
+        self._amounts = []
+        margin = cleaning // interval.RESOLUTION
+        columns = [np.zeros((4, 0), np.int64),
+                   *(self._columns(each, margin) for each in taken),
+                   *([self._columns(late, 0)] if late else [])]
+        owners, *booked = np.concatenate(columns, axis=1)
+        owner = np.searchsorted(self.ids, owners)
+        mine = np.append(self.ids, -1)[owner] == owners
+        self._owner = owner[mine]
+        self._start, self._end, self._kind = (column[mine] for column in booked)
 
-    def _columns(self, rows):
-        keys, starts, ends, amounts, copies = zip(*rows, strict=True) if rows else ((),) * 5
-        return np.array([keys, starts, ends, self._amounts.places(amounts), copies], np.int64)
+    def _columns(self, promises, margin):
+        first = len(self._amounts)
+        self._amounts += promises.amounts
+        return np.array([promises.owners, promises.starts - margin, promises.ends + margin,
+                         promises.kinds + first])
 
     def rooms(self, amount, span):
         """As ``fit`` sees each resource during `span`: (copies that are free, whether it is used).
@@ -63,9 +67,8 @@ class Ground:
         used = self._marked(self._owner[touching])
         if amount is fit.WHOLE:
             return (~used).astype(np.int64), used
-        whole = np.array([each is fit.WHOLE for each in self._amounts.values], bool)
-        all_of_it = whole[self._amount] if len(whole) else np.zeros(0, bool)
-        closed = self._marked(self._owner[touching & all_of_it])
+        whole = np.array([each is fit.WHOLE for each, _ in self._amounts], bool)
+        closed = self._marked(self._owner[touching & whole[self._kind]])
         free = self._copies_beside(amount, np.flatnonzero(touching & ~closed[self._owner]))
         free[closed] = 0
         return free, used
@@ -75,10 +78,11 @@ class Ground:
         names = [name for name, units in amount.items() if units > 0]
         if not names:
             raise ValueError('An amount needs at least one unit of some class.')
-        units = self._amounts.units(names)[self._amount[booked]]
+        units = _units([({}, 0) if each is fit.WHOLE else (each, copies)
+                        for each, copies in self._amounts], names)
         peaks = _peaks(len(self.ids), self._owner[booked], self._start[booked],
-                       self._end[booked], units * self._copies[booked, np.newaxis])
-        capacity = self._capacities.units(names)[self._capacity]
+                       self._end[booked], units[self._kind[booked]])
+        capacity = _units([(each, 1) for each in self._capacities], names)[self._capacity]
         wanted = np.array([amount[name] for name in names], np.int64)
         return ((capacity - peaks) // wanted).min(axis=1, initial=np.iinfo(np.int64).max).clip(0)
 
@@ -93,13 +97,13 @@ class Ground:
                   else np.isin(self.ids, np.fromiter(ids, np.int64)))
         bookings = {place: [] for place in np.flatnonzero(chosen).tolist()}
         mine = np.flatnonzero(chosen[self._owner])
-        for place, start, end, amount, copies in zip(*(
+        for place, start, end, kind in zip(*(
                 column[mine].tolist() for column in (
-                    self._owner, self._start, self._end, self._amount, self._copies)), strict=True):
-            span = interval.Interval(_moment(start), _moment(end))
-            bookings[place] += [(span, self._amounts.values[amount])] * copies
+                    self._owner, self._start, self._end, self._kind)), strict=True):
+            amount, copies = self._amounts[kind]
+            bookings[place] += [(interval.Interval(_moment(start), _moment(end)), amount)] * copies
         return [fit.Candidate(int(self.ids[place]),
-                              self._capacities.values[self._capacity[place]], tuple(booked))
+                              self._capacities[self._capacity[place]], tuple(booked))
                 for place, booked in bookings.items()]
 
 
@@ -186,24 +190,10 @@ def microseconds(moment):
     return (moment - _EPOCH) // interval.RESOLUTION
 
 
-class _Texts:
-    """JSON texts of amounts and capacities, each of which is read once; None is all of it."""
-
-    def __init__(self):
-        self._places = {}
-        self.values = []
-
-    def places(self, texts):
-        """Where in `values` is what each of the texts says, as an array."""
-        for text in set(texts) - self._places.keys():
-            self._places[text] = len(self.values)
-            self.values.append(fit.WHOLE if text is None else json.loads(text))
-        return np.fromiter(map(self._places.__getitem__, texts), np.int64, len(texts))
-
-    def units(self, names):
-        """A row for each of `values`, a column for each class; 0 where it is all of it."""
-        return np.array([[0 if each is fit.WHOLE else each.get(name, 0) for name in names]
-                         for each in self.values], np.int64).reshape(-1, len(names))
+def _units(amounts, names):
+    """A row for each of `amounts`, pairs of units and copies; a column for each class."""
+    return np.array([[each.get(name, 0) * copies for name in names] for each, copies in amounts],
+                    np.int64).reshape(-1, len(names))
 
 
 def _peaks(count, owner, start, end, units):

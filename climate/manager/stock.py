@@ -4,8 +4,7 @@
 They are read in the order of their ids: the first so many, and then all others, unless nothing that
 comes later would be preferred to what was found. So there are no more statements for larger pools.
 """
-import json
-
+from climate.db import calendars
 from climate.db import room
 from climate.manager import criteria
 from climate.manager import narrowing
@@ -24,7 +23,7 @@ def unused(core, connection, need, terms, most=None):
     left_out = {*terms.overdue(connection), *terms.avoid}
     look = _Look(core, connection, need, terms, left_out)
     first = None if most is None else most + len(left_out)
-    if first is not None and (look.picky or terms.scattered):
+    if first is not None and (look.picky or terms.lost):
         first = max(first, _PICKED)
     found = []
     for rows in look.pages(room.free, first):
@@ -44,7 +43,8 @@ def shared(core, connection, need, terms, most=None):
     found, taken, ground = [], [], narrowing.Ground([])
     for rows in look.pages(room.in_order, None if most is None else _SHARED):
         found += rows
-        taken += room.taken(connection, look.search, [key for key, _ in rows])
+        taken.append(calendars.of_resources(connection, [key for key, _ in rows],
+                                            look.search.span, look.search.ignoring))
         ground = narrowing.Ground(found, taken, terms.cleaning, late)
         if most is not None and narrowing.settled(need.demand, ground, most, terms.span):
             break
@@ -81,10 +81,10 @@ class _Look:
 
 
 def _late(terms, overdue):
-    """What is overdue, as rows for a Ground."""
+    """What is overdue, as Promises; None where nothing is."""
     if not overdue:
-        return []
+        return None
     start, end = (narrowing.microseconds(moment) for moment in (
         terms.while_overdue.start, terms.while_overdue.end))
-    return [(key, start, end, json.dumps(amount), 1)
-            for key, given in overdue.items() for _, amount in given]
+    return calendars.of([(key, start, end, amount, 1)
+                         for key, given in overdue.items() for _, amount in given])

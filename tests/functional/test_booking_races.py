@@ -12,7 +12,9 @@ import builders
 import pytest
 import webtest
 
+from climate import errors
 from climate.api import app
+from climate.manager import booking
 
 _CALLERS = 16
 _ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
@@ -95,6 +97,22 @@ def test_who_lost_the_race_for_the_first_of_many_free_hosts_gets_another(
         assert sum(_leases_on_each_host(api)) == _CALLERS
         for lease in api.get('/v1/leases').json['leases']:
             api.delete(f'/v1/leases/{lease["id"]}')
+
+
+def test_no_two_tries_of_a_lease_begin_with_the_same_hosts(
+        many_hosts_and_few_attempts, manager, monkeypatch):
+    manager.enrol(200)
+    tried = []
+
+    def too_late(self, connection, wishes, chosen, terms):
+        tried.append([given.resource_id for given in chosen])
+        raise errors.LostRace()
+    monkeypatch.setattr(booking.Booking, '_prove', too_late)
+    with pytest.raises(errors.LostRace):
+        manager.create(builders.a_lease(builders.hosts(2)))
+    assert len(tried) == 6
+    # Of a hundred, so one host may be among them twice.
+    assert len({key for each in tried for key in each}) > 9
 
 
 def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all(

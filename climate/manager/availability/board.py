@@ -106,8 +106,8 @@ class Board:
 
     def _columns(self, connection, pool, terms, parts):
         """Ids of resources, starts, ends and kinds; and the amounts: of all that is in the way."""
-        found = calendars.promises(connection, pool, self._window.widened(terms.cleaning),
-                                   terms.replaced, parts)
+        found = calendars.of_pool(connection, pool, self._window.widened(terms.cleaning),
+                                  terms.replaced, parts)
         origin = _microseconds(self._window.start)
         margin = terms.cleaning // interval.RESOLUTION
         columns = [(found.owners, found.starts - origin - margin, found.ends - origin + margin,

@@ -49,7 +49,7 @@ def test_columns_hold_what_records_hold_to_the_microsecond(database, seed):
     db_rows.promised(database, *given)
     span = interval.Interval(NOON + hours(20), NOON + hours(60))
     with database.reader() as connection:
-        found = calendars.promises(connection, 'host', span)
+        found = calendars.of_pool(connection, 'host', span)
         known = allocations.bookings(connection, ids, span)
     wanted = collections.Counter(
         (key, each.start, each.end, str(amount)) for key, taken in known.items()
@@ -61,14 +61,35 @@ def test_columns_hold_what_records_hold_to_the_microsecond(database, seed):
     assert 10 < told.total() < 120
 
 
+@pytest.mark.parametrize('count', [3, 600])
+def test_of_few_and_of_many_resources_it_is_what_others_have_booked(database, count):
+    ids = db_rows.hosts(database, *map(str, range(count)))
+    lease, mine = (db_rows.saved(database, db_rows.a_lease()) for _ in range(2))
+    far = datetime.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=datetime.UTC)
+    db_rows.promised(database, *[
+        db_rows.promise(whose, key, NOON + hours(key % 3), NOON + hours(key % 3 + 1),
+                        whole=not key % 2, amount={} if not key % 2 else {'vcpus': key % 5})
+        for key in ids for whose in ((lease, mine) if key % 2 else (lease,))],
+        db_rows.promise(lease, ids[-1], NOON + hours(4), far))
+    span = interval.Interval(NOON + hours(1), NOON + hours(5))
+    own = {mine.reservations[0].id}
+    with database.reader() as connection:
+        booked = allocations.bookings(connection, ids, span, ignoring=own)
+        found = records_of(calendars.of_resources(connection, ids, span, own))
+        assert records_of(calendars.of_resources(connection, [], span)) == []
+    assert found == sorted((key, when.start, when.end, str(amount), '1')
+                           for key, given in booked.items() for when, amount in given)
+    assert found[-1][2] == far
+
+
 def test_without_parts_it_only_matters_that_something_was_promised(database):
     [mine] = db_rows.hosts(database, 'host')
     lease = db_rows.saved(database, db_rows.a_lease())
     db_rows.promised(database, db_rows.promise(lease, mine, whole=False, amount={'vcpus': 1}))
     with database.reader() as connection:
-        found = calendars.promises(connection, 'host', lease.interval, parts=False)
+        found = calendars.of_pool(connection, 'host', lease.interval, parts=False)
         assert records_of(found) == [(mine, lease.start, lease.end, str(fit.WHOLE), '1')]
-        assert records_of(calendars.promises(
+        assert records_of(calendars.of_pool(
             connection, 'host', lease.interval, [lease.reservations[0].id], parts=False)) == []
 
 
@@ -89,7 +110,7 @@ def test_what_is_over_void_withdrawn_broken_or_of_another_pool_is_not_there(data
                            released_at=NOON - hours(1))
     span = interval.Interval(NOON, NOON + hours(9))
     with database.reader() as connection:
-        found = calendars.promises(connection, 'host', span, parts=False)
+        found = calendars.of_pool(connection, 'host', span, parts=False)
     assert [each[:3] for each in records_of(found)] == [
         (mine, lease.start, lease.end), (mine, *later.values())]
 
@@ -98,4 +119,4 @@ def test_a_pool_without_promises_has_none(database):
     span = interval.Interval(NOON, NOON + hours(9))
     with database.reader() as connection:
         for parts in (True, False):
-            assert records_of(calendars.promises(connection, 'host', span, parts=parts)) == []
+            assert records_of(calendars.of_pool(connection, 'host', span, parts=parts)) == []

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is read to choose among many resources."""
-import datetime
 import json
 
 import db_rows
@@ -9,11 +8,9 @@ import pytest
 from climate.db import allocations
 from climate.db import resources
 from climate.db import room
-from climate.domain import fit
 from climate.domain import interval
 
 NOON, hours = db_rows.NOON, db_rows.hours
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def span(first, last):
@@ -105,45 +102,3 @@ def test_a_row_tells_name_capacity_and_the_values_asked_for(database, ids):
     assert [(row[0], row[1], json.loads(row[2]), *row[3:]) for row in rows] == [
         (ids[0], 'a', {'vcpus': 4}, None, None, None),
         (ids[1], 'b', {'vcpus': 4}, '7', None, 'A100')]
-
-
-def test_what_is_taken_is_told_to_the_microsecond(database, ids, lease):
-    moment = datetime.timedelta(microseconds=1)
-    far = datetime.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=datetime.UTC)
-    db_rows.promised(
-        database, db_rows.promise(lease, ids[0], NOON - moment, far),
-        db_rows.promise(lease, ids[1], NOON + moment, NOON + hours(1) + 3 * moment, whole=False,
-                        amount={'vcpus': 2}, copies=3),
-        db_rows.promise(lease, ids[2], released_at=NOON))
-    whole, parts = taken(database, ids, span(0.5, 2))
-    assert whole == (ids[0], (NOON - moment - EPOCH) // moment, (far - EPOCH) // moment, None, 1)
-    assert (*parts[:3], json.loads(parts[3]), parts[4]) == (
-        ids[1], (NOON + moment - EPOCH) // moment,
-        (NOON + hours(1) + 3 * moment - EPOCH) // moment, {'vcpus': 2}, 3)
-
-
-@pytest.mark.parametrize('count', [3, 600])
-def test_what_is_taken_of_few_and_of_many_is_what_others_have_booked(database, count):
-    ids = db_rows.hosts(database, *map(str, range(count)))
-    lease, mine = (db_rows.saved(database, db_rows.a_lease()) for _ in range(2))
-    db_rows.promised(database, *[
-        db_rows.promise(whose, key, NOON + hours(key % 3), NOON + hours(key % 3 + 1),
-                        whole=not key % 2, amount={} if not key % 2 else {'vcpus': key % 5})
-        for key in ids for whose in ((lease, mine) if key % 2 else (lease,))])
-    own = {mine.reservations[0].id}
-    with database.reader() as connection:
-        booked = allocations.bookings(connection, ids, span(1, 2), ignoring=own)
-    assert booked
-    assert sorted((key, when.start, when.end) for key, given in booked.items()
-                  for when, _ in given) == sorted(
-        (row[0], EPOCH + row[1] * interval.RESOLUTION, EPOCH + row[2] * interval.RESOLUTION)
-        for row in taken(database, ids, span(1, 2), ignoring=own))
-    assert {row[0] for row in taken(database, ids, span(1, 2)) if row[3] is None} == {
-        key for key, given in booked.items() if given[0][1] is fit.WHOLE}
-    assert taken(database, [], span(1, 2)) == []
-
-
-def taken(database, ids, when, ignoring=frozenset()):
-    with database.reader() as connection:
-        return sorted(tuple(row) for row in room.taken(
-            connection, room.Search('host', when, frozenset(), False, ignoring), ids))

@@ -16,6 +16,7 @@ from climate.domain import records
 from climate.manager import booking
 from climate.manager import drafts
 from climate.manager.availability import finder
+from climate.manager.availability import search
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 QUARTER = minutes(15)
@@ -221,3 +222,28 @@ def test_a_search_of_very_long_spans_ends(manager):
     answer = ask(manager, builders.hosts(1), duration=hours(24 * 36000))
     assert answer.openings[0].start == NOON + hours(1)
     assert not ask(manager, builders.hosts(2), duration=hours(24 * 36000)).openings
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_looking_at_the_first_days_first_changes_no_answer(
+        conf, database, clock, monkeypatch, seed):
+    world = World(builders.Manager(conf, database, clock), seed)
+    settled = []
+    plain = search.Search.settles
+
+    def settles(self, *arguments):
+        settled.append(plain(self, *arguments))
+        return settled[-1]
+    monkeypatch.setattr(search.Search, 'settles', settles)
+    for reservations in QUERIES:
+        for limit in (1, 2, 3):
+            asked = {'duration': world.made.randint(1, 8) * QUARTER, 'limit': limit,
+                     'earliest': NOON + minutes(world.made.randrange(600)),
+                     'latest': NOON + hours(40)}
+            # No first part, or a fifth of the window.
+            answers = []
+            for parts in (1, 5):
+                monkeypatch.setattr(finder, '_NEAR', parts)
+                answers.append(ask(world.manager, *reservations, **asked))
+            assert answers[0] == answers[1], (seed, reservations, asked)
+    assert {True, False} == set(settled)

@@ -7,6 +7,7 @@ import hypothesis
 from hypothesis import strategies as st
 
 from climate import errors
+from climate.db import calendars
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import joint
@@ -51,10 +52,11 @@ def candidates(hosts, gap, margin):
 
 
 def ground(hosts, gap, margin):
-    """The same in rows, with bookings of hosts that are not among them."""
-    taken = [(number, narrowing.microseconds(when.start), narrowing.microseconds(when.end),
-              None if amount is fit.WHOLE else json.dumps(amount), copies)
-             for number, (_, booked) in enumerate(hosts, 1) for when, amount, copies in booked]
+    """The same in columns, with bookings of hosts that are not among them."""
+    taken = [calendars.of([
+        (number, narrowing.microseconds(when.start), narrowing.microseconds(when.end), amount,
+         copies) for when, amount, copies in booked])
+        for number, (_, booked) in enumerate(hosts, 1)]
     return narrowing.Ground(
         [(number, json.dumps(capacity)) for number, (capacity, _) in enumerate(hosts, 1)
          if number % gap], taken, margin)
