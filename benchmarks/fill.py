@@ -64,10 +64,10 @@ def allocations(database, each):
     """Promise so many hours of each host, every other one from tomorrow on."""
     start = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
     with database.writer() as connection:
-        _add_lease(connection, 'all', start)
-        for place in range(each):
-            _promise(connection, sa.literal('all-r'), tables.RESOURCES.c.id,
-                     start + place * 2 * _HOUR, sa.true())
+        ids = connection.execute(sa.select(tables.RESOURCES.c.id)).scalars().all()
+        promise(connection, 'all', start, (
+            (resource_id, place * 7200, place * 7200 + 3600, True, {}, 1)
+            for resource_id in ids for place in range(each)))
 
 
 def promise(connection, name, origin, rows):

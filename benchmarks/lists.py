@@ -20,7 +20,7 @@ from benchmarks import worlds
 
 HOSTS = {'short': 1_000, 'bench': 10_000, 'long': 10_000}
 LEASES = {'short': (1_000, 3_000), 'bench': (10_000, 100_000), 'long': (10_000, 100_000)}
-ROUNDS = {'short': 0, 'bench': 200, 'long': 1_000}
+ROUNDS = {'short': 0, 'bench': 100, 'long': 1_000}
 # An administrator, of the project that has the leases.
 _TOKEN = f'root:{fill.PROJECT}:admin,member,reader'
 PAGE = 100

@@ -26,7 +26,7 @@ def figures(form):
     """Yield the Figures; none in the short form, as the database takes its time to fill."""
     if form == 'short':
         return
-    with worlds.emptied() as database, tempfile.TemporaryDirectory() as folder, \
+    with worlds.emptied(apart='memory') as database, tempfile.TemporaryDirectory() as folder, \
             contextlib.ExitStack() as stack:
         filled(database)
         words = f'{HOSTS:,} hosts, {HOSTS * EACH:,} allocations, {database.dialect}'

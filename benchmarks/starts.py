@@ -33,6 +33,7 @@ LARGE = {'short': (20, 0.05, 20), 'bench': (100, 0.2, 20), 'long': (100, 0.2, 20
 LIMIT_SECONDS = 600
 # A start of one host: whether it is up, the aggregates, a new one, its owner, the host in and out.
 START_CALLS = 6
+_TRIED = 20
 
 
 class Daemon:
@@ -81,11 +82,11 @@ def _enrolled(connection, name, now):
     resources.set_values(connection, 'host', resource_id, {'service_name': name}, now, fact=True)
 
 
-def created(daemon, count, start, end, hosts=1):
+def created(daemon, count, start, end, hosts=1, name='lease'):
     """Make so many leases of so many hosts; the daemon does nothing for them before `start`."""
     for number in range(count):
         daemon.client.create_lease(
-            builders.a_member(), f'lease-{number:06}',
+            builders.a_member(), f'{name}-{number:06}',
             builders.a_lease(builders.hosts(hosts), start=start, end=end))
 
 
@@ -113,8 +114,11 @@ def told(database, what):
 def crowd(database, count, seconds):
     """Leases that start in the same second; returns the moments of their starts, and of `start`."""
     with running(database, count, seconds) as daemon:
-        # Long enough to make them all.
-        start = daemon.core.clock() + datetime.timedelta(seconds=5 + count * 0.15)
+        # Long enough to make them all, by how long some take that never start.
+        began, later = time.monotonic(), daemon.core.clock() + builders.hours(24)
+        created(daemon, _TRIED, later, later + builders.hours(1), name='later')
+        each = (time.monotonic() - began) / _TRIED
+        start = daemon.core.clock() + datetime.timedelta(seconds=5 + count * each * 1.5)
         created(daemon, count, start, start + builders.hours(9))
         assert daemon.core.clock() < start, 'They were not made in time.'
         daemon.calls.clear()

@@ -37,7 +37,7 @@ def figures(form):
         options = ('--os-auth-type', 'none', '--os-endpoint', url)
         yield _seconds('climate lease list',
                        [_command(*options, 'lease', 'list') for _ in range(runs)], GOAL_LIST_S)
-    with worlds.emptied() as database, tempfile.TemporaryDirectory() as folder:
+    with worlds.emptied(apart='startup') as database, tempfile.TemporaryDirectory() as folder:
         memory.filled(database)
         path, _ = programs.configured(
             folder, database.engine.url.render_as_string(hide_password=False),
