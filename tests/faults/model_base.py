@@ -2,6 +2,7 @@
 """What all steps of the model share: how one acts through a manager, and what is remembered."""
 import collections
 import dataclasses
+import datetime
 import functools
 import sys
 
@@ -19,6 +20,8 @@ from climate import errors
 WHICH = st.integers(0, 11)
 SIDE = st.integers(0, 1)
 CALM, STORMY, FROZEN = 'calm', 'stormy', 'frozen'
+# So long an offer that nobody took is remembered.
+_FORGOTTEN = datetime.timedelta(hours=1)
 
 
 def rule(**drawn):
@@ -39,6 +42,7 @@ class Told:
     request: object
     made: bool = False
     deleted: bool = False
+    asked_to_delete: bool = False
 
     @property
     def kind(self):
@@ -129,9 +133,11 @@ class Base(stateful.RuleBasedStateMachine):
 
     def demand(self, side, deed, of_the_cloud=False):
         """As `ask`, of the manager itself."""
-        # Whoever finds no room lets go of offers whose time is over before it refuses.
-        over = any(each.place is not None and each.held_until <= self.now
-                   for each in self.accounts.offers.values())
+        # Whoever finds no room lets go of offers whose time is over before it refuses, and forgets
+        # old ones.
+        over = any(
+            each.held_until <= (self.now if each.place is not None else self.now - _FORGOTTEN)
+            for each in self.accounts.offers.values())
         quiet = not (self.world.points.armed or self._stirred or over
                      or (of_the_cloud and self.mood != CALM))
 

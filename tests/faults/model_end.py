@@ -101,7 +101,7 @@ def _ask_again_for_ends_given_up(model, manager):
         assert model.mood != 'calm', f'{lease} is stuck.'
         assert lease.state == lifecycle.ERROR, lease
         manager.client.delete_lease(builders.a_member(), lease.id)
-        model.told[lease.id].deleted = True
+        model.told[lease.id].deleted = model.told[lease.id].asked_to_delete = True
     if stuck:
         model.tally['ends given up'] += len(stuck)
         _let_time_pass(model, manager)
@@ -114,7 +114,8 @@ def _leases_are_over(model, accounts):
         if lease is None:
             assert not told.made, f'{lease_id} is lost.'
             continue
-        if accounts.never_acquired(lease) and not told.deleted:
+        assert lease.deleted_at is None or told.asked_to_delete, f'{lease} was not to be deleted.'
+        if accounts.never_acquired(lease) and lease.deleted_at is None:
             _was_given_up_rightly(accounts.acquisitions[lease_id], lease)
         else:
             assert lease.state == lifecycle.TERMINATED, lease
