@@ -5,6 +5,7 @@ The cloud does not know the hosts in it, so nobody compares the two.
 """
 import contextlib
 import dataclasses
+import itertools
 import os
 import pathlib
 import signal
@@ -66,10 +67,11 @@ def configured(folder, url, more=''):
 
 
 @contextlib.contextmanager
-def running(name, path, folder, is_ready):
+def running(name, path, folder, is_ready, processor=None):
     """A Program, by the name of its module in `climate.cmd`, from when it is ready to the end.
 
     :param is_ready: says so of what it has written to its log and its output.
+    :param processor: the number of the only one that it runs on, if any.
     """
     written = pathlib.Path(folder) / f'{name}-{time.monotonic_ns()}.log'
     environ = {**os.environ, 'PYTHONPATH': str(_CHECKOUT), 'CLIMATE_STATE': str(folder),
@@ -80,6 +82,8 @@ def running(name, path, folder, is_ready):
             [sys.executable, '-c', _MAIN.format(name), '--config-file', str(path),
              '--log-file', str(written)], stdout=output, stderr=output, env=environ,
             cwd=folder, start_new_session=True)
+        if processor is not None:
+            os.sched_setaffinity(process.pid, {processor})
         try:
             while not is_ready(written.read_text()):
                 assert process.poll() is None, f'{name} ended: {written.read_text()[-2000:]}'
@@ -104,27 +108,31 @@ def standalone(folder, url):
 
 
 @contextlib.contextmanager
-def manager(folder, path):
+def manager(folder, path, processor=None):
     """The Program of a manager."""
-    with running('manager', path, folder, lambda text: ': ready' in text) as program:
+    with running('manager', path, folder, lambda text: ': ready' in text, processor) as program:
         yield program
 
 
 @contextlib.contextmanager
-def api(folder, path, port):
+def api(folder, path, port, processor=None):
     """The Program of an API, which listens at that port."""
-    with running('api', path, folder, lambda _text: _listens(port)) as program:
+    with running('api', path, folder, lambda _text: _listens(port), processor) as program:
         yield program
 
 
 @contextlib.contextmanager
 def distributed(folder, url, transport, managers=1):
-    """(the Program of an API, its port), which reaches so many managers over the bus."""
+    """(the Program of an API, its port), which reaches so many managers over the bus.
+
+    Each is on one processor, as scaling.rst advises.
+    """
     path, port = configured(folder, url, f'transport_url = {transport}')
+    processors = itertools.cycle(sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as stack:
         for _ in range(managers):
-            stack.enter_context(manager(folder, path))
-        yield stack.enter_context(api(folder, path, port)), port
+            stack.enter_context(manager(folder, path, next(processors)))
+        yield stack.enter_context(api(folder, path, port, next(processors))), port
 
 
 def _listens(port):
