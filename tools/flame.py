@@ -54,7 +54,9 @@ def read(lines):
     found = collections.Counter()
     for line in lines:
         words, _, count = line.rpartition(' ')
-        found[shortened(words.split(';'))] += int(count)
+        # What py-spy read of a frame while it changed may be anything, also half a line.
+        if count.isdecimal():
+            found[shortened(words.split(';'))] += int(count)
     return found
 
 

@@ -22,7 +22,7 @@ _STACKS = st.dictionaries(
 
 
 def test_each_function_of_climate_is_a_box_and_other_packages_are_one_each():
-    assert flame.read(_LINES) == {
+    assert flame.read([*_LINES, 'half a line (x bind)']) == {
         ('benchmarks.lease.<module>', 'manager.leases.create', 'sqlalchemy', 'the database'): 60,
         ('benchmarks.lease.<module>', 'manager.leases.create', 'json'): 30,
         ('benchmarks.lease.<module>', 'threading'): 10}
