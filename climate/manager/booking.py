@@ -194,8 +194,7 @@ class Booking:
     def _plan(self, wishes, terms):
         with self._core.database.reader() as connection:
             wishes, chosen = self._choose(connection, list(wishes), terms)
-        return [_promise(wish, pick, terms.span) for wish, picks in zip(wishes, chosen, strict=True)
-                for pick in picks]
+        return promised(wishes, chosen, terms.span)
 
     def _choose(self, connection, wishes, terms):
         """The wishes that can have what they ask, and what each gets.
@@ -280,6 +279,12 @@ class Booking:
                        {key: each for key, each in locked.items() if each.pool == wish.need.pool})}
         if any((given.reservation_id, given.resource_id) not in fitting for given in chosen):
             raise errors.LostRace()
+
+
+def promised(wishes, chosen, span):
+    """The Allocations of what was chosen for wishes, the fit.Picks of each."""
+    return [_promise(wish, pick, span) for wish, picks in zip(wishes, chosen, strict=True)
+            for pick in picks]
 
 
 def _promise(wish, pick, span):

@@ -23,7 +23,10 @@ class Computes(base.Computes):
                                 lambda connection, project_id: everything(connection))
 
     def of_hosts(self, service_hosts):
-        return [each for each in self.every() if each.host in service_hosts]
+        def work(connection, project_id):
+            rows = (_find(connection, each) for each in service_hosts)
+            return [_compute(row) for row in rows if row is not None]
+        return self._calls.make('nova.services', work)
 
     def fence(self, service_host, reason):
         def work(connection, project_id):
@@ -58,9 +61,12 @@ class Computes(base.Computes):
 
 def everything(connection):
     """All Computes."""
-    return [models.Compute(host=row['service_host'], enabled=bool(row['enabled']),
-                           up=bool(row['up']), reason=row['reason'])
-            for row in hosts.every(connection)]
+    return [_compute(row) for row in hosts.every(connection)]
+
+
+def _compute(row):
+    return models.Compute(host=row['service_host'], enabled=bool(row['enabled']),
+                          up=bool(row['up']), reason=row['reason'])
 
 
 def _find(connection, service_host):

@@ -41,13 +41,14 @@ class Taken:
 class Board:
     """One pool during one window; what may be had of it, and when, by the Terms of booking."""
 
-    def __init__(self, connection, pool, terms, window, parts):
+    def __init__(self, connection, pool, terms, window, parts, resources=None):
         """Read the pool.
 
         :param parts: whether it matters how much of a resource was promised.
+        :param resources: those of another Board of the same pool, as they were read for it.
         """
         self._window = window
-        self.resources = {
+        self.resources = resources or {
             key: each for key, each in allocations.reservable_resources(connection, pool).items()
             if key not in terms.avoid and terms.may_have(each)}
         self._ids = np.array(list(self.resources), np.int64)

@@ -59,7 +59,7 @@ class Finder:
                 lease.reservations, found, duration)
             near_by = () if openings else self._alternatives(connection, planner, found, wishes,
                                                              duration, now)
-        chosen = _planned(planner, wishes, openings, duration, now)
+        chosen = _planned(planner, wishes, found, openings, duration, now)
         held = self._held(context, query, lease.reservations, wishes, chosen, now)
         promises = [_promises(lease.reservations, *each)
                     for each in zip(chosen, held, strict=True)]
@@ -78,24 +78,25 @@ class Finder:
 
     def _found(self, connection, planner, wishes, window, now, duration, limit):
         """(the Search, its openings): of the first days, where nothing later changes the answer."""
-        near = interval.Interval(window.start, window.start + duration + window.duration / _NEAR)
-        if near.duration < window.duration / 2:
-            found = self._search(connection, planner, wishes, near, now)
+        near, found = window.start + duration + window.duration / _NEAR, None
+        if near < window.start + window.duration / 2:
+            found = self._search(connection, planner, wishes,
+                                 interval.Interval(window.start, near), now)
             openings = found.openings(duration, limit)
             if found.settles(duration, limit, openings):
                 return found, openings
-        found = self._search(connection, planner, wishes, window, now)
+        found = self._search(connection, planner, wishes, window, now, found)
         return found, found.openings(duration, limit)
 
-    def _search(self, connection, planner, wishes, window, now):
+    def _search(self, connection, planner, wishes, window, now, like=None):
         return search.Search(self._core, connection, wishes, planner.terms(wishes, window, now),
-                             window)
+                             window, like)
 
     def _alternatives(self, connection, planner, found, wishes, duration, now):
         # From the first start on that was not looked at.
         start = found.window.end - duration + interval.RESOLUTION
         window = interval.Interval(start, start + _FARTHEST + duration)
-        beyond = self._search(connection, planner, wishes, window, now)
+        beyond = self._search(connection, planner, wishes, window, now, found)
         every = (near.shorter(found, duration), near.fewer(found, duration),
                  near.later(beyond, duration))
         return tuple(each for each in every if each is not None)
@@ -140,17 +141,21 @@ class Plan:
     promises: list
 
 
-def _planned(planner, wishes, openings, duration, now):
-    """The Plans of openings, a list of ``calendar.Opening``."""
-    found = []
+def _planned(planner, wishes, found, openings, duration, now):
+    """The Plans of openings, a list of ``calendar.Opening`` that a Search has found."""
+    plans = []
     for each in openings:
         span = interval.Interval(each.start, each.start + duration)
+        # Without those wishes that are left out where there is no room.
+        picks = found.picks(each, duration) if len(found.wishes) == len(wishes) else None
         try:
-            found.append(Plan(span, each.last, planner.plan(wishes, span, now)))
+            promises = (planner.plan(wishes, span, now) if picks is None
+                        else booking.promised(wishes, picks, span))
         except errors.NotEnough:
             # Somebody was faster since the promises were read.
             continue
-    return found
+        plans.append(Plan(span, each.last, promises))
+    return plans
 
 
 def _promises(reservations, plan, offer):

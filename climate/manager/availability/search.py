@@ -24,17 +24,23 @@ class Search:
     :ivar complete: False once there were more moments than are tried.
     """
 
-    def __init__(self, core, connection, wishes, terms, window):
+    def __init__(self, core, connection, wishes, terms, window, like=None):
+        """Read what there is.
+
+        :param like: a Search for the same in another window: the resources are read already.
+        """
         # What a lease is made without, where there is no room for it, keeps nobody waiting.
         self.wishes = [wish for wish in wishes if not wish.need.optional]
         self.window = window
         self.complete = True
         parts = {wish.need.pool for wish in self.wishes if wish.need.demand.amount is not fit.WHOLE}
         self.boards = {
-            pool: board.Board(connection, pool, terms, window, pool in parts)
+            pool: board.Board(connection, pool, terms, window, pool in parts,
+                              like.boards[pool].resources if like else None)
             for pool in {wish.need.pool for wish in self.wishes}}
-        self.matching = [self.boards[wish.need.pool].matching(core, connection, wish.need)
-                         for wish in self.wishes]
+        self.matching = like.matching if like else [
+            self.boards[wish.need.pool].matching(core, connection, wish.need)
+            for wish in self.wishes]
         self._known = {}
 
     @property
@@ -65,6 +71,17 @@ class Search:
                                         else _least(demands))
                 and all(self.most(place, duration) == _enough(demand)
                         for place, demand in enumerate(demands)))
+
+    def picks(self, opening, duration):
+        """What a plan of the wishes takes at the beginning of an opening, the fit.Picks of each.
+
+        None where it takes a plan to tell: of whole resources it takes the first that are free.
+        """
+        if len(self.wishes) != 1 or self.demands[0].amount is not fit.WHOLE:
+            return None
+        free = self.ranges_of(0, self.demands[0], duration).free(opening.start)
+        ids = self.boards[self.wishes[0].need.pool].ids(self.matching[0][free[:opening.count]])
+        return [tuple(fit.Pick(key, 1) for key in ids.tolist())]
 
     def first(self, demands, duration):
         """The first moment at which other demands of the same wishes are met; None for never."""
