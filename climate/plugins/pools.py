@@ -63,12 +63,14 @@ class HostPool(base.Pool):
         services = cloud.as_service()
         service_host = found.facts['service_name']
         self._refuse_in_use(services, found.name, service_host)
+        self._refuse_awaited(services, found.name)
         self._refuse_zoned(services, found.name, service_host)
         freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
         services.nova.add_hosts(freepool, [service_host])
         try:
             # Once more, now that the filter keeps others off: one may have slipped in before.
             self._refuse_in_use(services, found.name, service_host)
+            self._refuse_awaited(services, found.name)
         except errors.HostInUse:
             services.nova.remove_hosts(freepool, [service_host])
             raise
@@ -139,6 +141,19 @@ class HostPool(base.Pool):
         if servers:
             raise errors.HostInUse(host=name, reason=(
                 f'servers run on it ({len(servers)}). Migrate or delete them first.'))
+
+    @staticmethod
+    def _refuse_awaited(services, name):
+        """Refuse a host to which servers are on their way, whom Nova counts when they have come.
+
+        Whatever was sent there before the filter kept it off holds its room in Placement by then.
+        """
+        coming = [each for each in services.placement.held([name]).get(name, ())
+                  if services.servers.server(each) is not None]
+        if coming:
+            raise errors.HostInUse(host=name, reason=(
+                f'servers are being built on it or moved to it ({len(coming)}). Wait for them, and '
+                'migrate or delete them.'))
 
 
 def _why_failing(compute):

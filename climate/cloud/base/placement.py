@@ -75,8 +75,9 @@ class Placement(abc.ABC):
     def held(self, hypervisor_names):
         """What servers hold of hypervisors' own inventories: {server id: {class: units}} of each.
 
-        A server that is being moved away is not in it: what it held, the move holds. Hypervisors
-        without a provider are not in the answer. Each costs a call, several are made at once.
+        A server that is being moved is at the hypervisor that it goes to: what it held of the other
+        one, the move holds. Hypervisors without a provider are not in the answer. Each costs a
+        call, several are made at once.
         """
 
     @abc.abstractmethod

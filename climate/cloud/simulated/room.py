@@ -28,10 +28,10 @@ def candidates(connection, shape):
 
 
 def held(connection, row):
-    """{server id: {resource class: units}} of the servers on a hypervisor that stay there."""
+    """{server id: {resource class: units}} of the servers that stay on a hypervisor or come."""
     own = hosts.inventory(row)
     found = {}
-    for each in connection.execute('SELECT * FROM servers WHERE host = ? AND moves_to IS NULL',
+    for each in connection.execute('SELECT * FROM servers WHERE coalesce(moves_to, host) = ?',
                                    (row['service_host'],)):
         flavor = servers.flavor(each)
         if flavor is not None:

@@ -342,6 +342,40 @@ def test_a_host_with_servers_or_with_half_a_name_is_not_enrolled(manager):
     assert manager.client.list_resources(admin, 'host') == []
 
 
+def test_a_host_to_which_a_server_is_on_its_way_is_not_enrolled(manager):
+    admin = builders.an_admin()
+    manager.core.conf.set_override('migrate_seconds', 60, group='simulated')
+    server = manager.cloud.boot('demo', 'one', host='compute-1', flavor='1')
+    manager.run()
+    manager.cloud.as_service().servers.migrate(server.id, 'compute-2')
+    with pytest.raises(errors.HostInUse) as refused:
+        manager.client.create_resource(admin, 'host', 'compute-2', {})
+    assert 'moved to it (1)' in refused.value.message
+    # It may come back, if the move fails.
+    with pytest.raises(errors.HostInUse):
+        manager.client.create_resource(admin, 'host', 'compute-1', {})
+    manager.clock.advance(minutes(2))
+    with pytest.raises(errors.HostInUse) as refused:
+        manager.client.create_resource(admin, 'host', 'compute-2', {})
+    assert 'servers run on it (1)' in refused.value.message
+    manager.client.create_resource(admin, 'host', 'compute-1', {})
+    assert acts.freepool(manager) == ('compute-1',)
+
+
+def test_a_server_that_is_sent_to_a_host_while_it_is_enrolled_is_found(manager):
+    manager.core.conf.set_override('migrate_seconds', 60, group='simulated')
+    server = manager.cloud.boot('demo', 'one', host='compute-1', flavor='1')
+
+    def send(name, when):
+        if (name, when) == ('nova.add_host', 'before'):
+            manager.cloud.faults.on_point = None
+            manager.cloud.as_service().servers.migrate(server.id, 'compute-2')
+    manager.cloud.faults.on_point = send
+    with pytest.raises(errors.HostInUse):
+        manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
+    assert acts.freepool(manager) == ()
+
+
 def test_a_property_that_a_lease_asked_for_stays_until_it_is_over(manager):
     admin = builders.an_admin()
     [host] = manager.enrol(1, rack='7')
