@@ -16,7 +16,7 @@ from climate.manager.acquire import returns
 LOG = log.getLogger(__name__)
 
 # Of a lease that is over, nothing of this is left to do.
-_CLOSED = (agenda.PREPARE, agenda.START, agenda.HEAL, agenda.UPDATE, agenda.CHECK,
+_CLOSED = (agenda.ACQUIRE, agenda.PREPARE, agenda.START, agenda.HEAL, agenda.UPDATE, agenda.CHECK,
            agenda.BEFORE_END)
 # What of a lease these change is all in their outcome.
 _PLAIN = (agenda.START, agenda.END)

@@ -8,12 +8,16 @@ from climate.domain import audit
 from climate.plugins import base
 
 
-def enrolled_hosts(conf, cloud):
-    """The service hosts that are enrolled, leased ones too, as a set."""
-    prefix = conf.nova.availability_zone_prefix
+def enrolled_hosts(conf, cloud, but_of=None):
+    """The service hosts that are enrolled, leased ones too, as a set.
+
+    :param but_of: the id of a project: without those that it has leased as a whole.
+    """
+    prefix, owner = conf.nova.availability_zone_prefix, conf.nova.aggregate_owner_key
     return {host for each in cloud.as_service().nova.aggregates() for host in each.hosts
             if each.name == conf.nova.aggregate_freepool
-            or (prefix and (each.zone or '').startswith(prefix))}
+            or (prefix and (each.zone or '').startswith(prefix)
+                and (but_of is None or each.metadata.get(owner) != but_of))}
 
 
 class HostPool(base.Pool):

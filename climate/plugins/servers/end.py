@@ -156,7 +156,12 @@ class _Ending:
         self._shelve()
 
     def _is_in_pool(self):
-        return self.found.host in pools.enrolled_hosts(self._conf, self._cloud)
+        """True where it takes room that others could lease: hosts of its own project are its own.
+
+        Where it was booted for a lease of hosts, it would be moved from one of them to another.
+        """
+        return self.found.host in pools.enrolled_hosts(self._conf, self._cloud,
+                                                       but_of=self.found.project_id)
 
     def _is_nowhere(self):
         """True where it is on no host and nothing is done to it: it runs not, and takes no room.

@@ -75,6 +75,10 @@ class Leased:
         return self._found.status
 
     @property
+    def project_id(self):
+        return self._found.project_id
+
+    @property
     def host(self):
         """The service host that it is on, or None."""
         return self._found.host

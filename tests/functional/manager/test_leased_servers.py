@@ -297,6 +297,22 @@ def test_a_server_may_live_on_after_its_lease(manager, on_end, status):
     assert after.host not in pool
 
 
+@pytest.mark.parametrize(('on_end', 'status'), [('suspend', 'SUSPENDED'), ('migrate', 'ACTIVE')])
+def test_a_server_on_hosts_that_its_project_leases_stays_there(manager, on_end, status):
+    manager.core.conf.set_override('hold_room', 'preferred', group='virtual:instance')
+    manager.enrol(2)
+    hosts = leased(manager, builders.hosts(2), end=builders.NOON + builders.hours(3))
+    run_for(manager)
+    server = manager.cloud.boot('demo', 'vm', {'reservation': only(hosts).id}, flavor='1')
+    lease = leased(manager, known(server, on_end=on_end))
+    manager.run_until(builders.NOON + builders.hours(1) + builders.minutes(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+    after = now_on(server)(manager)
+    assert (after.status, after.host) == (status, server.host)
+    manager.run_until(builders.NOON + builders.hours(3) + builders.minutes(1))
+    assert now_on(server)(manager) is None
+
+
 def test_a_lease_is_changed_while_its_server_sleeps(manager):
     manager.enrol(1)
     lease = leased(manager, to_come(), start=LATER, end=LATER + builders.hours(1))
