@@ -28,7 +28,7 @@ from benchmarks import worlds
 from climate.db import tables
 
 HOSTS = {'short': 50, 'bench': 1_000, 'long': 1_000}
-LEASES = {'short': 0, 'bench': 400, 'long': 900}
+LEASES = {'short': 0, 'bench': 300, 'long': 900}
 RUNS = {'short': 0, 'bench': 2, 'long': 5}
 CLIENTS = 8
 WARM_UP = 80

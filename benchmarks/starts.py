@@ -26,7 +26,7 @@ from climate.manager import service
 from climate.rpc import client
 
 # (leases, seconds of a call).
-CROWDS = {'short': ((20, 0.05), (50, 0)), 'bench': ((200, 0.05), (500, 0)),
+CROWDS = {'short': ((20, 0.05), (50, 0)), 'bench': ((200, 0.05), (300, 0)),
           'long': ((200, 0.05), (2_000, 0))}
 # (hosts, seconds of a call, calls at a time).
 LARGE = {'short': (20, 0.05, 20), 'bench': (100, 0.2, 20), 'long': (100, 0.2, 20)}
