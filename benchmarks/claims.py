@@ -25,8 +25,8 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import service
 
-EVENTS = {'short': 300, 'bench': 2_000, 'long': 10_000}
-RUNS = {'short': 1, 'bench': 3, 'long': 5}
+EVENTS = {'short': 300, 'bench': 1_000, 'long': 10_000}
+RUNS = {'short': 1, 'bench': 2, 'long': 5}
 LIMIT_SECONDS = 300
 
 

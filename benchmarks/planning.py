@@ -32,7 +32,7 @@ from climate.plugins import base
 SIZES = {'short': ((1_000, 5), (2_000, 5)),
          'bench': ((1_000, 10), (5_000, 50), (10_000, 50)),
          'long': ((100_000, 50),)}
-ROUNDS = {'short': 3, 'bench': 15, 'long': 7}
+ROUNDS = {'short': 3, 'bench': 11, 'long': 7}
 # Of what has no goal.
 FEW_ROUNDS = 3
 # So many of them are compared with the plain reference.

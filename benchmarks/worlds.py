@@ -26,6 +26,11 @@ def kinds():
     return (FILE, SERVER) if _SERVER in os.environ else (FILE,)
 
 
+def kinds_in(form):
+    """The same where a few minutes are to do for all: then the last kind speaks for the others."""
+    return kinds()[-1:] if form == 'bench' else kinds()
+
+
 @contextlib.contextmanager
 def emptied(kind=None, apart=None):
     """A Database of that kind with Climate's tables and nothing in them.
