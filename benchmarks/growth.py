@@ -38,7 +38,7 @@ LIMIT = 1.3
 # A few rows more of a few rows are no growth: so many are added to both before they are compared.
 # PostgreSQL may look at all hosts one time and at the first few another, and what is over is many
 # times more than these.
-_SOME = 20 * HOSTS
+_SOME = 40 * HOSTS
 _VERSION = '1.1'
 _TWO_HOSTS = parse.quote('[{"resource_type": "physical:host", "min": 2, "max": 2}]')
 _SMALL = {'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1}

@@ -62,7 +62,7 @@ def configured(folder, url, more=''):
         port = free.getsockname()[1]
     path = pathlib.Path(folder) / 'climate.conf'
     path.write_text(_CONF.format(folder=folder, port=port, more=more,
-                                 url=str(url).replace('%', '%%')))
+                                 url=url))
     return path, port
 
 
