@@ -5,15 +5,15 @@ import datetime
 from climate import errors
 from climate.db import allocations
 from climate.domain import fit
-from climate.domain import forecast
 from climate.domain import interval
-from climate.domain import joint
 from climate.domain import requirement
 from climate.manager import criteria
+from climate.manager.availability import search
 
-# How far ahead the nearest later time is looked for: what many share changes at more moments.
-_HORIZON = datetime.timedelta(days=365)
-_SHARED_HORIZON = datetime.timedelta(days=30)
+# How far ahead the nearest later time is looked for, as most are near: what many share changes at
+# more moments.
+_AHEAD = tuple(datetime.timedelta(days=days) for days in (1, 10, 365))
+_SHARED_AHEAD = tuple(datetime.timedelta(days=days) for days in (1, 10, 30))
 # For more wishes than these at once it is not looked for at all.
 _MOST_WISHES = 10
 
@@ -75,30 +75,16 @@ def _nearest(core, connection, wishes, terms):
     if len(wishes) > _MOST_WISHES or any(wish.must_keep for wish in wishes):
         return None
     whole = all(wish.need.demand.amount is fit.WHOLE for wish in wishes)
-    span = terms.span
-    try:
-        window = interval.Interval(span.start, span.start + span.duration + (
-            _HORIZON if whole else _SHARED_HORIZON))
-        window.widened(terms.cleaning)
-    except OverflowError:
-        # No calendar goes so far: there is no later time for so long a lease.
-        return None
-    return forecast.earliest([_ask(core, connection, wish, window, terms) for wish in wishes],
-                             span.duration, window)
-
-
-def _ask(core, connection, wish, window, terms):
-    """What the wish asks, of all resources in order and with all that is booked in `window`."""
-    everything = _open_to(terms, allocations.reservable_resources(connection, wish.need.pool))
-    matching = [key for key in criteria.matching(core, connection, wish.need, everything)
-                if key not in terms.avoid]
-    booked = terms.booked(connection, matching, window)
-    grace = datetime.timedelta(seconds=core.conf.manager.release_grace_seconds)
-    until = terms.now + grace + interval.RESOLUTION
-    candidates = []
-    for key in matching:
-        bookings = booked.get(key, [])
-        if until > window.start and everything[key].held_by not in {None, *terms.own}:
-            bookings = [*bookings, (interval.Interval(window.start, until), fit.WHOLE)]
-        candidates.append(fit.Candidate(key, everything[key].capacity, tuple(bookings)))
-    return joint.Ask(wish.need.demand, candidates)
+    span, found = terms.span, None
+    for ahead in _AHEAD if whole else _SHARED_AHEAD:
+        try:
+            window = interval.Interval(span.start, span.start + span.duration + ahead)
+            window.widened(terms.cleaning)
+        except OverflowError:
+            # No calendar goes so far: there is no later time for so long a lease.
+            return None
+        found = search.Search(core, connection, wishes, terms, window, found)
+        moment = found.first(found.demands, span.duration)
+        if moment is not None:
+            return moment
+    return None
