@@ -16,6 +16,8 @@ _AHEAD = tuple(datetime.timedelta(days=days) for days in (1, 10, 365))
 _SHARED_AHEAD = tuple(datetime.timedelta(days=days) for days in (1, 10, 30))
 # For more wishes than these at once it is not looked for at all.
 _MOST_WISHES = 10
+# At so many moments of each of these it is tried whether several wishes go together.
+_TRIES = 20
 
 
 def explained(core, connection, wishes, terms, error):
@@ -83,7 +85,7 @@ def _nearest(core, connection, wishes, terms):
         except OverflowError:
             # No calendar goes so far: there is no later time for so long a lease.
             return None
-        found = search.Search(core, connection, wishes, terms, window, found)
+        found = search.Search(core, connection, wishes, terms, window, found, _TRIES)
         moment = found.first(found.demands, span.duration)
         if moment is not None:
             return moment

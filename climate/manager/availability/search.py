@@ -12,8 +12,8 @@ from climate.domain import joint
 from climate.manager.availability import board
 from climate.manager.availability import ranges
 
-# Of several wishes it is tried at so many moments whether they go together, and at so many more
-# how long they do.
+# Of several wishes it is tried at so many moments whether they go together, unless fewer will do,
+# and at so many more how long they do.
 _TRIES = 300
 _TRIES_ON = 40
 
@@ -24,11 +24,13 @@ class Search:
     :ivar complete: False once there were more moments than are tried.
     """
 
-    def __init__(self, core, connection, wishes, terms, window, like=None):
+    def __init__(self, core, connection, wishes, terms, window, like=None, tries=_TRIES):
         """Read what there is.
 
         :param like: a Search for the same in another window: the resources are read already.
+        :param tries: at how many moments it is tried whether several wishes go together.
         """
+        self.tries = tries
         # What a lease is made without, where there is no room for it, keeps nobody waiting.
         self.wishes = [wish for wish in wishes if not wish.need.optional]
         self.window = window
@@ -123,7 +125,7 @@ class _Together:
 
     def __init__(self, search, demands, duration):
         self._search, self._demands, self._duration = search, demands, duration
-        self._left = _TRIES
+        self._left = search.tries
         places = range(len(demands))
         times = np.unique(np.concatenate([
             found.times(duration) for found in search.boards.values()]))
