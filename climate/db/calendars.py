@@ -5,6 +5,7 @@ A record, a moment or an interval for each promise would take a hundred times lo
 them. So each database writes the moments of a resource one after the other into one value.
 """
 import dataclasses
+import datetime
 import functools
 import json
 
@@ -14,10 +15,12 @@ import sqlalchemy as sa
 from climate.db import allocations
 from climate.db import tables
 from climate.domain import fit
+from climate.domain import interval
 
 ALLOCATIONS = tables.ALLOCATIONS
 RESOURCES = tables.RESOURCES
 
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 DAY = 86400 * 10 ** 6
 # So many resources are named to the database one by one; of more, the first and the last.
 _NAMED = 500
@@ -47,6 +50,16 @@ class Promises:
     ends: np.ndarray
     kinds: np.ndarray
     amounts: list
+
+
+def microseconds(moment):
+    """A moment as the whole number of microseconds since 1970, as columns have it."""
+    return (moment - _EPOCH) // interval.RESOLUTION
+
+
+def moment(count):
+    """The moment so many microseconds since 1970."""
+    return _EPOCH + datetime.timedelta(microseconds=count)
 
 
 def of(rows):

@@ -13,11 +13,10 @@ import json
 import numpy as np
 
 from climate import errors
+from climate.db import calendars
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import joint
-
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 class Ground:
@@ -63,7 +62,8 @@ class Ground:
 
         :returns: two arrays, in the order of `ids`.
         """
-        touching = (self._start < microseconds(span.end)) & (self._end > microseconds(span.start))
+        touching = ((self._start < calendars.microseconds(span.end))
+                    & (self._end > calendars.microseconds(span.start)))
         used = self._marked(self._owner[touching])
         if amount is fit.WHOLE:
             return (~used).astype(np.int64), used
@@ -101,7 +101,8 @@ class Ground:
                 column[mine].tolist() for column in (
                     self._owner, self._start, self._end, self._kind)), strict=True):
             amount, copies = self._amounts[kind]
-            bookings[place] += [(interval.Interval(_moment(start), _moment(end)), amount)] * copies
+            span = interval.Interval(calendars.moment(start), calendars.moment(end))
+            bookings[place] += [(span, amount)] * copies
         return [fit.Candidate(int(self.ids[place]),
                               self._capacities[self._capacity[place]], tuple(booked))
                 for place, booked in bookings.items()]
@@ -185,11 +186,6 @@ def settled(demand, ground, count, span):
     return np.count_nonzero(used & (free == least) & ~np.isin(ground.ids, kept)) >= count
 
 
-def microseconds(moment):
-    """A moment as the whole number of microseconds since 1970."""
-    return (moment - _EPOCH) // interval.RESOLUTION
-
-
 def _units(amounts, names):
     """A row for each of `amounts`, pairs of units and copies; a column for each class."""
     return np.array([[each.get(name, 0) * copies for name in names] for each, copies in amounts],
@@ -214,7 +210,3 @@ def _peaks(count, owner, start, end, units):
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     peaks[owner[first]] = np.maximum.reduceat(level, first, axis=0).clip(0)
     return peaks
-
-
-def _moment(count):
-    return _EPOCH + datetime.timedelta(microseconds=count)

@@ -84,7 +84,7 @@ def _late(terms, overdue):
     """What is overdue, as Promises; None where nothing is."""
     if not overdue:
         return None
-    start, end = (narrowing.microseconds(moment) for moment in (
+    start, end = (calendars.microseconds(moment) for moment in (
         terms.while_overdue.start, terms.while_overdue.end))
     return calendars.of([(key, start, end, amount, 1)
                          for key, given in overdue.items() for _, amount in given])

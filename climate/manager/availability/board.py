@@ -2,7 +2,6 @@
 """What is known of a pool for a window of time: its resources, and when they are taken."""
 import collections
 import dataclasses
-import datetime
 
 import numpy as np
 
@@ -14,8 +13,6 @@ from climate.domain import joint
 from climate.manager import criteria
 from climate.manager.availability import levels
 from climate.manager.availability import ranges
-
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +106,7 @@ class Board:
         """Ids of resources, starts, ends and kinds; and the amounts: of all that is in the way."""
         found = calendars.of_pool(connection, pool, self._window.widened(terms.cleaning),
                                   terms.replaced, parts)
-        origin = _microseconds(self._window.start)
+        origin = calendars.microseconds(self._window.start)
         margin = terms.cleaning // interval.RESOLUTION
         columns = [(found.owners, found.starts - origin - margin, found.ends - origin + margin,
                     found.kinds)]
@@ -161,8 +158,3 @@ def _copies(found, demand):
         columns.append([among[places][mine], starts[mine], ends[mine]])
         size += len(able)
     return size, *(np.concatenate(each) for each in zip(*columns, strict=True))
-
-
-def _microseconds(moment):
-    """Since 1970."""
-    return (moment - _EPOCH) // interval.RESOLUTION

@@ -53,11 +53,8 @@ class Search:
     def openings(self, duration, limit):
         """The best ``calendar.Opening``s for the wishes as they are."""
         demands = self.demands
-        least = _least(demands)
-        # Else it only counts whether they are met.
-        most = demands[0].at_most if _counted(demands) else least
-        return calendar.openings(self._starts(demands, duration), least, most, self.window.start,
-                                 limit)
+        return calendar.openings(self._starts(demands, duration), _least(demands), _most(demands),
+                                 self.window.start, limit)
 
     def settles(self, duration, limit, found):
         """True where a longer window, with the same beginning, has the same openings first.
@@ -69,8 +66,7 @@ class Search:
         demands = self.demands
         latest = self.window.end - duration
         return (len(found) == limit and all(each.last < latest for each in found)
-                and found[-1].count == (demands[0].at_most if _counted(demands)
-                                        else _least(demands))
+                and found[-1].count == _most(demands)
                 and all(self.most(place, duration) == _enough(demand)
                         for place, demand in enumerate(demands)))
 
@@ -192,6 +188,12 @@ def _counted(demands):
 def _enough(demand):
     """How many copies are counted, of however many are free."""
     return demand.at_least if demand.spread is fit.Spread.TOGETHER else demand.at_most
+
+
+def _most(demands):
+    """How many places the Starts of the demands are asked for at most."""
+    # Of others it only counts whether they are met.
+    return demands[0].at_most if _counted(demands) else _least(demands)
 
 
 def _least(demands):

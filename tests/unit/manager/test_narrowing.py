@@ -54,7 +54,7 @@ def candidates(hosts, gap, margin):
 def ground(hosts, gap, margin):
     """The same in columns, with bookings of hosts that are not among them."""
     taken = [calendars.of([
-        (number, narrowing.microseconds(when.start), narrowing.microseconds(when.end), amount,
+        (number, calendars.microseconds(when.start), calendars.microseconds(when.end), amount,
          copies) for when, amount, copies in booked])
         for number, (_, booked) in enumerate(hosts, 1)]
     return narrowing.Ground(
