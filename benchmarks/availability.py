@@ -153,10 +153,10 @@ def searched(manager, questions, start):
     taken = []
     for question in questions:
         query = question.query(start)
-        request = finder._request(query, interval.Interval(start, query.latest), manager.clock())
+        window = interval.Interval(start, query.latest)
+        request = finder.lease_request(query, window, manager.clock())
         _, wishes = drafts.Drafts(manager.core).draft(
             builders.a_member(), 'bench', request, manager.clock())
-        window = interval.Interval(start, query.latest)
         terms = booking.Booking(manager.core).terms(wishes, window, manager.clock())
         with manager.database.reader() as connection:
             found = search.Search(manager.core, connection, wishes, terms, window)

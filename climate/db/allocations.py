@@ -31,6 +31,8 @@ _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 IGNORING = ALLOCATIONS.c.reservation_id.not_in(sa.bindparam('ignoring'))
 _REACHES = sa.and_(_COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
 TOUCHES = sa.and_(_REACHES, ALLOCATIONS.c.start < sa.bindparam('end'))
+RESERVABLE = sa.and_(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
+                     RESOURCES.c.withdrawn_at.is_(None))
 
 
 def add(connection, allocations):
@@ -56,9 +58,7 @@ def of_reservations(connection, reservation_ids):
 _RESERVABLE = (
     sa.select(RESOURCES.c.id, RESOURCES.c.name, sa.cast(RESOURCES.c.capacity, sa.Text),
               RESOURCES.c.held_by, RESOURCES.c.lent_to)
-    .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
-           RESOURCES.c.withdrawn_at.is_(None))
-    .order_by(RESOURCES.c.id))
+    .where(RESERVABLE).order_by(RESOURCES.c.id))
 
 
 def reservable_resources(connection, pool):

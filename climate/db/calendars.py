@@ -106,9 +106,7 @@ def _read(connection, which, span, ignoring, parts=True, **asked):
 
 
 # Which of the promises are read.
-_POOL = sa.and_(
-    ALLOCATIONS.c.resource_id == RESOURCES.c.id, RESOURCES.c.pool == sa.bindparam('pool'),
-    RESOURCES.c.reservable.is_(True), RESOURCES.c.withdrawn_at.is_(None))
+_POOL = sa.and_(ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.RESERVABLE)
 _THESE = ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids', expanding=True))
 _BETWEEN = ALLOCATIONS.c.resource_id.between(sa.bindparam('first'), sa.bindparam('last'))
 

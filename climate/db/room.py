@@ -72,13 +72,12 @@ def _resources(connection, search, after_id, limit, unused):
 # Building one costs more than asking it, and there are few forms.
 @functools.lru_cache(maxsize=256)
 def _statement(unused, soon, form, names):
-    pool, own = sa.bindparam('pool'), sa.bindparam('own', expanding=True)
+    own = sa.bindparam('own', expanding=True)
     found = (
         sa.select(RESOURCES.c.id, RESOURCES.c.name,
                   sa.cast(RESOURCES.c.capacity, sa.Text).label('capacity'),
                   *(_value(number) for number in range(names)))
-        .where(RESOURCES.c.pool == pool, RESOURCES.c.reservable.is_(True),
-               RESOURCES.c.withdrawn_at.is_(None), RESOURCES.c.id > sa.bindparam('after_id'),
+        .where(allocations.RESERVABLE, RESOURCES.c.id > sa.bindparam('after_id'),
                sa.or_(RESOURCES.c.lent_to.is_(None), RESOURCES.c.lent_to.in_(own)))
         .order_by(RESOURCES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
     if soon:

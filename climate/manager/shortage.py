@@ -10,10 +10,9 @@ from climate.domain import requirement
 from climate.manager import criteria
 from climate.manager.availability import search
 
-# How far ahead the nearest later time is looked for, as most are near: what many share changes at
-# more moments.
-_AHEAD = tuple(datetime.timedelta(days=days) for days in (1, 10, 365))
-_SHARED_AHEAD = tuple(datetime.timedelta(days=days) for days in (1, 10, 30))
+# How far ahead the nearest later time is looked for: what many share changes at more moments.
+_AHEAD = datetime.timedelta(days=365)
+_SHARED_AHEAD = datetime.timedelta(days=30)
 # For more wishes than these at once it is not looked for at all.
 _MOST_WISHES = 10
 # At so many moments of each of these it is tried whether several wishes go together.
@@ -77,16 +76,14 @@ def _nearest(core, connection, wishes, terms):
     if len(wishes) > _MOST_WISHES or any(wish.must_keep for wish in wishes):
         return None
     whole = all(wish.need.demand.amount is fit.WHOLE for wish in wishes)
-    span, found = terms.span, None
-    for ahead in _AHEAD if whole else _SHARED_AHEAD:
-        try:
-            window = interval.Interval(span.start, span.start + span.duration + ahead)
-            window.widened(terms.cleaning)
-        except OverflowError:
-            # No calendar goes so far: there is no later time for so long a lease.
-            return None
-        found = search.Search(core, connection, wishes, terms, window, found, _TRIES)
-        moment = found.first(found.demands, span.duration)
-        if moment is not None:
-            return moment
-    return None
+    span = terms.span
+    try:
+        window = interval.Interval(
+            span.start, span.start + span.duration + (_AHEAD if whole else _SHARED_AHEAD))
+        window.widened(terms.cleaning)
+    except OverflowError:
+        # No calendar goes so far: there is no later time for so long a lease.
+        return None
+    moments = (each.first(each.demands, span.duration) for each in search.growing(
+        core, connection, wishes, terms, window, span.duration, tries=_TRIES))
+    return next((moment for moment in moments if moment is not None), None)

@@ -23,9 +23,6 @@ _LEEWAY = datetime.timedelta(minutes=2)
 _AHEAD = datetime.timedelta(days=30)
 _FARTHEST = datetime.timedelta(days=366)
 _LAST_YEAR = 9000
-# One of so many parts of the window is looked at first: to read a month of promises costs more than
-# all the rest.
-_NEAR = 16
 
 
 class Finder:
@@ -47,58 +44,39 @@ class Finder:
         duration = datetime.timedelta(seconds=query.duration_seconds)
         window = _window(query, duration, now)
         lease, wishes = self._drafts.draft(
-            context, uuidutils.generate_uuid(), _request(query, window, now), now)
+            context, uuidutils.generate_uuid(), lease_request(query, window, now), now)
         # Nobody waits for an offer that nobody may take any more.
         self._offers.expire(now)
         planner = booking.Booking(self._core, max(
             _LEEWAY, datetime.timedelta(seconds=query.hold_seconds)))
         with self._core.database.reader() as connection:
-            found, openings = self._found(connection, planner, wishes, window, now, duration,
-                                          query.limit)
+            for found in self._searches(connection, planner, wishes, window, now, duration):
+                openings = found.openings(duration, query.limit)
+                if found.settles(duration, query.limit, openings):
+                    break
             considered = telling.Teller(self._core, connection).considered(
                 lease.reservations, found, duration)
             near_by = () if openings else self._alternatives(connection, planner, found, wishes,
                                                              duration, now)
         chosen = _planned(planner, wishes, found, openings, duration, now)
         held = self._held(context, query, lease.reservations, wishes, chosen, now)
-        promises = [_promises(lease.reservations, *each)
-                    for each in zip(chosen, held, strict=True)]
-        with self._core.database.reader() as connection:
-            teller = telling.Teller(self._core, connection, {
-                given.resource_id for each in promises for given in each})
-            told = tuple(
-                availability.Opening(
-                    start=plan.span.start, end=plan.span.end, last_start=plan.last,
-                    shares=teller.shares(lease.reservations, given),
-                    id=offer and offer.id, held_until=offer and offer.held_until)
-                for plan, offer, given in zip(chosen, held, promises, strict=True))
         return availability.Answer(
             earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,
-            openings=told, considered=considered, alternatives=near_by, complete=found.complete)
+            openings=self._told(lease.reservations, chosen, held), considered=considered,
+            alternatives=near_by, complete=found.complete)
 
-    def _found(self, connection, planner, wishes, window, now, duration, limit):
-        """(the Search, its openings): of the first days, where nothing later changes the answer."""
-        near, found = window.start + duration + window.duration / _NEAR, None
-        if near < window.start + window.duration / 2:
-            found = self._search(connection, planner, wishes,
-                                 interval.Interval(window.start, near), now)
-            openings = found.openings(duration, limit)
-            if found.settles(duration, limit, openings):
-                return found, openings
-        found = self._search(connection, planner, wishes, window, now, found)
-        return found, found.openings(duration, limit)
-
-    def _search(self, connection, planner, wishes, window, now, like=None):
-        return search.Search(self._core, connection, wishes, planner.terms(wishes, window, now),
-                             window, like)
+    def _searches(self, connection, planner, wishes, window, now, duration, like=None):
+        return search.growing(self._core, connection, wishes, planner.terms(wishes, window, now),
+                              window, duration, like)
 
     def _alternatives(self, connection, planner, found, wishes, duration, now):
         # From the first start on that was not looked at.
         start = found.window.end - duration + interval.RESOLUTION
         window = interval.Interval(start, start + _FARTHEST + duration)
-        beyond = self._search(connection, planner, wishes, window, now, found)
+        later = (near.later(beyond, duration) for beyond in self._searches(
+            connection, planner, wishes, window, now, duration, found))
         every = (near.shorter(found, duration), near.fewer(found, duration),
-                 near.later(beyond, duration))
+                 next(filter(None, later), None))
         return tuple(each for each in every if each is not None)
 
     def _held(self, context, query, reservations, wishes, chosen, now):
@@ -130,6 +108,19 @@ class Finder:
                     raise
                 break
         return [*held, *[None] * (len(chosen) - len(held))]
+
+    def _told(self, reservations, chosen, held):
+        """The Openings of the Plans `chosen`, of which those are held that have an Offer."""
+        promises = [_promises(reservations, *each) for each in zip(chosen, held, strict=True)]
+        with self._core.database.reader() as connection:
+            teller = telling.Teller(self._core, connection, {
+                given.resource_id for each in promises for given in each})
+            return tuple(
+                availability.Opening(
+                    start=plan.span.start, end=plan.span.end, last_start=plan.last,
+                    shares=teller.shares(reservations, given),
+                    id=offer and offer.id, held_until=offer and offer.held_until)
+                for plan, offer, given in zip(chosen, held, promises, strict=True))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,7 +184,7 @@ def _window(query, duration, now):
     return interval.Interval(start, latest)
 
 
-def _request(query, window, now):
+def lease_request(query, window, now):
     """The LeaseRequest that asks for the same at the beginning of the window."""
     return records.LeaseRequest(
         name='availability', start=None if window.start <= now else window.start, end=None,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """When the wishes of a lease can be had: at which moments it is worth to plan."""
 import dataclasses
+import datetime
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from climate.manager.availability import ranges
 # and at so many more how long they do.
 _TRIES = 300
 _TRIES_ON = 40
+# So far ahead is looked first, as most that is asked for is near: to read a month of promises costs
+# more than all the rest.
+_AHEAD = tuple(datetime.timedelta(days=days) for days in (2, 20))
 
 
 class Search:
@@ -111,6 +115,19 @@ class Search:
         if len(demands) == 1:
             return self.ranges_of(0, demands[0], duration)
         return _Together(self, demands, duration)
+
+
+def growing(core, connection, wishes, terms, window, duration, like=None, tries=_TRIES):
+    """Yield Searches for starts in the first days of a window, in more of it, and in all of it.
+
+    Whoever takes no more of them reads no more.
+    """
+    ends = [window.start + duration + ahead for ahead in _AHEAD
+            if ahead < (window.duration - duration) / 2]
+    for end in [*ends, window.end]:
+        like = Search(core, connection, wishes, terms, interval.Interval(window.start, end), like,
+                      tries)
+        yield like
 
 
 class _Together:

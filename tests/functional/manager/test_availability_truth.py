@@ -240,10 +240,10 @@ def test_looking_at_the_first_days_first_changes_no_answer(
             asked = {'duration': world.made.randint(1, 8) * QUARTER, 'limit': limit,
                      'earliest': NOON + minutes(world.made.randrange(600)),
                      'latest': NOON + hours(40)}
-            # No first part, or a fifth of the window.
+            # No first part, or one and another.
             answers = []
-            for parts in (1, 5):
-                monkeypatch.setattr(finder, '_NEAR', parts)
+            for ahead in ((), (hours(8), hours(18))):
+                monkeypatch.setattr(search, '_AHEAD', ahead)
                 answers.append(ask(world.manager, *reservations, **asked))
             assert answers[0] == answers[1], (seed, reservations, asked)
     assert {True, False} == set(settled)
