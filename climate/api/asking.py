@@ -4,6 +4,7 @@ import dataclasses
 
 from climate import errors
 from climate.api import body
+from climate.api import lease_body
 from climate.api import schemas
 from climate.api import times
 from climate.domain import availability
@@ -57,7 +58,7 @@ def _value(name, text):
 
 def _query(data):
     return availability.Query(
-        reservations=tuple(body.reservation(item) for item in data['reservations']),
+        reservations=tuple(lease_body.reservation(item) for item in data['reservations']),
         duration_seconds=times.seconds('duration', data['duration']),
         earliest=_moment(data, 'earliest'), latest=_moment(data, 'latest'),
         limit=data.get('limit', schemas.AVAILABILITY['properties']['limit']['default']))

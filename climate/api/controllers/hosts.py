@@ -43,7 +43,7 @@ class HostsController(base.Controller):
         self._parts.policy.authorize(hooks.caller(req), rules.POST)
         data = body.read(req, schemas.HOST_CREATE, self._limit)
         made = self._parts.manager.create_resource(
-            hooks.caller(req), POOL, data['name'], body.properties(data))
+            hooks.caller(req), POOL, data['name'], _properties(data))
         resp.status = 201
         return {'host': views.host(made, hooks.is_lenient(req))}
 
@@ -57,7 +57,7 @@ class HostsController(base.Controller):
     @pecan.expose('json')
     def put(self, req, resp, host_id):
         self._parts.policy.authorize(hooks.caller(req), rules.PUT)
-        properties, reservable = body.host_changes(
+        properties, reservable = _changes(
             body.read(req, schemas.HOST_UPDATE, self._limit))
         changed = self._parts.manager.update_resource(
             hooks.caller(req), POOL, base.resource_id(host_id), properties, reservable)
@@ -132,3 +132,16 @@ def _asked(req, name):
     if not hooks.is_lenient(req):
         return body.flag(req, name)
     return req.GET.get(name, '').lower() not in ('', 'false', '0', 'no')
+
+
+def _properties(data):
+    """{property name: text or None} of a host's body; True becomes "True"."""
+    return {name: None if value is None else str(value) for name, value in data.items()
+            if name != 'name'}
+
+
+def _changes(data):
+    """(properties, whether the host can be leased or None) of the body of a host's PUT."""
+    changes = dict(data)
+    reservable = changes.pop('reservable', None)
+    return _properties(changes), None if reservable is None else str(reservable).lower() == 'true'

@@ -9,6 +9,7 @@ from climate import errors
 from climate.api import acquiring
 from climate.api import body
 from climate.api import hooks
+from climate.api import lease_body
 from climate.api import schemas
 from climate.api import times
 from climate.api import views
@@ -48,7 +49,7 @@ class LeasesController(base.Controller):
     def post(self, req, resp):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.POST)
-        asked = body.lease_request(req, self._limit, schemas.LEASE_CREATE)
+        asked = lease_body.request_of(req, self._limit, schemas.LEASE_CREATE)
         acquiring.authorize(self._parts.policy, caller, asked.acquire)
         lease_id = uuidutils.generate_uuid()
         address = f'{req.application_url}/v1/leases/{lease_id}'
@@ -72,7 +73,7 @@ class LeasesController(base.Controller):
     def put(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         self._authorize(req, rules.PUT, lease)
-        changes = body.lease_changes(req, self._limit, schemas.LEASE_UPDATE)
+        changes = lease_body.changes_of(req, self._limit, schemas.LEASE_UPDATE)
         changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
         return self._answer(req, resp, changed)
 
