@@ -26,6 +26,8 @@ DAY = 86400 * 10 ** 6
 _NAMED = 500
 # Of what PostgreSQL sends: microseconds since the year 2000.
 _EPOCH_2000 = 946684800 * 10 ** 6
+# Of so many values the text is read at once: of more, the columns of digits would be what is large.
+_AT_ONCE = 500
 # A moment as text, 2030-05-01 12:00:00.000000: what each of its digits counts in months, and in
 # microseconds of the month.
 _TEXT = 26
@@ -138,11 +140,18 @@ def _amount(whole, copies, amount):
 
 def _from_text(values):
     """(the moments, how many pairs of them are in each of the values), from text."""
-    digits = np.frombuffer(''.join(values).encode('ascii'), np.uint8).reshape(-1, _TEXT) - ord('0')
+    moments = [_moments_in(''.join(values[first:first + _AT_ONCE]))
+               for first in range(0, len(values), _AT_ONCE)]
+    return (np.concatenate([np.zeros(0, np.int64), *moments]),
+            [len(value) // (2 * _TEXT) for value in values])
+
+
+def _moments_in(text):
+    digits = np.frombuffer(text.encode('ascii'), np.uint8).reshape(-1, _TEXT) - ord('0')
     months, rest = (
         sum(digits[:, place].astype(np.int64) * count for place, count in counts.items())
         for counts in (_MONTHS, _MICROSECONDS))
-    return _beginnings()[months] + rest, [len(value) // (2 * _TEXT) for value in values]
+    return _beginnings()[months] + rest
 
 
 def _from_bytes(values):

@@ -25,6 +25,8 @@ def explained(core, connection, wishes, terms, error):
     They are counts for each criterion of the wish that got too little, and the nearest time at
     which there is room for all wishes.
     """
+    with search.TURNS:
+        nearest = _nearest(core, connection, wishes, terms)
     need = wishes[error.kwargs['place']].need
     everything = _open_to(terms, allocations.reservable_resources(connection, need.pool))
     parts = requirement.criteria(need.requirement)
@@ -34,7 +36,6 @@ def explained(core, connection, wishes, terms, error):
                'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
               for part in parts]
     matching = sum(requirement.matches(need.requirement, values[key]) for key in everything)
-    nearest = _nearest(core, connection, wishes, terms)
     details = {
         'what': need.pool, 'wanted': need.demand.at_least, 'free': error.kwargs.get('free', 0),
         'total': len(everything), 'criteria': counts, 'matching': matching,

@@ -49,7 +49,7 @@ class Finder:
         self._offers.expire(now)
         planner = booking.Booking(self._core, max(
             _LEEWAY, datetime.timedelta(seconds=query.hold_seconds)))
-        with self._core.database.reader() as connection:
+        with self._core.database.reader() as connection, search.TURNS:
             for found in self._searches(connection, planner, wishes, window, now, duration):
                 openings = found.openings(duration, query.limit)
                 if found.settles(duration, query.limit, openings):

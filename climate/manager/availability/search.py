@@ -2,6 +2,7 @@
 """When the wishes of a lease can be had: at which moments it is worth to plan."""
 import dataclasses
 import datetime
+import threading
 
 import numpy as np
 
@@ -19,7 +20,10 @@ _TRIES = 300
 _TRIES_ON = 40
 # So far ahead is looked first, as most that is asked for is near: to read a month of promises costs
 # more than all the rest.
-_AHEAD = tuple(datetime.timedelta(days=days) for days in (2, 20))
+_AHEAD = tuple(datetime.timedelta(days=days) for days in (1, 15))
+#: Whoever searches takes one, after the connection. With 10,000 hosts a search has 30 MB of
+#: columns, and more at once would only wait for each other, as threads do.
+TURNS = threading.BoundedSemaphore(2)
 
 
 class Search:
