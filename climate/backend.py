@@ -24,14 +24,21 @@ def choose(argv, program):
 
     eventlet replaces parts of the standard library, which must happen before other modules take
     hold of them; that is why the files are read here for this one option alone.
+
+    :raises SystemExit: a file cannot be read, or names another backend.
     """
     conf = cfg.ConfigOpts()
-    conf.register_opt(cfg.StrOpt('backend', default='threading'), group='manager')
+    conf.register_opt(cfg.StrOpt('backend', default='threading', choices=[
+        each.value for each in backend.BackendType]), group='manager')
     named = [word for flag in ('--config-file', '--config-dir') for word in _after(argv, flag)]
-    conf([], project='climate', prog=program, default_config_files=[
-        path for flag, path in named if flag == '--config-file'] or None,
-        default_config_dirs=[path for flag, path in named if flag == '--config-dir'] or None)
-    use(conf.manager.backend)
+    try:
+        conf([], project='climate', prog=program, default_config_files=[
+            path for flag, path in named if flag == '--config-file'] or None,
+            default_config_dirs=[path for flag, path in named if flag == '--config-dir'] or None)
+        name = conf.manager.backend
+    except cfg.Error as error:
+        raise SystemExit(f'{program}: {error}') from error
+    use(name)
 
 
 def use(name):
