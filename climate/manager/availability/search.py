@@ -20,7 +20,7 @@ _TRIES = 300
 _TRIES_ON = 40
 # So far ahead is looked first, as most that is asked for is near: to read a month of promises costs
 # more than all the rest.
-_AHEAD = tuple(datetime.timedelta(days=days) for days in (1, 15))
+_AHEAD = tuple(datetime.timedelta(days=days) for days in (2, 20))
 #: Whoever searches takes one, after the connection. With 10,000 hosts a search has 30 MB of
 #: columns, and more at once would only wait for each other, as threads do.
 TURNS = threading.BoundedSemaphore(2)
