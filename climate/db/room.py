@@ -86,12 +86,14 @@ def _statement(unused, soon, form, names):
         found = found.where(conditions.clause(form))
     if unused:
         # PostgreSQL would make a join of NOT EXISTS, and look at all resources and all that is
-        # promised before it gives out the first.
-        found = found.where(
+        # promised before it gives out the first. Of what is null it guesses that one in 200 is, and
+        # would look at all that meet the criteria; of what is less, that one in three is.
+        taken = (
             sa.select(ALLOCATIONS.c.id)
             .where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.TOUCHES,
                    allocations.IGNORING)
-            .limit(1).scalar_subquery().is_(None))
+            .limit(1).scalar_subquery())
+        found = found.where(sa.func.coalesce(taken, 0) < 1)
     return found
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What there is to choose from for one need: resources, and what others have of them.
 
-They are read in the order of their ids: the first so many, and then all others, unless nothing that
-comes later would be preferred to what was found. So there are no more statements for larger pools.
+They are read in the order of their ids: the first so many, then some more, and then all
+others, unless nothing that comes later would be preferred to what was found. So there are no more
+statements for larger pools.
 """
 from climate.db import calendars
 from climate.db import room
@@ -13,6 +14,8 @@ from climate.manager import narrowing
 # shared.
 _PICKED = 100
 _SHARED = 500
+# So many times as many are looked at next, before all others are.
+_MORE = 4
 
 
 def unused(core, connection, need, terms, most=None):
@@ -65,13 +68,13 @@ class _Look:
             names=self._sieve.names)
 
     def pages(self, read, first):
-        """Yield lists of (id, JSON text of the capacity): of the first so many, then of all others.
+        """Yield lists of (id, JSON text of the capacity): of the first so many, of more, of all.
 
         :param read: ``room.free`` or ``room.in_order``.
         :param first: how many; None: all at once.
         """
         after = 0
-        for limit in (room.ALL,) if first is None else (first, room.ALL):
+        for limit in (room.ALL,) if first is None else (first, first * _MORE, room.ALL):
             rows = read(self._connection, self.search, after, limit)
             yield [(row.id, row.capacity) for row in self._sieve.meeting(rows)
                    if row.id not in self._left_out]
