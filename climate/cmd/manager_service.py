@@ -7,6 +7,7 @@ from oslo_service import service as oslo_service
 from climate import conf as configuration
 from climate import errors
 from climate.cmd import audit
+from climate.cmd import memory
 from climate.manager import metrics
 from climate.manager import service
 from climate.plugins import registry
@@ -31,6 +32,7 @@ class ManagerService(oslo_service.Service):
         self._manager = None
 
     def start(self):
+        memory.give_back_large()
         self._manager = service.Manager(self._conf)
         self._manager.start()
 

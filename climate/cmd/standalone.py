@@ -15,6 +15,7 @@ from climate import context
 from climate.api import app
 from climate.client import standalone
 from climate.cmd import api
+from climate.cmd import memory
 from climate.db import migrate
 from climate.manager import endpoint
 from climate.manager import service
@@ -39,6 +40,7 @@ Ctrl-C stops it. Its files are in {state}.
 def main():
     """Serve until SIGTERM or Ctrl-C."""
     _stay_on_one_processor()
+    memory.give_back_large()
     state = pathlib.Path(os.environ.get('CLIMATE_STATE', '.run')).resolve()
     state.mkdir(parents=True, exist_ok=True)
     conf = _configuration(state)
