@@ -35,7 +35,7 @@ from climate.manager.availability import search
 
 HOSTS = {'short': 100, 'bench': 1_000, 'long': 1_000}
 EACH = {'short': 20, 'bench': 100, 'long': 100}
-ROUNDS = {'short': 3, 'bench': 40, 'long': 400}
+ROUNDS = {'short': 3, 'bench': 25, 'long': 400}
 CHECKED = 3
 GOAL_MS, GOAL_P99_MS = 5, 50
 # The hosts, what is promised of them in the first days, and in all; is anything overdue, and are

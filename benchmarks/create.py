@@ -53,21 +53,32 @@ def figures(form):
         wanted = {'an hour of a month': _spread}
         if form == 'long':
             wanted['the same hour'] = _alike
-        for name, starts in wanted.items():
-            rates, taken = [], []
-            for _ in range(RUNS[form]):
-                with worlds.emptied(kind) as database:
-                    fill.hosts(database, HOSTS[form])
-                    worlds.analyzed(database)
-                    seconds, heard = measured(database, embedded, starts, LEASES[form])
-                    no_overlap(database, LEASES[form] + WARM_UP)
-                    words = words.format(database.dialect)
-                rates.append(LEASES[form] / seconds)
-                taken += heard
-            yield report.Figure(
-                3, f'create a lease of a host for {name}, {words}', statistics.median(rates),
-                'leases/s', goal=goal, more=True, runs=len(rates))
-            yield report.timed(3, f'the same, {name}, {words}', taken, p99_goal=GOAL_P99_MS)
+        with bus(embedded) as transport:
+            for name, starts in wanted.items():
+                rates, taken = [], []
+                for _ in range(RUNS[form]):
+                    with worlds.emptied(kind) as database:
+                        fill.hosts(database, HOSTS[form])
+                        worlds.analyzed(database)
+                        seconds, heard = measured(database, transport, starts, LEASES[form])
+                        no_overlap(database, LEASES[form] + WARM_UP)
+                        words = words.format(database.dialect)
+                    rates.append(LEASES[form] / seconds)
+                    taken += heard
+                yield report.Figure(
+                    3, f'create a lease of a host for {name}, {words}', statistics.median(rates),
+                    'leases/s', goal=goal, more=True, runs=len(rates))
+                yield report.timed(3, f'the same, {name}, {words}', taken, p99_goal=GOAL_P99_MS)
+
+
+@contextlib.contextmanager
+def bus(embedded):
+    """The address of a RabbitMQ of its own; None where the programs are one."""
+    if embedded:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder, broker.running(pathlib.Path(folder)) as transport:
+        yield transport
 
 
 def counted(kind, hosts):
@@ -87,14 +98,13 @@ def counted(kind, hosts):
             'statements', goal=GOAL_STATEMENTS, firm=True)
 
 
-def measured(database, embedded, starts, leases):
+def measured(database, transport, starts, leases):
     """(how many seconds so many leases took, the milliseconds of each)."""
     url = database.engine.url.render_as_string(hide_password=False)
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        if embedded:
+        if transport is None:
             _, port = stack.enter_context(programs.standalone(folder, url))
         else:
-            transport = stack.enter_context(broker.running(pathlib.Path(folder)))
             _, port = stack.enter_context(programs.distributed(folder, url, transport))
         requests = [('POST', '/v1/leases', _body(start))
                     for start in starts(WARM_UP + leases)]

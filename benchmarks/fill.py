@@ -6,6 +6,7 @@ import itertools
 import json
 
 import builders
+import numpy as np
 import sqlalchemy as sa
 
 from climate.db import tables
@@ -35,10 +36,12 @@ def hosts(database, count):
              'enrolled_name': f'host-{number}', 'created_at': now,
              'capacity': {'vcpus': 32, 'memory_mb': 131072, 'disk_gb': 1000}}
             for number in range(1, count + 1)))
-        _write(connection, tables.PROPERTY_VALUES, (
-            {'resource_id': number, 'property_id': place,
-             'text': _FACTS.get(name, str(number % 10))}
-            for number in range(1, count + 1) for place, name in enumerate(names, 1)))
+        known = tables.RESOURCES.c.id
+        for place, name in enumerate(names, 1):
+            text = sa.literal(_FACTS[name]) if name in _FACTS else sa.cast(known % 10, sa.String(8))
+            connection.execute(sa.insert(tables.PROPERTY_VALUES).from_select(
+                ['resource_id', 'property_id', 'text'],
+                sa.select(known, sa.literal(place), text)))
 
 
 def ended_leases(database, count, hosts_there):
@@ -84,16 +87,21 @@ def promise(connection, name, origin, rows):
         for guard in ('whole_against_whole', 'whole_against_part'):
             connection.exec_driver_sql(f'ALTER TABLE allocations DROP CONSTRAINT IF EXISTS {guard}')
     write = _copy if connection.dialect.name == 'postgresql' else _insert
-    written = ((f'{name}-r', resource_id, _stamp(origin, start), _stamp(origin, end), whole,
-                json.dumps(amount), copies)
-               for resource_id, start, end, whole, amount, copies in rows)
-    while page := list(itertools.islice(written, _PROMISES)):
-        write(connection, page)
+    rows = iter(rows)
+    while page := list(itertools.islice(rows, _PROMISES)):
+        resource_ids, starts, ends, wholes, amounts, copies = zip(*page, strict=True)
+        texts = {id(amount): json.dumps(amount) for amount in amounts}
+        write(connection, list(zip(
+            itertools.repeat(f'{name}-r', len(page)), resource_ids, _stamps(origin, starts),
+            _stamps(origin, ends), wholes, [texts[id(amount)] for amount in amounts], copies,
+            strict=True)))
 
 
-def _stamp(origin, seconds):
-    moment = origin + datetime.timedelta(seconds=seconds)
-    return moment.replace(tzinfo=None).isoformat(' ', 'microseconds')
+def _stamps(origin, seconds):
+    """Moments as databases write them, so many seconds after `origin`."""
+    moments = np.datetime64(origin.replace(tzinfo=None), 'us') + (
+        np.array(seconds, float) * 1e6).round().astype('timedelta64[us]')
+    return [text.replace('T', ' ') for text in np.datetime_as_string(moments, 'us').tolist()]
 
 
 def _copy(connection, rows):

@@ -4,6 +4,8 @@
 ``python -m benchmarks.lists``: over REST, API and manager in one process. How many statements each
 costs is counted in this process, by the same API without a network.
 """
+import collections
+import contextlib
 import json
 import random
 import statistics
@@ -35,25 +37,17 @@ GOAL_STATEMENTS = {'one lease': 4, 'a page of leases': 4, 'a later page of lease
 def figures(form):
     """Yield the Figures."""
     for kind in worlds.kinds_in(form):
-        grown = {}
-        for count in LEASES[form]:
-            with worlds.emptied(kind) as database:
+        with contextlib.ExitStack() as stack:
+            filled = {}
+            for count in LEASES[form]:
+                database = stack.enter_context(worlds.emptied(kind, f'of_{count}'))
                 fill.hosts(database, HOSTS[form])
-                ids = fill.ended_leases(database, count, HOSTS[form])
+                questions = asked(fill.ended_leases(database, count, HOSTS[form]))
                 worlds.analyzed(database)
-                questions = asked(ids)
+                filled[count] = database, questions
                 yield from counted(database, questions, count)
-                if ROUNDS[form]:
-                    for name, taken in measured(database, questions, ROUNDS[form]).items():
-                        grown.setdefault(name, []).append(statistics.median(taken))
-                        yield report.timed(
-                            4, f'{name} of {len(ids):,}, over REST, {database.dialect}', taken,
-                            goal=GOAL_MS, p99_goal=GOAL_P99_MS)
-                    dialect = database.dialect
-        for name, (few, most) in grown.items():
-            yield report.Figure(
-                4, f'{name}: {LEASES[form][1]:,} leases to {LEASES[form][0]:,}, {dialect}',
-                most / few, 'x', goal=GOAL_GROWTH)
+            if ROUNDS[form]:
+                yield from compared(filled, ROUNDS[form], database.dialect)
 
 
 def asked(ids):
@@ -82,23 +76,46 @@ def counted(database, questions, count):
                             'statements', goal=GOAL_STATEMENTS[name], firm=True)
 
 
-def measured(database, questions, rounds):
-    """{what is read: the milliseconds of each time}, over REST."""
-    taken = {name: [] for name in questions}
+def compared(filled, rounds, dialect):
+    """Yield how long each question takes over REST, and how much longer where there are more.
+
+    They are asked of both in turns, so that a machine that is busy for a while is so for both.
+
+    :param filled: {how many leases: (the database that has them, the questions)}, two of them.
+    """
+    taken = collections.defaultdict(list)
+    with contextlib.ExitStack() as stack:
+        hearing = {count: stack.enter_context(served(database))
+                   for count, (database, _) in filled.items()}
+        for number in range(rounds + rounds // 10):
+            for count, (_, questions) in filled.items():
+                for name, question in questions.items():
+                    path, items = question()
+                    milliseconds, status, document = hearing[count].timed('GET', path)
+                    checked(status, document, items)
+                    # The first ones of a process that has just begun are not measured.
+                    if number >= rounds // 10:
+                        taken[name, count].append(milliseconds)
+    for (name, count), mine in taken.items():
+        yield report.timed(4, f'{name} of {count:,}, over REST, {dialect}', mine,
+                           goal=GOAL_MS, p99_goal=GOAL_P99_MS)
+    few, many = filled
+    for name in filled[few][1]:
+        yield report.Figure(
+            4, f'{name}: {many:,} leases to {few:,}, {dialect}',
+            statistics.median(taken[name, many]) / statistics.median(taken[name, few]), 'x',
+            goal=GOAL_GROWTH)
+
+
+@contextlib.contextmanager
+def served(database):
+    """A Caller of an API and a manager, one process, that serve a database."""
     url = database.engine.url.render_as_string(hide_password=False)
     with tempfile.TemporaryDirectory() as folder, \
             programs.standalone(folder, url) as (_program, port):
         caller = callers.Caller(port)
-        for number in range(rounds + rounds // 10):
-            for name, question in questions.items():
-                path, items = question()
-                milliseconds, status, document = caller.timed('GET', path)
-                checked(status, document, items)
-                # The first ones of a process that has just begun are not measured.
-                if number >= rounds // 10:
-                    taken[name].append(milliseconds)
+        yield caller
         caller.close()
-    return taken
 
 
 def checked(status, document, items):

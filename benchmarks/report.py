@@ -61,6 +61,12 @@ def timed(row, what, taken, **more):
                   **more)
 
 
+def seconds(row, what, taken, goal):
+    """The Figure of a few runs that took so many seconds each: their median and the longest."""
+    return Figure(row, what, statistics.median(taken), 's', goal=goal, p99=max(taken),
+                  runs=len(taken))
+
+
 def p99(values):
     """The value that 99 of 100 do not exceed; of fewer than 100 values, the greatest."""
     return sorted(values)[math.ceil(len(values) * 0.99) - 1]

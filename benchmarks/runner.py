@@ -25,7 +25,7 @@ MODULES = {
     'benchmarks.replay': (8,),
     'benchmarks.claims': (9,),
     'benchmarks.growth': (10,),
-    'benchmarks.memory': (11,),
+    'benchmarks.memory': (11, 12),
     'benchmarks.startup': (12,),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.
