@@ -31,7 +31,7 @@ from climate.plugins import base
 HOSTS = 50
 # More than a page of the lists, so that they are full in both.
 ENDED = {'short': 300, 'bench': 2_000, 'long': 50_000}
-ROUNDS = {'bench': 15, 'long': 200}
+ROUNDS = {'bench': 10, 'long': 200}
 EXAMINED_ROUNDS = 2
 TIMES = 10
 LIMIT = 1.3

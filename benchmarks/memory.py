@@ -19,7 +19,7 @@ from benchmarks import report
 from benchmarks import worlds
 
 HOSTS, EACH, LEASES = 10_000, 50, 10_000
-CREATED, READ, READ_LONG = 40, 50, 4
+CREATED, READ, READ_LONG = 24, 50, 4
 RUNS = {'bench': 3, 'long': 20}
 GOAL_READY_S, GOAL_MANAGER_MB, GOAL_API_MB = 2, 300, 150
 

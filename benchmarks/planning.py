@@ -37,8 +37,7 @@ ROUNDS = {'short': 3, 'bench': 11, 'long': 7}
 FEW_ROUNDS = 3
 # So many of them are compared with the plain reference.
 CHECKED = {'short': 3, 'bench': 1, 'long': 1}
-# The names of criteria; hosts and promises, of the first and of more; of all others too.
-STATEMENTS, STATEMENTS_OF_ALL = 5, 7
+STATEMENTS = 5
 YEAR = datetime.timedelta(days=365)
 EARLY = YEAR / 6
 SPANS = {'1 h': datetime.timedelta(hours=1), '30 days': datetime.timedelta(days=30)}
@@ -92,7 +91,7 @@ def figures(form):
 
 def _of_size(form, database, hosts, each, medians):
     """The Figures of one size; keeps the median of each case."""
-    most, most_of_all, made = 0, 0, random.Random(1)
+    most, made = 0, random.Random(1)
     enrol(database, hosts, each, made)
     manager = builders.Manager(worlds.configured(), database, builders.Clock())
     reference = Reference(database, hosts)
@@ -103,16 +102,10 @@ def _of_size(form, database, hosts, each, medians):
                 _row(hosts), f'{case.name} of {hosts:,} x {each}, {words}, {database.dialect}',
                 taken, goal=case.goals.get(hosts))
             medians[hosts, case.name, words] = found.value
-            if case.goals:
-                most = max(most, statements)
-            else:
-                most_of_all = max(most_of_all, statements)
+            most = max(most, statements)
             yield found
     yield report.Figure(_row(hosts), f'statements of a plan, {hosts:,} x {each}, '
                         f'{database.dialect}', most, 'statements', STATEMENTS, firm=True)
-    yield report.Figure(_row(hosts), f'statements of one that looks at all, {hosts:,} x {each}, '
-                        f'{database.dialect}', most_of_all, 'statements', STATEMENTS_OF_ALL,
-                        firm=True)
 
 
 def growth(medians, dialect):

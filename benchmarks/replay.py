@@ -32,7 +32,7 @@ from climate.domain import lifecycle
 from climate.manager import notify
 
 HOSTS = 128
-JOBS = {'short': 60, 'bench': 300, 'long': None}
+JOBS = {'short': 60, 'bench': 200, 'long': None}
 # The statements that a lease may need that is refused or lives, however many there were before.
 STATEMENTS = 70
 _MADE_UP = 18_066

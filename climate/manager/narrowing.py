@@ -172,18 +172,18 @@ def best(demand, ground, count, span):
     return ground.ids[np.concatenate([np.flatnonzero(kept), order])].tolist()
 
 
-def settled(demand, ground, count, span):
-    """True where no resource with a greater id could be among the `best`.
+def preferred(demand, ground, span):
+    """How many of the `best` no resource with a greater id could displace; 0 where one has to come.
 
     Nothing is preferred to a resource that is used and has the least room; of those the first ids
     come first.
     """
     kept = [pick.resource_id for pick in demand.keep]
     if not len(ground.ids) or max(kept, default=0) > ground.ids[-1]:
-        return False
+        return 0
     free, used = ground.rooms(demand.amount, span)
     least = demand.at_most if demand.spread is fit.Spread.TOGETHER else 1
-    return np.count_nonzero(used & (free == least) & ~np.isin(ground.ids, kept)) >= count
+    return int(np.count_nonzero(used & (free == least) & ~np.isin(ground.ids, kept)))
 
 
 def _units(amounts, names):

@@ -16,11 +16,13 @@ from climate.domain import joint
 from climate.domain import records
 from climate.domain import requirement
 from climate.manager import booking
+from climate.manager import stock
 from climate.plugins import base
 
 NOON, hours = builders.NOON, builders.hours
-# More than are looked at first, so that the others matter too.
+# More than are looked at first and next, so that the others matter too.
 HOSTS = 700
+FIRST = {'_PICKED': 20, '_SHARED': 100}
 SMALL = {'vcpus': 2, 'memory_mb': 512, 'disk_gb': 1}
 LARGE = {'vcpus': 4, 'memory_mb': 1024, 'disk_gb': 2}
 RACKS = [str(number) for number in range(7)]
@@ -30,6 +32,12 @@ SPANS = [interval.Interval(NOON + hours(at), NOON + hours(at + length))
 
 def capacity(number):
     return {'vcpus': 8 + number % 2 * 2, 'memory_mb': 4096, 'disk_gb': 8}
+
+
+@pytest.fixture(autouse=True)
+def first(monkeypatch):
+    for name, count in FIRST.items():
+        monkeypatch.setattr(stock, name, count)
 
 
 @pytest.fixture(params=['random', 'packed', 'empty'])

@@ -99,7 +99,7 @@ def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, 
     everything = narrowing.Ask(demand, ground(hosts, gap, margin))
     for count in range(1, len(hosts)):
         first = narrowing.Ask(demand, ground(hosts[:count], gap, margin))
-        if narrowing.settled(demand, first.ground, demand.at_most, WINDOW):
+        if narrowing.preferred(demand, first.ground, WINDOW) >= demand.at_most:
             assert narrowing.choose([first], WINDOW) == narrowing.choose([everything], WINDOW)
 
 
@@ -116,9 +116,9 @@ def test_the_first_that_is_used_with_the_least_room_settles_it():
     empty = [({'vcpus': 2}, [])] * 2
     for hosts, enough in ((empty + used, True), (used, True), (empty, False), (used[:1], False)):
         demand = fit.Demand(small, 2, 2)
-        assert narrowing.settled(demand, ground(hosts, 15, HOUR), 2, WINDOW) == enough
+        assert (narrowing.preferred(demand, ground(hosts, 15, HOUR), WINDOW) >= 2) == enough
     kept = fit.Demand(small, 2, 2, keep=(fit.Pick(9),))
-    assert not narrowing.settled(kept, ground(used, 15, HOUR), 2, WINDOW)
+    assert narrowing.preferred(kept, ground(used, 15, HOUR), WINDOW) == 0
 
 
 def test_nothing_is_chosen_where_there_is_nothing():
