@@ -17,7 +17,7 @@ from climate.manager import narrowing
 _PICKED = 100
 _SHARED = 500
 # So many times as many are looked at next as it should take.
-_LEEWAY = 4
+_LEEWAY = 3
 
 
 def unused(core, connection, need, terms, most=None):
@@ -96,7 +96,7 @@ class _Look:
         """
         if self._times > 1 or not found:
             return room.ALL
-        return limit * math.ceil(wanted / found) * _LEEWAY
+        return limit * math.ceil((wanted - found) / found) * _LEEWAY
 
 
 def _late(terms, overdue):
