@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 
-.PHONY: run demo test check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
+.PHONY: run demo test proofs check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
 	faults faults-short faults-long bench bench-short bench-long flame docs samples audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need.
@@ -38,13 +38,16 @@ run: $(VENV)/.run  ## The service on SQLite and a simulated cloud, until Ctrl-C.
 demo: $(VENV)/.run  ## Whole leases, played in front of you.
 	$(BIN)/python -m tools.demo
 
-test: $(VENV)/.test  ## The quick suite.
+test: $(VENV)/.test  ## The quick suite, in at most 5 minutes.
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+proofs: $(VENV)/.test  ## What is too slow for it: every crash of every story, long races and lines.
+	CLIMATE_RACE_ROUNDS=3 $(BIN)/python -m pytest -n $(WORKERS) -m 'proof and not faults'
 
 check: $(VENV)/.check  ## Lint, types, architecture, samples, docs, weaknesses where PyPI can be asked.
 	$(BIN)/ruff check .
 	$(BIN)/flake8 climate tests tools benchmarks
-	$(BIN)/mypy climate/domain climate/client
+	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_architecture.py
 	tools/samples.sh --check
 	shellcheck devstack/plugin.sh devstack/settings tools/*.sh .ci/run
@@ -71,10 +74,10 @@ db-test: $(VENV)/.test databases  ## The functional tests on MariaDB and on Post
 
 db-test-%: $(VENV)/.test
 	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $*) CLIMATE_RACE_ROUNDS=100 \
-		$(BIN)/python -m pytest tests/functional
+		$(BIN)/python -m pytest -m 'not faults' tests/functional
 
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
-	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest tests/functional/manager
+	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest -m 'not faults' tests/functional/manager
 
 # Of each proof so much, in seconds, steps and cases. The short form is of chosen chances, so that a
 # change is not refused for what it did not do; the others draw theirs, and print them.

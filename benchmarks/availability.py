@@ -28,10 +28,10 @@ from climate.db import tables
 from climate.domain import availability
 from climate.domain import calendar
 from climate.domain import interval
-from climate.manager import booking
-from climate.manager import drafts
-from climate.manager.availability import finder
-from climate.manager.availability import search
+from climate.manager.booking import availability_finder
+from climate.manager.booking import booking
+from climate.manager.booking import start_times
+from climate.manager.leases import draft
 
 HOSTS = {'short': 100, 'bench': 1_000, 'long': 1_000}
 EACH = {'short': 20, 'bench': 100, 'long': 100}
@@ -154,12 +154,12 @@ def searched(manager, questions, start):
     for question in questions:
         query = question.query(start)
         window = interval.Interval(start, query.latest)
-        request = finder.lease_request(query, window, manager.clock())
-        _, wishes = drafts.Drafts(manager.core).draft(
+        request = availability_finder.lease_request(query, window, manager.clock())
+        _, wishes = draft.Drafts(manager.core).draft(
             builders.a_member(), 'bench', request, manager.clock())
         terms = booking.Booking(manager.core).terms(wishes, window, manager.clock())
         with manager.database.reader() as connection:
-            found = search.Search(manager.core, connection, wishes, terms, window)
+            found = start_times.Search(manager.core, connection, wishes, terms, window)
         began = time.perf_counter()
         found.openings(question.duration, query.limit)
         taken.append((time.perf_counter() - began) * 1000)

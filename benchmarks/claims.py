@@ -20,7 +20,7 @@ from climate import conf as configuration
 from climate.db import events
 from climate.db import leases
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import service
@@ -64,7 +64,7 @@ def fill(database, count):
                 state=lifecycle.ACTIVE, created_at=now)
             due = now - builders.minutes(1) + builders.minutes(number / count)
             leases.add(connection, dataclasses.replace(lease, events=(
-                events.new(lease.id, agenda.NOTIFY, due, now),)))
+                events.new(lease.id, event_kinds.NOTIFY, due, now),)))
 
 
 def left(database):

@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 PROJECT = 'demo'
@@ -140,7 +140,7 @@ def _write_batch(connection):
          'due_at': moment, 'status': lifecycle.EVENT_DONE, 'created_at': moment,
          'begun_at': moment, 'updated_at': moment}
         for lease_id, moment in ids.items()
-        for kind in (agenda.START, agenda.BEFORE_END, agenda.END)])
+        for kind in (event_kinds.START, event_kinds.BEFORE_END, event_kinds.END)])
 
 
 def _add_lease(connection, lease_id, moment):

@@ -24,8 +24,8 @@ from climate.db import leases
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import requirement
-from climate.manager import booking
-from climate.manager import notify
+from climate.manager.booking import booking
+from climate.manager.notifications import outbox
 from climate.plugins import base
 
 HOSTS = 50
@@ -55,7 +55,7 @@ class World:
         self.manager = builders.Manager(conf, database, self.clock)
         self.api = builders.Api(conf, self.manager)
         self.planner = booking.Booking(self.manager.core)
-        self._news = notify.Sender(self.manager.core, 'bench',
+        self._news = outbox.Sender(self.manager.core, 'bench',
                                    messaging.get_notification_transport(conf, url='fake:/'))
         hosts = [host.id for host in self.manager.enrol(HOSTS)]
         self.clock.advance(builders.hours(1))
@@ -111,8 +111,8 @@ class World:
         with step('list what hosts are promised'):
             self._ask('GET', '/v1/os-hosts/allocations', token=builders.ADMIN)
         with step('look for due events'):
-            assert not self.manager.clockwork.tick(self.clock())
-            self.manager.clockwork.next_moment()
+            assert not self.manager.event_loop.tick(self.clock())
+            self.manager.event_loop.next_moment()
         with step('ask when hosts are free'):
             answer = self._ask('GET', f'/v1/availability?duration=2h&reservations={_TWO_HOSTS}')
             assert answer['offers'], answer
@@ -125,7 +125,7 @@ class World:
         assert [each.id for each in found] == [lease['id']]
 
     def _plan(self, demand, count):
-        wish = booking.Wish('mine', base.Need('host', demand, requirement.parse('')))
+        wish = booking.Wish('mine', base.Need('hosts', 'host', demand, requirement.parse('')))
         now = self.clock()
         chosen = self.planner.plan([wish], interval.Interval(now, now + builders.hours(5)), now)
         assert sum(given.copies for given in chosen) == count

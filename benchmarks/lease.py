@@ -2,7 +2,7 @@
 """What the life of a lease of one host costs a manager and its database.
 
 ``python -m benchmarks.lease``. The leases come one after the other, as they do where few come at a
-time, through the endpoint and the clockwork of one manager on the simulated cloud; after each event
+time, through endpoint and event loop of one manager on the simulated cloud; after each event
 it looks for the next one as the daemon does. The news of all of them go out at the end.
 """
 import collections
@@ -21,9 +21,9 @@ from benchmarks import report
 from benchmarks import worlds
 from climate.cloud import simulated
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.manager import notify
+from climate.manager.notifications import outbox
 
 HOSTS = 150
 LEASES = {'short': 20, 'bench': 100, 'long': 2_000}
@@ -69,8 +69,8 @@ def _processor_ms(pid):
 def drained(manager):
     """Carry out all that is due, looking for the next moment after each as the daemon does."""
     while True:
-        claimed = manager.clockwork.tick(manager.clock())
-        manager.clockwork.next_moment()
+        claimed = manager.event_loop.tick(manager.clock())
+        manager.event_loop.next_moment()
         if not claimed:
             return
 
@@ -103,7 +103,7 @@ def measure(database, count):
     conf = worlds.configured(HOSTS)
     manager = builders.Manager(conf, database, clock, simulated.SimulatedCloud(conf))
     manager.enrol(HOSTS)
-    sender = notify.Sender(manager.core, 'bench',
+    sender = outbox.Sender(manager.core, 'bench',
                            messaging.get_notification_transport(conf, url='fake:/'))
     unmeasured = Meter(database)
     for _ in range(WARM_UP):
@@ -127,7 +127,7 @@ def lived(database):
             sa.select(sa.func.count()).select_from(tables.LEASES)
             .where(tables.LEASES.c.state == lifecycle.TERMINATED, tables.LEASES.c.id.in_(
                 sa.select(tables.HISTORY.c.lease_id)
-                .where(tables.HISTORY.c.what == agenda.START)))).scalar_one()
+                .where(tables.HISTORY.c.what == event_kinds.START)))).scalar_one()
 
 
 def figures(form):

@@ -24,8 +24,8 @@ from climate.domain import fit
 from climate.domain import interval
 from climate.domain import joint
 from climate.domain import requirement
-from climate.manager import booking
-from climate.manager import criteria
+from climate.manager.booking import booking
+from climate.manager.booking import criteria
 from climate.plugins import base
 
 # By form: pairs of hosts and promises of each.
@@ -191,7 +191,7 @@ class Reference:
 def measure(manager, reference, case, duration, made, form):
     """Plan again and again; returns (the milliseconds of each time, the most statements)."""
     planner = booking.Booking(manager.core)
-    need = base.Need('host', case.demand, requirement.parse(case.criteria))
+    need = base.Need('hosts', 'host', case.demand, requirement.parse(case.criteria))
     wish = booking.Wish('mine', need)
     now = manager.clock()
     taken, statements = [], 0

@@ -4,7 +4,7 @@
 ``TRACE=FILE python -m benchmarks.replay``. FILE is in the Standard Workload Format, gzipped or not;
 without it jobs of the same shape are made up. Each job that ran is a lease from its start to its
 end on 128 hosts: asked for at its start, in simulated time, after all that was due until then was
-carried out, through the endpoint and the clockwork of one manager on the simulated cloud. What does
+carried out, through endpoint and event loop of one manager on the simulated cloud. What does
 not fit is refused. The news of all go out at the end.
 """
 import collections
@@ -29,7 +29,7 @@ from climate import errors
 from climate.cloud import simulated
 from climate.db import tables
 from climate.domain import lifecycle
-from climate.manager import notify
+from climate.manager.notifications import outbox
 
 HOSTS = 128
 JOBS = {'short': 60, 'bench': 200, 'long': None}
@@ -144,7 +144,7 @@ def _figures(database, found, taken):
     cloud = simulated.SimulatedCloud(conf, clock=lambda: clock().timestamp())
     manager = builders.Manager(conf, database, clock, cloud)
     manager.enrol(HOSTS)
-    sender = notify.Sender(manager.core, 'bench',
+    sender = outbox.Sender(manager.core, 'bench',
                            messaging.get_notification_transport(conf, url='fake:/'))
     sender.flush(clock())
     with builders.statements() as statements:

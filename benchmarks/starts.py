@@ -20,7 +20,7 @@ from benchmarks import report
 from benchmarks import worlds
 from climate.db import resources
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.manager import endpoint
 from climate.manager import service
@@ -133,7 +133,7 @@ def crowd(database, count, seconds):
         calls = sum(daemon.calls.values())
     # A manager that has just begun looks at the cloud for audits and repairs too.
     assert calls <= START_CALLS * count + 20, daemon.calls
-    return told(database, agenda.START), start, lanes
+    return told(database, event_kinds.START), start, lanes
 
 
 def large(database, hosts, seconds, concurrency):
@@ -143,7 +143,7 @@ def large(database, hosts, seconds, concurrency):
         end = start + datetime.timedelta(seconds=6)
         created(daemon, 1, start, end, hosts)
         wait_for(database, lifecycle.TERMINATED, 1)
-    [began], [ended] = told(database, agenda.START), told(database, agenda.END)
+    [began], [ended] = told(database, event_kinds.START), told(database, event_kinds.END)
     return (began - start).total_seconds(), (ended - end).total_seconds()
 
 

@@ -1,31 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The concurrency of a process, chosen before anything else is imported.
+"""The concurrency backend of a process, chosen before other modules are imported.
 
-oslo.messaging imports oslo.service, and oslo.service takes eventlet unless it was told otherwise
-before; so each program comes here first.
+oslo.messaging imports oslo.service, which uses eventlet unless a backend was chosen before.
+Therefore each program imports this module first.
 """
 import warnings
 
 from oslo_config import cfg
 from oslo_service import backend
 
-# futurist looks whether eventlet is there, and eventlet says of itself that it is old: nothing
-# that somebody who starts Climate on threads can do anything about.
+# futurist imports eventlet if it is installed, and eventlet then warns that it is deprecated. An
+# operator who runs Climate on threads can do nothing about that.
 warnings.filterwarnings('ignore', message=r'\s*Eventlet is deprecated')
 
 
 def prefer_threads():
-    """Let oslo.service use threads, unless `choose` says otherwise later."""
+    """Make threads the default backend of oslo.service; `choose` can still change it."""
     backend.register_backend_default_hook(lambda: backend.BackendType.THREADING)
 
 
 def choose(argv, program):
-    """Let oslo.service use what [manager] backend says in the configuration of `program`.
+    """Set the backend of oslo.service to [manager] backend of the configuration.
 
-    eventlet replaces parts of the standard library, which must happen before other modules take
-    hold of them; that is why the files are read here for this one option alone.
+    eventlet replaces parts of the standard library, which must happen before other modules import
+    them. Therefore this function reads the configuration files for this option only.
 
-    :raises SystemExit: a file cannot be read, or names another backend.
+    :param argv: the command line, without the name of the program.
+    :param program: the name of the program, such as "climate-manager".
+    :raises SystemExit: a file cannot be read, or names an unknown backend.
     """
     conf = cfg.ConfigOpts()
     conf.register_opt(cfg.StrOpt('backend', default='threading', choices=[
@@ -42,7 +44,7 @@ def choose(argv, program):
 
 
 def use(name):
-    """Let oslo.service use the backend of that name: "threading" or "eventlet"."""
+    """Set the backend of oslo.service by name: "threading" or "eventlet"."""
     kind = backend.BackendType(name)
     if kind is backend.BackendType.EVENTLET:
         import eventlet
@@ -51,7 +53,7 @@ def use(name):
 
 
 def _after(argv, flag):
-    """(flag, value) for each time that `flag` stands in a command line, in both spellings."""
+    """Yield (flag, value) for each `flag VALUE` and `flag=VALUE` in a command line."""
     for place, word in enumerate(argv):
         if word == flag and place + 1 < len(argv):
             yield flag, argv[place + 1]

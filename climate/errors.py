@@ -1,69 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every deliberate error of Climate, as one tree.
+"""All errors that Climate raises itself, as one tree.
 
 ::
 
     ClimateError                     500
       BadRequest                     400   the request itself is wrong
         BadField                           one field of the body or of the query
-        BadDate                            a moment that cannot be read or used
-        MissingFields                      fields that must be there
-        UnknownResourceType                no enabled plugin knows the type
-        MalformedRequirement               criteria that cannot be read
-        UnknownProperty                    criteria that name what no host has
-        BadPeriod                          an end that is not after its start
+        BadDate                            a moment that cannot be parsed or used
+        MissingFields                      required fields that are absent
+        UnknownResourceType                no enabled plugin has the type
+        MalformedRequirement               criteria that cannot be parsed
+        UnknownProperty                    criteria with a property that no resource has
+        BadPeriod                          an end that is not after the start
         PropertyNameTooLong
       NotAuthenticated               401
       Forbidden                      403   policy says no
         TrustRefused                       the caller cannot delegate to Climate
       NotFound                       404
-        LeaseNotFound HostNotFound PropertyNotFound ReservationNotFound ServerNotFound
-        OfferNotFound
+        LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
+        ResourceNotFound                   neither enrolled nor known to the cloud
+        TargetGone                         the target that a reservation leases does not exist
       NotAcceptable                  406   a REST version that is not served
-      Conflict                       409   right, but not now
+      Conflict                       409   a valid request that the current state does not allow
         BadTransition                      the state of the lease does not allow it
-        LeaseEnded                   400   past its end: it can only be renamed
-        NotEnough                          no room: too few resources are free
-        LostRace                           somebody booked first (retried inside)
-        OfferExpired                       it was held too short, or broke
+        LeaseEnded                   400   the lease is past its end: it can only be renamed
+        NotEnough                          too few resources are free
+        LostRace                           another request booked first (the manager retries)
+        OfferExpired                       the offer is over, or its resources failed
         TooManyOffers
-        HostInUse HostKnown HostAmbiguous PropertyInUse ServerLeased
+        ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
       UnsupportedMediaType           400
       KeyReused                      422   one Idempotency-Key, two bodies
-      Overloaded                     503   try again a little later
+      Overloaded                     503   too many requests: try again later
         DatabaseUnreachable
-      ManagerSilent                  504   no answer in time; the work may go on
-      CloudError                     502   another service failed us
+      ManagerSilent                  504   no response in time; the work may go on
+      CloudError                     502   another service of the cloud failed
         CloudUnreachable TrustDead StillBusy
 
 A class has ``status`` (HTTP), ``code`` (stable, for programs) and ``template``. The keyword
-arguments of an error fill its template and travel as ``details``.
+arguments of an error fill its template and become its ``details``. No class is specific to one
+pool or one kind of target; ``climate.api.error_names`` has the codes for hosts and servers that
+existing clients know.
 """
+from typing import Any
 
 
 class ClimateError(Exception):
-    """The root. Render ``error.message``, never ``str(error)``.
+    """The root of all errors. Show ``error.message``, never ``str(error)``.
 
-    ``__init__`` keeps its keyword arguments, because oslo.messaging rebuilds an error on the far
-    side of the bus as ``klass(*args, **kwargs)``, and there ``str(error)`` has the manager's
-    traceback in it.
+    oslo.messaging rebuilds an error on the other side of the bus as ``klass(*args, **kwargs)``,
+    therefore ``__init__`` keeps its keyword arguments. ``str(error)`` of a rebuilt error contains
+    the traceback of the manager.
     """
 
     status = 500
     code = 'internal_error'
-    template = 'Climate could not do this; the operator finds the reason in the log.'
+    template = 'Climate failed with an internal error; the operator finds the reason in the log.'
 
-    def __init__(self, message=None, **kwargs):
+    def __init__(self, message: str | None = None, **kwargs: Any) -> None:
         self.kwargs = kwargs
-        self.message = message or self.template.format(**kwargs)
+        self.message = message or self.sentence(kwargs)
         super().__init__(self.message)
 
+    @classmethod
+    def sentence(cls, words):
+        """Fill in the template with `words`."""
+        return cls.template.format(**words)
+
     @property
-    def details(self):
-        """What a program may want to know, as a JSON-ready dict: the keyword arguments."""
+    def details(self) -> dict[str, Any]:
+        """The keyword arguments of the error, for programs, as a JSON-ready dict."""
         return self.kwargs
+
+
+class _BeginsWithNoun:
+    """Mixin for a template that begins with an argument: capitalizes the message."""
+
+    @classmethod
+    def sentence(cls, words):
+        text = super().sentence(words)
+        return text[:1].upper() + text[1:]
 
 
 class BadRequest(ClimateError):
@@ -101,11 +119,11 @@ class MalformedRequirement(BadRequest):
 
 class UnknownProperty(BadRequest):
     code = 'unknown_property'
-    template = 'Criteria: no host has a property "{name}". Near names: {near}.'
+    template = 'Criteria: no {pool} has a property "{name}". Near names: {near}.'
 
 
 class BadPeriod(BadRequest):
-    # Existing clients look for this sentence.
+    # Existing clients look for the first sentence.
     code = 'bad_period'
     template = 'End date must be later than start date. It would start {start} and end {end}.'
 
@@ -130,10 +148,9 @@ class Forbidden(ClimateError):
 
 class TrustRefused(Forbidden):
     code = 'trust_refused'
-    template = ('Climate acts for you while you are away by means of a Keystone '
-                'trust, and Keystone refused to make one from this token: {reason} Use a token '
-                'from a password or another login that may delegate, not an application '
-                'credential.')
+    template = ('Climate needs a Keystone trust to act for you while the lease lasts, and Keystone '
+                'refused to make one from this token: {reason} Use a token from a password or '
+                'another login that may delegate, not an application credential.')
 
 
 class NotFound(ClimateError):
@@ -152,25 +169,34 @@ class ReservationNotFound(NotFound):
     template = 'Reservation {reservation_id} was not found.'
 
 
-class HostNotFound(NotFound):
-    code = 'host_not_found'
-    template = 'Host {host} was not found.'
+class UnknownPool(NotFound):
+    code = 'unknown_pool'
+    template = 'There is no pool "{pool}"; enabled are: {enabled}.'
 
 
-class ServerNotFound(NotFound):
-    code = 'server_not_found'
-    template = 'Server {server_id} was not found.'
+class ResourceNotFound(_BeginsWithNoun, NotFound):
+    """``details``: ``pool``, ``resource`` (its name or id)."""
+
+    code = 'resource_not_found'
+    template = '{pool} {resource} was not found.'
+
+
+class TargetGone(_BeginsWithNoun, NotFound):
+    """The target of a reservation is not in the cloud. ``details``: ``kind``, ``target_id``."""
+
+    code = 'target_gone'
+    template = '{kind} {target_id} was not found.'
 
 
 class OfferNotFound(NotFound):
     code = 'offer_not_found'
-    template = ('Offer {offer_id} was not found: it was taken or given back, or is not of your '
-                'project. Ask for what is available again.')
+    template = ('Offer {offer_id} was not found: it was taken or released, or belongs to another '
+                'project. Ask for availability again.')
 
 
 class PropertyNotFound(NotFound):
     code = 'property_not_found'
-    template = 'No host has a property "{name}".'
+    template = 'No {pool} has a property "{name}".'
 
 
 class NotAcceptable(ClimateError):
@@ -187,11 +213,11 @@ class Conflict(ClimateError):
 
 class BadTransition(Conflict):
     code = 'bad_transition'
-    template = 'Lease {lease_id} is {status}: it cannot {task} now. Look again in a moment.'
+    template = 'Lease {lease_id} is {status}: it cannot {task} now. Try again in a moment.'
 
 
 class LeaseEnded(Conflict):
-    # 400 as clients of the contract know it; it is a state conflict all the same.
+    # Existing clients expect 400, although this is a conflict with the state of the lease.
     status = 400
     code = 'lease_ended'
     template = 'Lease {lease_id} is past its end: it can only be renamed or deleted.'
@@ -201,10 +227,11 @@ class NotEnough(Conflict):
     """Too few resources are free.
 
     ``details``: ``wanted`` and ``free`` (counts), ``criteria`` ([{"criterion": text, "met_by":
-    count}] for each condition by itself), ``matching`` (how many met all), ``nearest`` (ISO text
-    of the earliest later start at which it fits, or None). Of a best effort ``reasons`` ({host: why
-    it cannot be cleared}, for some callers) and ``own_servers`` (ids of the caller's project on
-    lent hosts) instead.
+    count}], for each condition by itself), ``matching`` (how many resources met all conditions),
+    ``nearest`` (the earliest later start at which the request fits, as ISO text, or None). For
+    best effort the details are instead ``wanted``, ``free``, ``reasons`` ({host: why it cannot be
+    cleared}, shown to callers whom policy allows) and ``own_servers`` (ids of servers of the
+    caller's project on hosts that could be cleared).
     """
 
     code = 'not_enough'
@@ -213,46 +240,54 @@ class NotEnough(Conflict):
 
 class LostRace(Conflict):
     code = 'lost_race'
-    template = 'Others were booking the same resources at the same time. Try again.'
+    template = 'Other requests booked the same resources at the same time. Try again.'
 
 
 class OfferExpired(Conflict):
     code = 'offer_expired'
-    template = 'Offer {offer_id} {reason}. Ask for what is available again.'
+    template = 'Offer {offer_id} {reason}. Ask for availability again.'
 
 
 class TooManyOffers(Conflict):
     code = 'too_many_offers'
-    template = ('Your project holds {most} offers, which is as many as it may at a time: take one, '
-                'give one back, or wait until {until}.')
+    template = ('Your project holds {most} offers, the maximum at a time: take one, release one, '
+                'or wait until {until}.')
 
 
-class HostInUse(Conflict):
-    code = 'host_in_use'
-    template = 'Host {host} cannot be changed so: {reason}'
+class ResourceInUse(_BeginsWithNoun, Conflict):
+    """``details``: ``pool``, ``resource``, ``reason``."""
+
+    code = 'resource_in_use'
+    template = '{pool} {resource} cannot be changed in this way: {reason}'
 
 
-class HostKnown(Conflict):
-    code = 'host_known'
-    template = 'Host {host} is enrolled already, as {host_id}.'
+class ResourceKnown(_BeginsWithNoun, Conflict):
+    """``details``: ``pool``, ``resource``, ``resource_id``."""
+
+    code = 'resource_known'
+    template = '{pool} {resource} is enrolled already, as {resource_id}.'
 
 
-class HostAmbiguous(Conflict):
-    code = 'host_ambiguous'
-    template = ('More than one hypervisor is called {host}: names must be unique for hosts that '
-                'are leased.')
+class ResourceAmbiguous(Conflict):
+    """``details``: ``pool``, ``resource``."""
+
+    code = 'resource_ambiguous'
+    template = ('More than one {pool} is called {resource}: resources that can be leased must have '
+                'unique names.')
 
 
-class ServerLeased(Conflict):
-    code = 'server_leased'
-    template = ('Server {server_id} is leased already, by lease {lease_id} (reservation '
+class TargetLeased(_BeginsWithNoun, Conflict):
+    """``details``: ``kind``, ``target_id``, ``lease_id``, ``reservation_id``."""
+
+    code = 'target_leased'
+    template = ('{kind} {target_id} is leased already, by lease {lease_id} (reservation '
                 '{reservation_id}): change that lease, or end it first.')
 
 
 class PropertyInUse(Conflict):
     code = 'property_in_use'
-    template = ('Property "{name}" of host {host} is a criterion of reservation {reservation_id}: '
-                'change it when that lease is over.')
+    template = ('Property "{name}" of {pool} {resource} is a criterion of reservation '
+                '{reservation_id}: change it after the end of that lease.')
 
 
 class StalePrecondition(ClimateError):
@@ -268,10 +303,10 @@ class BodyTooLarge(ClimateError):
 
 
 class UnsupportedMediaType(ClimateError):
-    # The contract answers 400 to a foreign content type.
+    # Existing clients expect 400, not 415.
     status = 400
     code = 'unsupported_media_type'
-    template = 'Content-Type "{content_type}" is not understood: send application/json.'
+    template = 'Content-Type "{content_type}" is not supported: send application/json.'
 
 
 class KeyReused(ClimateError):
@@ -299,7 +334,7 @@ class ManagerSilent(ClimateError):
 
 
 class CloudError(ClimateError):
-    """Another service of the cloud failed us. ``details``: ``service``, ``reason``."""
+    """Another service of the cloud failed. ``details``: ``service``, ``reason``."""
 
     status = 502
     code = 'cloud_error'
@@ -312,14 +347,14 @@ class CloudUnreachable(CloudError):
 
 
 class TrustDead(CloudError):
-    """The user's trust does not give a token any more: user or role is gone."""
+    """The trust of the user yields no token any more, because the user or a role was removed."""
 
     code = 'trust_dead'
     template = '{service}: the trust of the lease is no longer valid: {reason}'
 
 
 class StillBusy(CloudError):
-    """Not done yet and nothing is wrong: ask again in a moment. Never shown to a user."""
+    """The work is not finished yet: try again in a moment. Never shown to a user."""
 
     code = 'still_busy'
     template = '{service}: {reason}'

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which release of Climate this is."""
+"""The version of Climate."""
 from importlib import metadata
 
 
 def text():
-    """The version of the installed package, '0' where it is run without being installed."""
+    """Return the version of the installed package, '0' if Climate is not installed."""
     try:
         return metadata.version('climate')
     except metadata.PackageNotFoundError:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests arrange with: a clock, a manager, an API, and requests with sensible defaults."""
+"""Builders for tests: a clock, a manager, an API, and requests with sensible defaults."""
 import contextlib
 import dataclasses
 import datetime
 import json
+import socket
 import uuid
 
 import sqlalchemy as sa
@@ -15,12 +16,12 @@ from climate.cloud import simulated
 from climate.db import migrate
 from climate.db import tables
 from climate.domain import records
-from climate.manager import clockwork
 from climate.manager import core
-from climate.manager import drafts
 from climate.manager import endpoint
-from climate.manager import expiry
-from climate.manager import offers
+from climate.manager.booking import offer_expiry
+from climate.manager.booking import offers
+from climate.manager.events import loop
+from climate.manager.leases import draft
 from climate.plugins import registry
 from climate.rpc import client
 from climate.rpc import transport
@@ -79,27 +80,27 @@ class Manager:
     :ivar cloud: the SimulatedCloud.
     """
 
-    def __init__(self, conf, database, clock, cloud=None):
+    def __init__(self, conf, database, clock, cloud=None, classes=None):
         self.clock = clock
         self.cloud = cloud or simulated.SimulatedCloud(conf, clock=lambda: clock().timestamp())
         self.database = database
         self.core = core.Core(conf=conf, database=database, cloud=self.cloud,
-                              registry=registry.Registry(conf), clock=clock)
+                              registry=registry.Registry(conf, classes), clock=clock)
         self.client = client.ManagerClient(
             Wire(endpoint.InProcess(endpoint.Endpoint(self.core))))
-        self.clockwork = clockwork.Clockwork(self.core, 'this manager',
-                                             lambda work, claim: work(claim))
+        self.event_loop = loop.EventLoop(self.core, 'this manager',
+                                         lambda work, claim: work(claim))
 
     def run(self):
         """Carry out events until none is due at this moment."""
-        while self.clockwork.tick(self.clock()):
+        while self.event_loop.tick(self.clock()):
             pass
 
     def run_until(self, moment):
         """Carry out events in time order, moving the clock to each, then to `moment`."""
         while True:
             self.run()
-            following = self.clockwork.next_moment()
+            following = self.event_loop.next_moment()
             if following is None or following > moment:
                 break
             assert following > self.clock.now, f'Nothing takes what is due at {following}.'
@@ -119,7 +120,7 @@ class Manager:
     def hold(self, request, caller=None, seconds=120, most=10):
         """The Offer of what a LeaseRequest asks for, held as a search holds it."""
         caller, now = caller or a_member(), self.clock()
-        lease, wishes = drafts.Drafts(self.core).draft(caller, str(uuid.uuid4()), request, now)
+        lease, wishes = draft.Drafts(self.core).draft(caller, str(uuid.uuid4()), request, now)
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         return offers.Offers(self.core).hold(caller, wishes, lease.reservations, span, now,
                                              seconds=seconds, most=most)
@@ -127,11 +128,11 @@ class Manager:
     def take(self, offer, caller=None, **more):
         """The lease that is made of an offer."""
         return self.create(records.LeaseRequest(
-            'a lease', None, None, lenient=False, offer_id=offer.id, **more), caller)
+            'a lease', None, None, offer_id=offer.id, **more), caller)
 
     def expire(self):
         """Let go of the offers whose time is over, as each manager does each second."""
-        return expiry.expire(self.core, self.clock())
+        return offer_expiry.expire(self.core, self.clock())
 
     def lease(self, lease):
         """The lease as it is now."""
@@ -139,12 +140,18 @@ class Manager:
 
 
 class Api:
-    """The REST service; `token` is ``user:project:role,role``."""
+    """The REST service; `token` is ``user:project:role,role``.
 
-    def __init__(self, conf, manager):
-        self.manager = manager
-        self._app = webtest.TestApp(app.build(conf, manager.client, manager_plugins(conf),
-                                              clock=manager.clock))
+    :param rules: a Policy, instead of the one of `conf`.
+    :param plugins: {resource type: class} instead of those that `conf` names.
+    :param client: what it calls, instead of the client of `manager`.
+    """
+
+    def __init__(self, conf, manager, rules=None, plugins=None, client=None):
+        self.manager = manager or client
+        self._app = webtest.TestApp(app.build(
+            conf, client or manager.client, plugins or manager_plugins(conf),
+            clock=manager.clock if manager else Clock(), rules=rules))
 
     def call(self, method, path, body=None, token=DEMO, version=None, headers=None, raw=None):
         """The answer, whatever its status; `body` is sent as JSON, `raw` as it is."""
@@ -170,6 +177,13 @@ class Api:
         return self.call('DELETE', path, **options)
 
 
+def a_free_port():
+    """Return a port of loopback on which nobody listens."""
+    with contextlib.closing(socket.socket()) as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
 def on_files(folder, more):
     """A configuration file for programs on the SQLite files of a folder, with `more` at its end."""
     path = folder / 'climate.conf'
@@ -179,6 +193,8 @@ driver = simulated
 connection = sqlite:///{folder}/climate.sqlite
 [simulated]
 state = {folder}/cloud.sqlite
+[api]
+port = {a_free_port()}
 {more}
 """)
     return path
@@ -213,7 +229,7 @@ def a_lease(*reservations, start=None, end=None, name='a lease', **more):
         end = (start or NOON) + hours(1)
     return records.LeaseRequest(name=name, start=start, end=end,
                                 reservations=reservations or (hosts(1),),
-                                **{'lenient': False, **more})
+                                **more)
 
 
 def a_body(name='a lease', start='now', end='2030-05-01 13:00', least=1, most=None, **more):
@@ -252,7 +268,7 @@ def clean(database):
     with database.writer() as connection:
         # Quicker than TRUNCATE, which makes each file anew.
         for table in reversed(tables.METADATA.sorted_tables):
-            if table is tables.LINE:
+            if table is tables.WAIT_QUEUE:
                 # Its one row is there from the beginning.
                 continue
             filled = connection.execute(sa.delete(table)).rowcount

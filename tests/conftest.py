@@ -2,7 +2,7 @@
 """Fixtures that all tests share: configuration, database, clock, a manager, an API.
 
 CLIMATE_TEST_DATABASE names the database to test on, by its SQLAlchemy URL; SQLite by default.
-Whatever is in that database goes before each test. CLIMATE_TEST_BACKEND, "threading" or
+All contents of that database are deleted before each test. CLIMATE_TEST_BACKEND, "threading" or
 "eventlet", names the concurrency that the tests run with.
 """
 # ruff: noqa: I001
@@ -53,15 +53,29 @@ def migrated(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope='session')
+def opened(tmp_path_factory):
+    """A Database for all tests of this process, and the link that leads to the files of each.
+
+    An engine compiles each statement once. With an engine of its own, a test would compile all of
+    them anew.
+    """
+    link = tmp_path_factory.mktemp('opened') / 'now'
+    found = engine.Database(os.environ.get('CLIMATE_TEST_DATABASE')
+                            or f'sqlite:///{link}/climate.sqlite')
+    yield found, link
+    found.dispose()
+
+
 @pytest.fixture
-def database(tmp_path, migrated):
+def database(tmp_path, migrated, opened):
     """An empty database with Climate's tables."""
-    url = os.environ.get('CLIMATE_TEST_DATABASE')
-    if url is None:
+    found, link = opened
+    if found.dialect == 'sqlite':
         shutil.copy(migrated, tmp_path / 'climate.sqlite')
-        found = engine.Database(f'sqlite:///{tmp_path}/climate.sqlite')
+        link.unlink(missing_ok=True)
+        link.symlink_to(tmp_path)
     else:
-        found = engine.Database(url)
         builders.clean(found)
     yield found
     found.dispose()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens by chance to a line of leases that wait, from its beginning until it is empty."""
+"""Random events in a wait queue, from its beginning until it is empty."""
 import collections
 import random
 import uuid
@@ -178,7 +178,7 @@ class Trial:
     def _change(self, lease_id, **changes):
         self._clock.advance(builders.seconds(1))
         self._client.update_lease(builders.a_member(), lease_id,
-                                  records.LeaseChanges(lenient=False, **changes))
+                                  records.LeaseChanges(**changes))
 
     def _delete_one(self):
         waiting = [each.id for each in self._leases('in_progress')

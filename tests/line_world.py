@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two managers with a line of leases that wait, and a slow plain look at each that is served."""
+"""Two managers with one wait queue, and a slow plain check of each lease that is served."""
 import collections
 import contextlib
 import dataclasses
@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from climate.db import engine
 from climate.db import tables
 from climate.domain import acquire
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.manager import clockwork
+from climate.manager.events import loop
 
 _LEASES, _RESERVATIONS = tables.LEASES.c, tables.RESERVATIONS.c
 _ACQUISITIONS, _EVENTS = tables.ACQUISITIONS.c, tables.EVENTS.c
@@ -26,7 +26,7 @@ _SOUGHT = (
     .join_from(tables.LEASES, tables.ACQUISITIONS, _ACQUISITIONS.lease_id == _LEASES.id)
     .join(tables.RESERVATIONS, _RESERVATIONS.lease_id == _LEASES.id)
     .where(_ACQUISITIONS.type.in_(acquire.QUEUED), ~sa.exists().where(
-        _EVENTS.lease_id == _LEASES.id, _EVENTS.kind == agenda.DELETE),
+        _EVENTS.lease_id == _LEASES.id, _EVENTS.kind == event_kinds.DELETE),
         _LEASES.deleted_at.is_(None)))
 _SERVED = (
     sa.select(_LEASES.id).join_from(tables.LEASES, tables.ACQUISITIONS)
@@ -35,7 +35,7 @@ _SERVED = (
 
 @dataclasses.dataclass(frozen=True)
 class Sight:
-    """What is written at a moment.
+    """The rows of the database at one moment.
 
     :ivar sought: {lease id: row} of all that wait or have waited, and are not deleted.
     :ivar hosts: the rows of the hosts that are in use.
@@ -125,11 +125,11 @@ class Idler(builders.Manager):
         self.core = dataclasses.replace(self.core,
                                         monotonic=lambda: first.clock().timestamp())
         self.claimed = []
-        self.clockwork = clockwork.Clockwork(
+        self.event_loop = loop.EventLoop(
             self.core, 'another manager', lambda work, claim: self.claimed.append((work, claim)))
 
     def claim(self):
-        self.clockwork.tick(self.clock())
+        self.event_loop.tick(self.clock())
 
     def finish(self):
         while self.claimed:
@@ -165,7 +165,7 @@ class Line:
         raise AssertionError(f'It does not come to rest: {self._unsettled()}')
 
     def check_at_rest(self, looked=False):
-        """Nothing is promised twice; nobody waits who could have what it needs.
+        """Check that nothing is allocated twice, and that no lease waits for free resources.
 
         :param looked: each that waits was tried by the clock just now, too.
         """
@@ -181,7 +181,7 @@ class Line:
         return sight
 
     def _judge(self):
-        """Whoever was served in the last transaction took nothing from one before it in line."""
+        """Check that a lease served in the last transaction took nothing from one before it."""
         with self.database.reader() as connection:
             known = set(connection.execute(_SERVED).scalars())
         new, self._known = known - self._known, known

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house stays as it was drawn: who imports whom, and what every layer must agree on."""
+"""The rules of the architecture: imports between layers, and facts that all layers must share."""
 import ast
+import collections
 import inspect
 import pathlib
 import re
@@ -9,7 +10,10 @@ import pytest
 
 from climate import errors
 from climate import policies
+from climate.api import error_names
+from climate.domain import event_kinds
 from climate.domain import lifecycle
+from climate.policies import resources as resource_policies
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE = ROOT / 'climate'
@@ -22,6 +26,21 @@ LEVELS = {
     'domain': 1, 'context': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0,
 }
+# The rooms of the manager, from the door inwards. A room imports from rooms below it only. The
+# modules of the last row know no room; all rooms may use them.
+ROOMS = (
+    ('service', 'endpoint', 'services', 'metrics'),
+    ('events',),
+    ('audit',),
+    ('leases',),
+    ('acquisition',),
+    ('clearing',),
+    ('pools',),
+    ('booking',),
+    ('queue',),
+    ('notifications',),
+    ('core', 'ownership', 'results', 'lease_cloud'),
+)
 # These stand beside the house and import nothing of it.
 ALONE = {'client', 'nova'}
 # The few that have a reason: the simulated scheduler decides with the rules of the real filter;
@@ -33,7 +52,7 @@ FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
     'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
         'cloud', 'client', 'conf', 'nova'},
-    'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'plugins', 'strategies'},
+    'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'cloud', 'plugins', 'strategies'},
     'numpy': {'db', 'manager'}, 'nova': {'nova'}, 'cliff': {'client'}, 'osc_lib': {'client'},
 }
 # The domain is pure: the standard library alone.
@@ -74,6 +93,48 @@ def test_a_part_imports_from_lower_levels_only(path):
         assert part not in ALONE, f'{path} stands alone and imports {name}'
         assert other not in ALONE, f'{path} imports {name}, which stands alone'
         assert LEVELS[other] < LEVELS[part], f'{path} ({part}) imports {name} ({other})'
+
+
+def test_a_room_of_the_manager_imports_from_rooms_below_it_only():
+    level = {room: -number for number, row in enumerate(ROOMS) for room in row}
+    known = {path.stem for path in (CODE / 'manager').iterdir()
+             if not path.stem.startswith('__')}
+    assert known == set(level)
+    for path in sorted((CODE / 'manager').rglob('*.py')):
+        if path == CODE / 'manager' / '__init__.py':
+            continue
+        room = path.relative_to(CODE / 'manager').parts[0].removesuffix('.py')
+        for name in imports(path):
+            words = name.split('.')
+            if words[:2] != ['climate', 'manager'] or len(words) < 3 or words[2] == room:
+                continue
+            assert level[words[2]] <= level[room], f'{path} imports {name}, which is above it'
+
+
+def test_no_folders_import_each_other():
+    graph = collections.defaultdict(set)
+    folders = {'.'.join(path.parent.relative_to(ROOT).parts) for path in files()}
+    for path in files():
+        folder = '.'.join(path.parent.relative_to(ROOT).parts)
+        for name in imports(path):
+            package = name.rpartition('.')[0]
+            # The name itself may be a folder, or what is imported from a module of one.
+            found = next((each for each in (name, package, package.rpartition('.')[0])
+                          if each in folders), None)
+            # A folder and the folder around it are one room, whose modules make no circle either.
+            if found and not f'{folder}.'.startswith(f'{found}.') and not (
+                    f'{found}.'.startswith(f'{folder}.')):
+                graph[folder].add(found)
+    reached = {}
+
+    def reach(folder, seen):
+        for each in graph[folder] - seen:
+            seen.add(each)
+            reach(each, seen)
+        return seen
+    for folder in sorted(graph):
+        reached[folder] = reach(folder, set())
+    assert [folder for folder, below in reached.items() if folder in below] == []
 
 
 @pytest.mark.parametrize('path', files(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -139,9 +200,12 @@ def test_every_error_has_a_code_of_its_own_and_is_documented():
     tree = [each for each in below(errors.ClimateError) if each.__module__ == 'climate.errors']
     codes = [each.code for each in tree]
     assert len(set(codes)) == len(codes)
+    told = {(each.code, each.status) for each in tree} | {
+        (code, each.status) for names in (error_names.OF_HOSTS, error_names.OF_SERVERS)
+        for each, code in names.items()}
     page = (ROOT / 'doc/source/api/errors.rst').read_text()
-    missing = [f'{each.code} ({each.status})' for each in tree
-               if f'``{each.code}`` ({each.status})' not in page]
+    missing = [f'{code} ({status})' for code, status in sorted(told)
+               if f'``{code}`` ({status})' not in page]
     assert missing == []
 
 
@@ -153,11 +217,19 @@ def test_every_policy_is_in_the_page_for_operators():
     # Rules of one noun share a row; all but the first are named by their last word there.
     assert [name for name in names if f'``{name}``' not in table
             and f'``{name.rpartition(":")[2]}``' not in table] == []
+    of_a_pool = vars(resource_policies.of_pool('{pool}')).values()
+    assert [name for name in of_a_pool if f'``{name}``' not in table
+            and f'``{name.rpartition(":")[2]}``' not in table] == []
 
 
 def test_the_picture_of_the_states_is_the_one_of_the_table():
     drawn = (ROOT / 'doc/source/contributor/lease.dot').read_text()
     assert drawn == lifecycle.as_dot()
+
+
+def test_the_table_of_events_in_the_pages_is_the_one_of_the_code():
+    written = (ROOT / 'doc/source/contributor/events.csv').read_text()
+    assert written == event_kinds.as_csv()
 
 
 def test_every_entry_point_can_be_loaded():

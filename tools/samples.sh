@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Write the files that are made from the code: the sample configuration, the sample policy, and the
-# picture of a lease's states.
+# Write the files that are made from the code: the sample configuration, the sample policy, the
+# picture of a lease's states, and the table of its events.
 #
 #   tools/samples.sh           write them
 #   tools/samples.sh --check   write nothing; fail where one differs from what the code says
@@ -28,10 +28,12 @@ trap 'rm -rf "$made"' EXIT
     --output-file "$made/policy.yaml.sample"
 "$bin/python" -c 'from climate.domain import lifecycle; print(lifecycle.as_dot(), end="")' \
     > "$made/lease.dot"
+"$bin/python" -c 'from climate.domain import event_kinds; print(event_kinds.as_csv(), end="")' \
+    > "$made/events.csv"
 
 status=0
 for target in etc/climate/climate.conf.sample etc/climate/policy.yaml.sample \
-    doc/source/contributor/lease.dot; do
+    doc/source/contributor/lease.dot doc/source/contributor/events.csv; do
     fresh=$made/$(basename "$target")
     if ! $check; then
         cat "$fresh" > "$target"

@@ -11,8 +11,8 @@ from webob import multidict
 
 from climate import policy
 from climate.api import auth
-from climate.api import gate
 from climate.api import hooks
+from climate.api import request_limiter
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
@@ -20,61 +20,68 @@ from climate.api.controllers import root
 from climate.plugins import registry
 from climate.rpc import client
 
-_OPEN = ('/', '/versions', '/v1/openapi')
+_PUBLIC = ('/', '/versions', '/v1/openapi')
 
 
-def build(conf, manager=None, plugins=None, clock=times.now):
-    """The application.
+def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
+    """Build the WSGI application.
 
-    :param manager: a ManagerClient; by default one over the bus that `conf` names.
-    :param plugins: {resource type: plugin class}; by default those that `conf` names.
-    :param clock: returns this moment, for the words in which a status is told.
+    :param manager: a ManagerClient; None: one that uses the message bus in `conf`.
+    :param plugins: {resource type: plugin class}; None: the plugins that `conf` enables.
+    :param clock: returns the current time; the status of a lease depends on it.
+    :param rules: a Policy; None: one with the rules that `conf` names.
     """
     manager = manager or client.ManagerClient(client.Bus(conf))
     plugins = plugins if plugins is not None else registry.load(conf.plugins)
-    parts = base.Parts(conf=conf, manager=manager, policy=policy.Policy(conf),
-                       views=views.Views(plugins), plugins=plugins, clock=clock)
+    parts = base.Parts(
+        conf=conf, manager=manager,
+        policy=rules or policy.Policy(conf, pools=registry.pools_of(plugins)),
+        views=views.Views(plugins), plugins=plugins, clock=clock)
     app = pecan.make_app(root.RootController(parts), use_context_locals=False, debug=False,
                          force_canonical=False, guess_content_type_from_ext=False,
                          request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook()])
     health = healthcheck.Healthcheck(None, {
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager})
-    protected = gate.Gate(auth.protect(app, conf), conf.api.max_requests)
-    app = _Doors({**dict.fromkeys(_OPEN, app), '/healthcheck': health}, protected)
+    protected = request_limiter.RequestLimiter(auth.protect(app, conf), conf.api.max_requests)
+    app = _PublicPaths({**dict.fromkeys(_PUBLIC, app), '/healthcheck': health}, protected)
     app = request_id.RequestId(app)
     app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
     return cors.CORS(app, conf)
 
 
 class _Request(pecan.Request):
-    """A request of which pecan sees the method and the path only.
+    """A request that shows pecan its method and its path only.
 
-    By itself pecan would read every body whole, whatever its size, fill in arguments from it,
-    and take another method from the field ``_method``.
+    Otherwise pecan would read every body whole, whatever its size, pass its fields as arguments,
+    and replace the method by the field ``_method``.
     """
 
     json: dict = {}
     params = multidict.MultiDict()
 
 
-class _Doors:
-    """Paths that anybody may enter, each with its application; all else needs a proof."""
+class _PublicPaths:
+    """WSGI middleware that lets some paths pass without authentication.
 
-    def __init__(self, open_to_all, protected):
-        self._open = open_to_all
+    :param public: {path: WSGI application}.
+    :param protected: the WSGI application for all other paths.
+    """
+
+    def __init__(self, public, protected):
+        self._public = public
         self._protected = protected
 
     def __call__(self, environ, start_response):
-        # Every route has a twin that ends in .json.
+        # Every route can also be written with .json at its end.
         path = (environ.get('PATH_INFO') or '/').removesuffix('.json')
         environ['PATH_INFO'] = path
         if not _is_text(path) or not _is_text(environ.get('QUERY_STRING') or ''):
             return hooks.refused_url(environ, start_response)
-        return self._open.get(path, self._protected)(environ, start_response)
+        return self._public.get(path, self._protected)(environ, start_response)
 
 
 def _is_text(part):
-    """False for a part of the URL that is not UTF-8, or has the character 0 in it."""
+    """Whether a part of the URL is UTF-8 text without NUL characters."""
     raw = parse.unquote_to_bytes(part.encode('latin-1'))
     try:
         return '\0' not in raw.decode('utf-8')

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How callers prove who they are: keystone, http_basic or noauth."""
+"""Authentication of callers: keystone, http_basic or noauth."""
 from keystonemiddleware import auth_token
 from oslo_middleware import basic_auth
 import webob.dec
 
-# Everything that a caller could send to look like somebody else.
+# All headers by which a caller could pretend to be somebody else.
 _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER',
              'HTTP_X_USER_NAME', 'HTTP_X_IDENTITY_STATUS', 'HTTP_X_IS_ADMIN_PROJECT',
              'HTTP_OPENSTACK_SYSTEM_SCOPE', 'HTTP_X_DOMAIN_ID', 'HTTP_X_TENANT_ID')
 
 
 def protect(app, conf):
-    """`app`, reached only by callers who proved who they are by [api] auth_strategy."""
+    """Wrap `app` in the authentication middleware that [api] auth_strategy names."""
     strategy = conf.api.auth_strategy
     if strategy == 'keystone':
         return auth_token.AuthProtocol(app, {'oslo_config_config': conf})
@@ -20,10 +20,10 @@ def protect(app, conf):
     return _NoAuth(app)
 
 
-class _Proof:
-    """Puts the identity that a subclass finds into the environment of the request."""
+class _Authentication:
+    """Middleware that writes the identity of the caller into the WSGI environment."""
 
-    #: What a 401 says about how to prove it.
+    #: The WWW-Authenticate header of a 401.
     challenge = None
 
     def __init__(self, app):
@@ -43,7 +43,7 @@ class _Proof:
         return request.get_response(self._app)
 
     def identity(self, request):
-        """(user id, project id, roles), or None where there is no proof."""
+        """Return (user id, project id, roles), or None if the request has no valid credentials."""
         raise NotImplementedError
 
     def _refuse(self):
@@ -53,8 +53,8 @@ class _Proof:
             www_authenticate=self.challenge)
 
 
-class _NoAuth(_Proof):
-    """Believes the token: ``user:project:role,role``. For development only."""
+class _NoAuth(_Authentication):
+    """Accepts every token ``user:project:role,role`` unchecked. For development only."""
 
     challenge = 'Token format="user:project:role,role"'
 
@@ -66,8 +66,8 @@ class _NoAuth(_Proof):
         return parts[0], parts[1], roles
 
 
-class _Basic(_Proof):
-    """A password file; each user is an admin of a project that has the user's name."""
+class _Basic(_Authentication):
+    """HTTP basic authentication; each user is admin of the project with the user's name."""
 
     challenge = 'Basic realm="Climate"'
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of requests: read, and checked against their schema."""
+"""Reading of request bodies, and validation against their JSON schemas."""
 import json
 import math
 import unicodedata
@@ -9,21 +9,23 @@ import jsonschema
 from climate import errors
 from climate.api import hooks
 
-# Criteria may be nested 16 deep; nothing else is nested as deep as they are.
+# Criteria may be nested 16 levels deep. No other field is nested deeper.
 _DEEPEST = 32
-# By the id of the schema, as a dict is no key; the schemas are constants, and each validator keeps
-# its own.
+# Keyed by the id of the schema, because a dict is not hashable. The ids stay valid: schemas are
+# constants, and each validator keeps a reference to its schema.
 _VALIDATORS = {}
 
 
 def read(request, schemas, limit):
-    """The JSON object of a request, as its schema wants it.
+    """Read the body of a request and validate it.
 
     :param schemas: the pair of schemas for REST 1.0 and from 1.1.
-    :param limit: how many bytes it may have.
-    :raises UnsupportedMediaType: it says that it is not JSON.
-    :raises BodyTooLarge: it has more bytes.
-    :raises BadRequest: it is not a JSON object that fits; the error names the field.
+    :param limit: the maximum size of the body in bytes.
+    :returns: the JSON object as a dict.
+    :raises UnsupportedMediaType: the Content-Type is not JSON.
+    :raises BodyTooLarge: the body is larger than `limit`.
+    :raises BadRequest: the body is not a JSON object that matches the schema; the error names the
+        field.
     """
     content_type = request.content_type
     if content_type and content_type.split(';')[0].strip().lower() != 'application/json':
@@ -44,9 +46,9 @@ def read(request, schemas, limit):
 
 
 def flag(request, name):
-    """A yes or no of the query.
+    """Read a boolean parameter of the query; an absent one is False.
 
-    :raises BadField: it is neither.
+    :raises BadField: the value is not a boolean.
     """
     value = request.GET.get(name, 'false').lower()
     if value not in ('true', 'false', '1', '0', 'yes', 'no', ''):
@@ -55,10 +57,11 @@ def flag(request, name):
 
 
 def load(text, field):
-    """What a JSON text says.
+    """Parse a JSON text.
 
-    :raises ValueError: it is no JSON.
-    :raises BadField: it says what cannot be kept.
+    :param field: the name for errors.
+    :raises ValueError: the text is not JSON.
+    :raises BadField: a value has characters that cannot be stored, or is nested too deep.
     """
     try:
         data = json.loads(text, parse_constant=_no_constant, parse_float=_number)
@@ -69,11 +72,11 @@ def load(text, field):
 
 
 def _no_constant(name):
-    raise ValueError(f'{name} is no JSON number')
+    raise ValueError(f'{name} is not a JSON number')
 
 
 def _number(text):
-    """A number with a point or an exponent; 2.0 is the whole number 2, as for JSON itself."""
+    """Parse a number with a point or an exponent; 2.0 becomes the integer 2, as in JSON."""
     found = float(text)
     if not math.isfinite(found):
         raise ValueError(f'{text[:40]} is too large')
@@ -81,9 +84,9 @@ def _number(text):
 
 
 def check(data, schema):
-    """Nothing, where the data are as the schema wants them.
+    """Validate data against a JSON schema.
 
-    :raises BadRequest: they are not; the error names the field.
+    :raises BadRequest: the data do not match; the error names the field.
     """
     problem = min(_validator(schema).iter_errors(data),
                   key=lambda error: (error.validator != 'required', str(error.absolute_path)),
@@ -95,7 +98,7 @@ def check(data, schema):
         missing = [name for name in problem.validator_value if name not in problem.instance]
         raise errors.MissingFields(fields=', '.join(missing) + (f' (in {path})' if path else ''))
     if problem.validator == 'additionalProperties':
-        # Of the object in which it stands, which may lie deep in the body.
+        # The properties of the innermost object that has the unknown one.
         known = ', '.join(problem.schema['properties'])
         raise errors.BadField(field=path or 'body', reason=(
             f'{problem.message[:300]}. Known are: {known}.'))
@@ -103,18 +106,18 @@ def check(data, schema):
 
 
 def _validator(schema):
-    """The validator of a schema, made once: to make one costs more than to check a body with it."""
+    """Return the cached validator of a schema; making one costs more than using it."""
     if id(schema) not in _VALIDATORS:
         _VALIDATORS[id(schema)] = jsonschema.Draft202012Validator(schema)
     return _VALIDATORS[id(schema)]
 
 
 def refuse_unprintable(value, path, deeper):
-    """Refuse text that no database and no terminal keeps as it is.
+    """Refuse text that a database or a terminal would not keep unchanged.
 
-    :param deeper: how deep `value` may be nested.
-    :raises BadField: a text has a control character or half a surrogate pair, or it is nested
-        too deep.
+    :param deeper: how many levels `value` may be nested.
+    :raises BadField: a text has a control character or half a surrogate pair, or `value` is
+        nested too deep.
     """
     if isinstance(value, str):
         for each in value:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/healthcheck: does a manager live, and does it reach its database?"""
+"""/healthcheck: whether a manager answers, and whether it reaches its database."""
 from oslo_middleware.healthcheck import pluginbase
 
 from climate import context
@@ -9,7 +9,7 @@ _SECONDS = 5
 
 
 class ManagerHealth(pluginbase.HealthcheckBaseExtension):
-    """Asks the bus for a manager, which asks the database; 503 names what is missing."""
+    """Pings a manager over the bus, which queries the database; a 503 names what fails."""
 
     def healthcheck(self, server_port):
         manager = self.conf['climate_manager']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens around every request: who asks, in which version, and how errors are told."""
+"""Pecan hooks of every request: the caller, the REST version, the form of errors."""
 import contextlib
 import json
 
@@ -9,6 +9,7 @@ import webob
 
 from climate import context
 from climate import errors
+from climate.api import error_names
 from climate.api import microversion
 
 LOG = log.getLogger(__name__)
@@ -19,28 +20,28 @@ _CHANGING = ('POST', 'PUT', 'PATCH', 'DELETE')
 
 
 def caller(request):
-    """The RequestContext of a request."""
+    """Return the RequestContext of a request."""
     return request.environ[_CALLER]
 
 
 def version(request):
-    """The REST Version of a request."""
+    """Return the REST Version of a request."""
     return request.environ[_VERSION]
 
 
 def is_lenient(request):
-    """True where the request speaks REST 1.0."""
+    """Whether the request uses REST 1.0, which ignores or converts much that 1.1 refuses."""
     return version(request) == microversion.MINIMUM
 
 
 class RequestHook(hooks.PecanHook):
-    """Reads who asks and in which version, before the URL is looked up."""
+    """Stores the caller and the REST version of a request before the URL is routed."""
 
     priority = 10
 
     def on_route(self, state):
         request = state.request
-        # Everything is JSON, whatever the caller says that it accepts.
+        # Every response is JSON, whatever the caller accepts.
         request.accept = 'application/json'
         request.environ[_CALLER] = context.RequestContext.from_environ(request.environ)
         path = request.path_info
@@ -54,12 +55,12 @@ class RequestHook(hooks.PecanHook):
         if found is not None and state.controller is not None:
             state.response.headers.update(microversion.headers_of(found))
         if state.response.status_int == 204:
-            # Pecan has written a "null" there.
+            # Pecan writes "null" into an empty body.
             state.response.body = b''
 
 
 class ErrorHook(hooks.PecanHook):
-    """Tells errors in the form of the request's version; what nobody meant is a plain 500."""
+    """Renders errors in the form of the request's version; an unexpected error is a plain 500."""
 
     priority = 20
 
@@ -71,22 +72,22 @@ class ErrorHook(hooks.PecanHook):
             error = errors.ClimateError()
         response = _answer(state.request, error)
         if isinstance(error, errors.ManagerSilent) and state.request.method in _CHANGING:
-            # Where it is seen whether the work went on.
+            # There the caller can see whether the manager went on.
             response.headers.setdefault('Location', state.request.path_url)
         return response
 
 
 def refused(environ, error):
-    """The WSGI answer to a request that is refused before it was looked at."""
+    """Return the WSGI response to a request that is refused before it is routed."""
     request = webob.Request(environ)
-    # One of a version that is not served is told in the form of no version.
+    # If the version is not served, the error has the form without a version.
     with contextlib.suppress(errors.ClimateError):
         environ[_VERSION] = microversion.of_request(request.headers)
     return _answer(request, error)
 
 
 def refused_url(environ, start_response):
-    """The WSGI answer to a URL that cannot be read."""
+    """Respond, as a WSGI application, to a URL that cannot be decoded."""
     return _json(400, {'error': 400, 'error_message': (
         'The URL must be UTF-8 text without the character 0.')})(environ, start_response)
 
@@ -100,16 +101,17 @@ def _answer(request, error):
 
 
 def _body(request, error):
-    found = request.environ.get(_VERSION)
-    # REST 1.0 tells a foreign content type as it tells a foreign URL.
+    found, message = request.environ.get(_VERSION), error_names.message(error)
+    # REST 1.0 answers an unknown content type in the form without a version, like an unknown URL.
     if found is None or (found == microversion.MINIMUM
                          and isinstance(error, errors.UnsupportedMediaType)):
-        return {'error': error.status, 'error_message': error.message}
+        return {'error': error.status, 'error_message': message}
     if found == microversion.MINIMUM:
+        message = error_names.message(error_names.at_1_0(error))
         name = 'INTERNAL_SERVER_ERROR' if error.status == 500 else error.status
-        return {'error_code': error.status, 'error_message': error.message, 'error_name': name}
-    return {'error_code': error.status, 'error_name': error.code,
-            'error_message': error.message, 'details': error.details,
+        return {'error_code': error.status, 'error_message': message, 'error_name': name}
+    return {'error_code': error.status, 'error_name': error_names.code(error),
+            'error_message': message, 'details': error_names.details(error),
             'request_id': request.environ.get('openstack.request_id')}
 
 

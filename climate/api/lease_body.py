@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the body of a request about a lease asks for, as records."""
+"""Parsing of the bodies of requests about leases into records."""
+import dataclasses
 import hashlib
 import json
 
 from climate import errors
 from climate.api import body
 from climate.api import hooks
+from climate.api import rest_1_0
 from climate.api import times
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import records
 
-_RESERVED_EVENTS = {agenda.START, agenda.BEFORE_END, agenda.END, agenda.UPDATE, agenda.DELETE,
-                    agenda.DROP_TRUST}
-# What cannot be chosen for a lease that is made of an offer.
-_SAID_BY_OFFER = ('reservations', 'start', 'end', 'duration', 'acquire')
+_RESERVED_EVENTS = {
+    event_kinds.START, event_kinds.BEFORE_END, event_kinds.END, event_kinds.UPDATE,
+    event_kinds.DELETE, event_kinds.DROP_TRUST}
+# The offer decides these fields of a lease that is created from it.
+_SET_BY_OFFER = ('reservations', 'start', 'end', 'duration', 'acquire')
 _LONGEST_KEY = 255
+# Fields of reservations of every type, which REST 1.0 does not have.
+_ORDER_FIELDS = ('label', 'depends_on')
 
 
-def request_of(request, limit, schemas):
-    """The LeaseRequest of POST /v1/leases."""
+def request_of(request, limit, schemas, plugins):
+    """Parse the body of POST /v1/leases.
+
+    :param plugins: {resource type: plugin class}.
+    :returns: a LeaseRequest.
+    :raises BadRequest: the error names the field.
+    """
     data = body.read(request, schemas, limit)
     lenient = hooks.is_lenient(request)
     offer_id = None if lenient else _offer_id(data)
@@ -32,22 +42,29 @@ def request_of(request, limit, schemas):
             raise errors.MissingFields(fields='end (or duration)')
         if start is not None and end is not None and seconds is not None:
             raise errors.BadField(field='duration', reason=(
-                'start and end are given too; leave one of the three out.'))
+                'start and end are given, too; leave one of the three out.'))
         if 'start' not in data and end is not None and seconds is None:
             start = times.NOW
     key = None if lenient else request.headers.get('Idempotency-Key')
     return records.LeaseRequest(
         name=_name(data['name']), start=None if start == times.NOW else start, end=end,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
-        reservations=tuple(reservation(item) for item in data.get('reservations', ())),
+        reservations=tuple(_new(reservation(item, lenient), plugins if lenient else None)
+                           for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient),
-        acquire=None if lenient else _acquire(data.get('acquire')), lenient=lenient,
+        acquire=None if lenient else _acquire(data.get('acquire')), whole_minutes=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
         request_hash=_hash(data) if key else None, offer_id=offer_id)
 
 
-def changes_of(request, limit, schemas):
-    """The LeaseChanges of PUT /v1/leases/{id}."""
+def changes_of(request, limit, schemas, plugins, lease):
+    """Parse the body of PUT /v1/leases/{id}.
+
+    :param plugins: {resource type: plugin class}.
+    :param lease: the lease before the change.
+    :returns: a LeaseChanges.
+    :raises BadRequest: the error names the field.
+    """
     data = body.read(request, schemas, limit)
     lenient = hooks.is_lenient(request)
     start, end = _dates(data, lenient)
@@ -56,14 +73,15 @@ def changes_of(request, limit, schemas):
         seconds = times.seconds('duration', data['duration'])
         if end is not None:
             raise errors.BadField(field='duration', reason=(
-                'end is given too; leave one of them out.'))
+                'end is given, too; leave one of them out.'))
     return records.LeaseChanges(
         name=_name(data['name']) if 'name' in data else None,
         start=None if start == times.NOW else start, start_now=start == times.NOW,
         end=None if end == times.NOW else end, end_now=end == times.NOW,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
-        reservations=tuple(reservation(item) for item in data.get('reservations', ())),
-        notify_at=_notify_at(data, lenient), lenient=lenient, dry_run=_dry_run(request),
+        reservations=tuple(_changed(reservation(item, lenient), lease, plugins if lenient else None)
+                           for item in data.get('reservations', ())),
+        notify_at=_notify_at(data, lenient), whole_minutes=lenient, dry_run=_dry_run(request),
         generation=None if lenient else _generation(request))
 
 
@@ -75,7 +93,7 @@ def _name(text):
     if any(each in text for each in '\t\r\n'):
         raise errors.BadField(field='name', reason='it must be one line without tabs.')
     if not text.strip():
-        raise errors.BadField(field='name', reason='it must have a letter or another visible sign.')
+        raise errors.BadField(field='name', reason='it must have at least one visible character.')
     return text
 
 
@@ -84,7 +102,7 @@ def _moment(field, text, lenient):
 
 
 def _dates(data, lenient):
-    """(start, end) as the body says them: each a moment, times.NOW, or None."""
+    """Parse (start, end) of a body: each a moment, times.NOW, or None."""
     names = ('start_date', 'end_date') if lenient else ('start', 'end')
     return tuple(_moment(name, data[name], lenient) if name in data else None for name in names)
 
@@ -95,15 +113,40 @@ def _before_end(data, lenient):
         return None
     found = _moment(name, data[name], lenient)
     if found == times.NOW:
-        raise errors.BadDate(value='now', field=name, reason='it must lie before the end')
+        raise errors.BadDate(value='now', field=name, reason='it must be before the end')
     return found
 
 
-def reservation(item):
-    """The ReservationRequest that an item of a list of reservations is."""
-    rest = {key: value for key, value in item.items() if key not in ('id', 'resource_type')}
-    return records.ReservationRequest(resource_type=item.get('resource_type'), request=rest,
-                                      id=item.get('id'))
+def reservation(item, lenient=False):
+    """Convert an item of a list of reservations to a ReservationRequest."""
+    common = ('id', 'resource_type', *(() if lenient else _ORDER_FIELDS))
+    asked = records.ReservationRequest(
+        resource_type=item.get('resource_type'), id=item.get('id'),
+        request={key: value for key, value in item.items() if key not in common})
+    if lenient:
+        return asked
+    depends_on = item.get('depends_on')
+    return dataclasses.replace(
+        asked, label=item['label'] or '' if 'label' in item else None,
+        depends_on=None if depends_on is None else tuple(depends_on))
+
+
+def _new(asked, plugins):
+    """Return a new ReservationRequest; with `plugins`, converted from REST 1.0 to 1.1."""
+    if plugins is None:
+        return asked
+    return dataclasses.replace(asked, request=rest_1_0.request(
+        plugins.get(asked.resource_type), asked.request))
+
+
+def _changed(asked, lease, plugins):
+    """Return a changed ReservationRequest; with `plugins`, converted from REST 1.0 to 1.1."""
+    found = [each for each in lease.reservations if each.id == asked.id]
+    # The manager refuses ids of reservations that are not in this lease.
+    if plugins is None or not found:
+        return asked
+    return dataclasses.replace(asked, request=rest_1_0.changes(
+        plugins.get(found[0].resource_type), found[0], asked.request))
 
 
 def _notify_at(data, lenient):
@@ -112,40 +155,40 @@ def _notify_at(data, lenient):
         kind = event.get('type', event.get('event_type'))
         if kind in _RESERVED_EVENTS:
             raise errors.BadField(field='events', reason=(
-                f'"{kind}" events are Climate\'s own; add events of the type "notify".'))
+                f'Climate adds "{kind}" events itself; add events of the type "notify".'))
         written = event.get('time', event.get('event_date'))
         if written is not None:
             moment = _moment('events.time', written, lenient)
             if moment == times.NOW:
                 raise errors.BadDate(value='now', field='events.time',
-                                     reason='it must be a moment to come')
+                                     reason='it must be in the future')
             found.append(moment)
     return tuple(found)
 
 
 def _offer_id(data):
-    """The id of the offer that a body takes, or None.
+    """Return the id of the offer that a body takes, or None.
 
-    :raises BadField: the body says also what the offer says.
+    :raises BadField: the body also has fields that the offer decides.
     """
-    said = [name for name in _SAID_BY_OFFER if name in data]
-    if 'offer' in data and said:
+    conflicting = [name for name in _SET_BY_OFFER if name in data]
+    if 'offer' in data and conflicting:
         raise errors.BadField(field='offer', reason=(
-            f'an offer says what the lease has and when; leave out {", ".join(said)}, or the '
-            'offer.'))
+            'the offer decides the dates and the resources of the lease; leave out '
+            f'{", ".join(conflicting)}, or the offer.'))
     return data.get('offer')
 
 
 def _acquire(asked):
-    """The Acquire that a body asks for, or None."""
+    """Parse the field "acquire" of a body into an Acquire; None stays None."""
     if asked is None:
         return None
     values = dict(asked)
-    # Answers show null for one that waits without a limit.
+    # Responses show null for a request that waits without a limit.
     if values.get('not_after') is not None:
         values['not_after'] = times.moment('acquire.not_after', values['not_after'])
         if values['not_after'] == times.NOW:
-            raise errors.BadField(field='acquire.not_after', reason='it must be a moment to come.')
+            raise errors.BadField(field='acquire.not_after', reason='it must be in the future.')
     return records.Acquire(**values)
 
 
@@ -153,7 +196,7 @@ def _key(key):
     if key is not None and not (key.isascii() and key.isprintable()
                                 and 0 < len(key) <= _LONGEST_KEY):
         raise errors.BadField(field='Idempotency-Key', reason=(
-            f'it has 1 to {_LONGEST_KEY} printable ASCII characters, such as a UUID.'))
+            f'it must have 1 to {_LONGEST_KEY} printable ASCII characters, such as a UUID.'))
     return key
 
 
@@ -166,5 +209,5 @@ def _generation(request):
     if text is None or text.strip() == '*':
         return None
     number = text.strip().removeprefix('W/').strip('"')
-    # An ETag that is none of ours matches no version of the lease.
+    # An ETag that Climate did not make matches no generation of the lease.
     return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else -1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which version of the REST interface a request speaks."""
+"""Negotiation of the version of the REST interface."""
 import dataclasses
 
 import microversion_parse
@@ -25,11 +25,11 @@ MAXIMUM = Version(1, 1)
 
 
 def of_request(headers):
-    """The Version that the headers ask for: 1.0 where they ask for none of this service.
+    """Return the Version that the headers request, 1.0 if they name none of this service.
 
-    :param headers: a mapping of header names, in any case.
-    :raises BadField: it is not MAJOR.MINOR.
-    :raises NotAcceptable: it is not served.
+    :param headers: {header name: value}; names in upper or lower case.
+    :raises BadField: the version is not MAJOR.MINOR.
+    :raises NotAcceptable: the version is not served.
     """
     asked = microversion_parse.get_version(headers, SERVICE_TYPE)
     if asked is None:
@@ -48,6 +48,6 @@ def of_request(headers):
 
 
 def headers_of(version):
-    """The headers with which an answer says its version."""
+    """Return the headers that name the version of a response."""
     return {'OpenStack-API-Version': f'{SERVICE_TYPE} {version}',
             'Vary': 'OpenStack-API-Version'}

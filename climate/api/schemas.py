@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON schemas of the bodies, by REST version; the OpenAPI document is made from them."""
+"""JSON schemas of the request bodies by REST version, also used for the OpenAPI document."""
 from climate.domain import acquire
 
 _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
-# The formats are only told to readers: what they mean is checked where a text is read.
+# The formats are for readers of the document. The parser of each field checks its text.
 _DATE_TIME = {'type': 'string', 'maxLength': 80, 'format': 'moment',
               'description': '"now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
 _MINUTE = {'type': 'string', 'maxLength': 80, 'description': '"now" or "2030-05-01 08:00", UTC.'}
 _DURATION = {'type': ['string', 'integer'], 'format': 'span',
              'description': 'Seconds, "90m", "1d12h" or "PT1H".'}
-# A property of a host. PostgreSQL refuses an index entry of more than 2700 bytes.
+# A property of a resource. PostgreSQL refuses an index entry of more than 2700 bytes.
 _VALUE = {'type': ['string', 'number', 'boolean', 'null'], 'maxLength': 512}
-# Ceilings below these are the operator's, and are told by the manager.
+# The operator may set lower limits, which the manager checks.
 _MANY = 10 ** 6
 _ACQUIRE = {
     'type': 'object',
     'required': ['type'],
-    'description': 'How it gets its resources; without it immediate, or scheduled for later.',
+    'description': 'How the lease gets its resources. Default: immediate, or scheduled for a '
+                   'later start.',
     'properties': {
         'type': {'enum': list(acquire.FIELDS)},
         'retries': {'type': 'integer', 'minimum': 1, 'maximum': _MANY},
@@ -31,16 +32,29 @@ _ACQUIRE = {
 }
 
 
+# In Python "$" also matches before a line break at the end.
+_LABEL = {'type': 'string', 'minLength': 1, 'maxLength': 64,
+          'pattern': '^[A-Za-z0-9][A-Za-z0-9_.-]*$(?![\\n])'}
+#: Fields of reservations of every type, from REST 1.1 on.
+PLACE = {
+    'label': {**_LABEL, 'type': ['string', 'null'],
+              'description': 'A name within the lease: letters, digits, ".", "_", "-".'},
+    'depends_on': {
+        'type': 'array', 'maxItems': 100, 'uniqueItems': True, 'items': _LABEL,
+        'description': 'Labels of reservations of the lease that start before and end after it.'},
+}
+
+
 def _events(required, properties, closed):
     return {'type': 'array', 'maxItems': 100, 'items': {
         'type': 'object', 'required': required, 'properties': properties,
         'additionalProperties': not closed}}
 
 
-def _reservations(required):
+def _reservations(required, **others):
     return {'type': 'array', 'maxItems': 1000, 'items': {
         'type': 'object', 'required': required,
-        'properties': {'resource_type': _TEXT, 'id': _TEXT}}}
+        'properties': {'resource_type': _TEXT, 'id': _TEXT, **others}}}
 
 
 _CREATE_1_0 = {
@@ -59,12 +73,12 @@ _CREATE_1_1 = {
     'properties': {
         'name': _NAME, 'start': _DATE_TIME, 'end': _DATE_TIME, 'duration': _DURATION,
         'before_end': {**_DATE_TIME, 'type': ['string', 'null']},
-        'reservations': _reservations(['resource_type']),
+        'reservations': _reservations(['resource_type'], **PLACE),
         'events': _events(['type', 'time'], {'type': {'enum': ['notify']}, 'time': _DATE_TIME},
                           closed=True),
         'acquire': _ACQUIRE,
         'offer': {'type': 'string', 'minLength': 1, 'maxLength': 36,
-                  'description': 'The id of an offer that is held: it says what and when.'},
+                  'description': 'The id of a held offer, which decides resources and dates.'},
     },
     'additionalProperties': False,
 }
@@ -77,7 +91,7 @@ _UPDATE_1_1 = {
     'properties': {
         **{name: schema for name, schema in _CREATE_1_1['properties'].items()
            if name not in ('acquire', 'offer')},
-        'reservations': _reservations(['id'])},
+        'reservations': _reservations(['id'], **PLACE)},
     'additionalProperties': False,
 }
 _HOST_CREATE = {
@@ -92,10 +106,20 @@ _HOST_UPDATE = {
     'properties': {'reservable': {'type': 'boolean'}},
     'additionalProperties': _VALUE,
 }
-# Existing clients send what they are told as text.
+# Existing clients send booleans as text, as they are shown.
 _HOST_UPDATE_1_0 = {
     **_HOST_UPDATE,
     'properties': {'reservable': {'enum': [True, False, 'True', 'False', 'true', 'false']}},
+}
+_RESOURCE_UPDATE = {
+    'type': 'object',
+    'minProperties': 1,
+    'properties': {
+        'reservable': {'type': 'boolean', 'description': 'False takes it out of use.'},
+        'properties': {'type': 'object', 'additionalProperties': _VALUE,
+                       'description': 'Absent properties stay; null removes a property.'},
+    },
+    'additionalProperties': False,
 }
 _PROPERTY_1_0 = {
     'type': 'object',
@@ -115,12 +139,12 @@ _AVAILABILITY = {
     'type': 'object',
     'required': ['reservations', 'duration'],
     'properties': {
-        'reservations': {**_reservations(['resource_type']), 'minItems': 1},
+        'reservations': {**_reservations(['resource_type'], **PLACE), 'minItems': 1},
         'duration': _DURATION,
-        'earliest': {**_DATE_TIME, 'description': 'Not before then; "now" where it is missing.'},
-        'latest': {**_DATE_TIME, 'description': 'Over by then.'},
+        'earliest': {**_DATE_TIME, 'description': 'The earliest start. Default: "now".'},
+        'latest': {**_DATE_TIME, 'description': 'The latest end.'},
         'limit': {'type': 'integer', 'minimum': 1, 'maximum': 20, 'default': 5,
-                  'description': 'Most offers.'},
+                  'description': 'The maximum number of offers.'},
     },
     'additionalProperties': False,
 }
@@ -130,16 +154,20 @@ _HOLD = {
     'properties': {
         **_AVAILABILITY['properties'],
         'hold': {'type': 'integer', 'minimum': 1, 'maximum': 5, 'default': 1,
-                 'description': 'How many of the offers are held.'},
+                 'description': 'How many of the offers to hold.'},
     },
 }
 
-#: Of a query; the body has one more.
+#: Schema of the query; the body may also have "hold".
 AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE, _HOST_CREATE)
 HOST_UPDATE = (_HOST_UPDATE_1_0, _HOST_UPDATE)
+#: Schema of the properties in the body that enrols a resource; the pool has the other fields.
+RESOURCE_PROPERTIES = {'type': 'object', 'additionalProperties': _VALUE,
+                       'description': 'Properties for criteria, such as {"rack": "r7"}.'}
+RESOURCE_UPDATE = (_RESOURCE_UPDATE, _RESOURCE_UPDATE)
 RESERVATION_BIND = (_RESERVATION_BIND, _RESERVATION_BIND)
 PROPERTY_UPDATE = (_PROPERTY_1_0, {**_PROPERTY_1_0, 'additionalProperties': False})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments and spans as callers write them, and as answers show them."""
+"""Parsing of moments and durations in requests, and their form in responses."""
 import datetime
 import re
 
@@ -14,19 +14,19 @@ _SPAN = re.compile(r'(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?',
                    re.IGNORECASE | re.ASCII)
 _ISO_SPAN = re.compile(r'P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?', re.ASCII)
 _LONGEST_SECONDS = 100 * 366 * 86400
-# Room for arithmetic at both ends of the calendar, and the range of every database.
+# Leaves space for arithmetic at both ends of the calendar, and fits every database.
 _YEARS = range(1970, 9999)
-_NO_YEAR = f'moments lie in the years {_YEARS[0]} to {_YEARS[-1]}'
+_NO_YEAR = f'the year must be from {_YEARS[0]} to {_YEARS[-1]}'
 
 
 class _OutOfRangeError(ValueError):
-    """A moment in a year of which nothing is kept."""
+    """The year of a moment is outside _YEARS."""
 
 
 def minute(field, text):
-    """A moment in the form of REST 1.0, or NOW.
+    """Parse a moment in the form of REST 1.0; "now" stays NOW.
 
-    :raises BadDate: it is not written as ``YYYY-MM-DD HH:MM``.
+    :raises BadDate: `text` is not ``YYYY-MM-DD HH:MM``, or its year is out of range.
     """
     if text == NOW:
         return NOW
@@ -40,9 +40,9 @@ def minute(field, text):
 
 
 def moment(field, text):
-    """A moment in a form of REST 1.1, or NOW; without a zone it is UTC.
+    """Parse a moment in a form of REST 1.1; "now" stays NOW, and the default zone is UTC.
 
-    :raises BadDate: it is written otherwise.
+    :raises BadDate: `text` has another form, or its year is out of range.
     """
     if text == NOW:
         return NOW
@@ -52,14 +52,15 @@ def moment(field, text):
         raise errors.BadDate(f'{field}: "{text}" is too far away: {_NO_YEAR}.', value=text,
                              field=field, reason=_NO_YEAR) from error
     except (ValueError, TypeError, OverflowError) as error:
-        raise errors.BadDate(f'{field}: "{str(text)[:80]}" is no moment: {_EXAMPLE}.',
+        raise errors.BadDate(f'{field}: "{str(text)[:80]}" is not a moment: {_EXAMPLE}.',
                              value=str(text)[:80], field=field, reason=_EXAMPLE) from error
 
 
 def seconds(field, value):
-    """A span in seconds: a number of them, or text such as "90m", "1d12h", "PT1H30M".
+    """Parse a duration: a number of seconds, or text such as "90m", "1d12h", "PT1H30M".
 
-    :raises BadField: it is written otherwise, or is zero, or longer than a century.
+    :returns: seconds.
+    :raises BadField: `value` has another form, or is zero, or longer than a century.
     """
     found = value if isinstance(value, int) and not isinstance(value, bool) else None
     if isinstance(value, str):
@@ -72,32 +73,32 @@ def seconds(field, value):
                             in zip(match.groups(), _UNITS.values(), strict=True) if count)
     if found is not None and found > _LONGEST_SECONDS:
         raise errors.BadField(field=field, reason=(
-            f'"{str(value)[:80]}" is longer than a century, the longest that there is.'))
+            f'"{str(value)[:80]}" is longer than a century, the maximum.'))
     if found is None or found <= 0:
         raise errors.BadField(field=field, reason=(
-            f'"{str(value)[:80]}" is no span: write seconds, or "90m", "1d12h", "PT1H".'))
+            f'"{str(value)[:80]}" is not a duration: write seconds, or "90m", "1d12h", "PT1H".'))
     return found
 
 
 def now():
-    """This moment by the clock of this machine."""
+    """Return the current time by the clock of this machine."""
     return datetime.datetime.now(datetime.UTC)
 
 
 def shown(value):
-    """A moment as REST 1.1 shows it, None as None."""
+    """Format a moment as REST 1.1 shows it; None stays None."""
     if value is None:
         return None
     return value.astimezone(datetime.UTC).isoformat().removesuffix('+00:00') + 'Z'
 
 
 def shown_exactly(value):
-    """A moment as REST 1.0 shows those of leases: always microseconds, no zone."""
+    """Format a moment as REST 1.0 shows those of leases: always microseconds, no zone."""
     return None if value is None else value.isoformat(timespec='microseconds')[:26]
 
 
 def shown_plainly(value):
-    """A moment as REST 1.0 shows when a row was written: a space, whole seconds."""
+    """Format a moment as REST 1.0 shows created_at and updated_at: a space, whole seconds."""
     return None if value is None else value.strftime('%Y-%m-%d %H:%M:%S')
 
 
@@ -111,9 +112,9 @@ def _parsed(text):
 
 
 def _plain(text):
-    # Python would read the digits of every script.
+    # Python would accept the digits of every script.
     if not isinstance(text, str) or not text.isascii():
-        raise ValueError('no ASCII text')
+        raise ValueError('not ASCII text')
     return text
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`climate.api.wsgi:application`, for any WSGI server.
+"""The WSGI application `climate.api.wsgi:application`, for any WSGI server.
 
-The configuration is read from CLIMATE_CONFIG_FILES (separated by colons) or, by default, from
-the places where oslo.config looks.
+The environment variable CLIMATE_CONFIG_FILES names the configuration files, separated by colons.
+By default oslo.config looks for them in its usual places.
 """
 # ruff: noqa: E402
 from climate import backend

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client of Climate: a library, the ``climate`` command and a plug-in of ``openstack``.
+"""The client of Climate: a library, the ``climate`` command and a plug-in for ``openstack``.
 
 ::
 
@@ -9,8 +9,8 @@
     lease = climate.leases.create('demo', duration='2h', reservations=[…])
     climate.leases.wait(lease['id'])
 
-It stands alone: nothing of the server is imported here. ``Client`` itself is imported when it is
-first asked for, so that ``climate --help`` does not pay for an HTTP library.
+The client imports nothing of the server. ``Client`` is imported lazily, so that ``climate --help``
+does not load an HTTP library.
 """
 import typing
 

@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which host is promised to which reservation: list and get."""
+"""Allocations of resources to reservations: list and get."""
 from collections.abc import Iterator
 
 from climate.client import http
 
 
 class Allocations:
-    def __init__(self, transport: http.Http) -> None:
+    """The allocations of one pool.
+
+    :param place: the path of the pool.
+    """
+
+    def __init__(self, transport: http.Http, place: str) -> None:
         self._http = transport
+        self._place = place
 
     def list(self, *, lease_id: str | None = None, reservation_id: str | None = None
              ) -> Iterator[http.Record]:
-        """Hosts, each with its ``reservations``; without a filter only those not yet over."""
-        return self._http.pages('/os-hosts/allocations', 'allocations',
+        """List resources, each with its ``reservations``; without a filter, only those not over."""
+        return self._http.pages(f'{self._place}/allocations', 'allocations',
                                 _filters(lease_id, reservation_id))
 
-    def get(self, host_id: str, *, lease_id: str | None = None,
+    def get(self, resource_id: str, *, lease_id: str | None = None,
             reservation_id: str | None = None) -> http.Record:
-        """One host with its ``reservations``."""
-        response = self._http.call('GET', f'/os-hosts/{http.quoted(str(host_id))}/allocation',
-                                   query=_filters(lease_id, reservation_id))
+        """Get one resource with its ``reservations``."""
+        response = self._http.call(
+            'GET', f'{self._place}/{http.quoted(str(resource_id))}/allocation',
+            query=_filters(lease_id, reservation_id))
         return self._http.record(response, 'allocation')
 
 

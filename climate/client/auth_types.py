@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways to log in that keystoneauth knows. They are looked up only when they are asked for."""
+"""The authentication types of keystoneauth, which are loaded lazily."""
 import typing
 
 from keystoneauth1 import exceptions as foreign
@@ -8,7 +8,7 @@ from climate.client import errors
 
 
 def option_names(auth_type: str | None) -> list[str]:
-    """Names of the options of a way to log in; of all of them if it is not said which."""
+    """List the option names of an authentication type, or of all types if it is None."""
     from keystoneauth1 import loading
     if auth_type:
         loaders = [loader(auth_type)]
@@ -18,9 +18,9 @@ def option_names(auth_type: str | None) -> list[str]:
 
 
 def loader(auth_type: str) -> typing.Any:
-    """keystoneauth's loader of a way to log in.
+    """Return keystoneauth's loader of an authentication type.
 
-    :raises NotConfigured: there is no such way; the message names those that there are.
+    :raises NotConfigured: the type does not exist; the message lists the types that do.
     """
     from keystoneauth1 import loading
     try:
@@ -28,5 +28,5 @@ def loader(auth_type: str) -> typing.Any:
     except foreign.NoMatchingPlugin:
         names = ', '.join(sorted(loading.get_available_plugin_names()))
         raise errors.NotConfigured(
-            f'--os-auth-type: there is no way to log in called "{auth_type}"; there are: '
+            f'--os-auth-type: there is no authentication type "{auth_type}"; known are: '
             f'{names}.') from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When reservations could be had: asked, and held."""
+"""Availability of reservations: find times at which they fit, and hold offers."""
 from collections.abc import Mapping
 from collections.abc import Sequence
 import json
@@ -14,7 +14,7 @@ _PATH = '/availability'
 
 
 class Availability:
-    """What is free, and when."""
+    """Finds times at which reservations fit."""
 
     def __init__(self, transport: http.Http) -> None:
         self._http = transport
@@ -22,26 +22,28 @@ class Availability:
     def find(self, reservations: Sequence[Mapping[str, typing.Any]], *, duration: times.Span,
              earliest: times.Moment | None = None, latest: times.Moment | None = None,
              limit: int | None = None) -> http.Record:
-        """The ``offers`` for reservations as a lease has them; nothing is held.
+        """Find offers without holding them.
 
-        Where there are none, ``reasons`` say why, and ``alternatives`` what could be had.
-
-        :param earliest: all of the duration lies after it; None: it may begin at once.
-        :param latest: and before this; None: it begins within 30 days.
-        :param limit: most offers.
+        :param reservations: in the form that ``leases.create`` takes.
+        :param earliest: the earliest start; None: now.
+        :param latest: the latest end; None: the start is within 30 days.
+        :param limit: the maximum number of offers.
+        :returns: a record with ``offers``; if there are none, ``reasons`` say why, and
+            ``alternatives`` say what would fit.
         """
-        query = _asked(duration, earliest, latest, limit)
+        query = _query(duration, earliest, latest, limit)
         return self._answer(self._http.call('GET', _PATH, query={
             'reservations': json.dumps([*reservations]), **query}))
 
     def hold(self, reservations: Sequence[Mapping[str, typing.Any]], *, duration: times.Span,
              earliest: times.Moment | None = None, latest: times.Moment | None = None,
              limit: int | None = None, count: int = 1) -> http.Record:
-        """The same; the first `count` offers are held: they have an ``id`` and ``held_until``.
+        """Find offers as `find` does, and hold the first `count` of them.
 
-        :raises Conflict: the project holds as many as it may.
+        :returns: as for `find`; a held offer has an ``id`` and ``held_until``.
+        :raises Conflict: the project holds the maximum number of offers already.
         """
-        query = _asked(duration, earliest, latest, limit)
+        query = _query(duration, earliest, latest, limit)
         return self._answer(self._http.call('POST', _PATH, body={
             'reservations': [*reservations], 'hold': count, **query}))
 
@@ -49,7 +51,7 @@ class Availability:
         return http.Record(self._http.document(response, 'offers'))
 
 
-def _asked(duration: times.Span, earliest: times.Moment | None, latest: times.Moment | None,
+def _query(duration: times.Span, earliest: times.Moment | None, latest: times.Moment | None,
            limit: int | None) -> dict[str, typing.Any]:
     now = times.utcnow()
     found: dict[str, typing.Any] = {'duration': int(times.span(duration).total_seconds())}

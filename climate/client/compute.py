@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Nova says of servers: their names, and how they stand."""
+"""Names and status of servers, from the compute service."""
 from collections.abc import Collection
 import re
 
@@ -10,21 +10,22 @@ _HOST = 'OS-EXT-SRV-ATTR:host'
 
 
 class Compute:
-    """The servers of the compute service, which need not be there: then ServiceMissing."""
+    """The servers of the compute service; methods raise ServiceMissing if the cloud has none."""
 
     def __init__(self, transport: http.Http) -> None:
         self._http = transport
 
     def find(self, name_or_id: str) -> http.Record:
-        """``id`` and ``name`` of the server with that id, or of the only one with that name.
+        """Find the server with this id, or the only one with this name.
 
-        :raises NotFound: there is none.
+        :returns: a record with ``id`` and ``name``.
+        :raises NotFound: no server has the id or the name.
         :raises Ambiguous: several servers have the name.
         """
         if find.is_id(name_or_id):
             path = f'/servers/{http.quoted(name_or_id)}'
             return self._http.record(self._http.call('GET', path), 'server')
-        # Nova reads the name as an expression, and some databases pass over its capitals.
+        # Nova takes the name as a regular expression, and some databases ignore case.
         query = {'name': f'^{re.escape(name_or_id)}$'}
         named = [server for server in self._http.pages('/servers', 'servers', query)
                  if server['name'] == name_or_id]
@@ -32,12 +33,13 @@ class Compute:
 
     def look_up(self, server_ids: Collection[str], *, all_projects: bool = False
                 ) -> dict[str, http.Record]:
-        """``name``, ``status`` and ``host`` of those servers that exist, by id.
+        """Look up servers by id.
 
-        ``host`` is None where Nova does not show it: it does to administrators only.
+        :returns: {id: record with ``name``, ``status`` and ``host``} of the servers that exist;
+            ``host`` is None if Nova hides it, as it does from all but administrators.
         """
-        # Nova filters by id for administrators only, so that all pages are read until the last
-        # server is found.
+        # Only administrators can filter by id in Nova, so pages are read until all servers are
+        # found.
         query = {'all_tenants': '1'} if all_projects else None
         missing, found = set(server_ids), {}
         pages = self._http.pages('/servers/detail', 'servers', query)

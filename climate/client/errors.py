@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything the client raises, as one tree.
+"""All errors of the client, as one tree.
 
 ::
 
     ClientError
-      BadValue               an argument that cannot be understood (nothing was sent)
-      NotConfigured          which cloud to talk to is not known, or not fully
-      Ambiguous              a name that several things have; ``ids`` lists them
-      Unreachable            no answer came
-      ServiceMissing         the catalogue of the cloud has no such service, or there is none
-      LeaseFailed            the lease that was waited for will not get there
-      WaitTimedOut           it has not got there yet
-      AnswerUnreadable       an answer that is not what the service sends
+      BadValue               an invalid argument; no request was sent
+      NotConfigured          options that select the cloud or the login are missing
+      Ambiguous              a name that several objects have; ``ids`` lists them
+      Unreachable            no response came
+      ServiceMissing         the catalogue of the cloud does not have the service
+      LeaseFailed            the lease cannot reach the status that was waited for
+      WaitTimedOut           the lease did not reach the status in time
+      AnswerUnreadable       a response that the service would not send
       HttpError              the service refused; the classes below are by status
         BadRequest           400
         NotAuthenticated     401
         Forbidden            403
         NotFound             404
         NotAcceptable        406   the service does not speak REST 1.1
-        Conflict             409   no room, or the state does not allow it
+        Conflict             409   too few resources are free, or the state forbids it
         StalePrecondition    412
         BodyTooLarge         413
         KeyReused            422
@@ -28,8 +28,8 @@
           Overloaded         503
           NoAnswerInTime     504
 
-Each has ``message``, ``status``, ``name``, ``request_id`` and ``details``; the last four are None,
-None, None and {} where there was no answer.
+Each has ``message``, ``status``, ``name``, ``request_id`` and ``details``. Without a response the
+last four are None, None, None and {}.
 """
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -52,11 +52,11 @@ class ClientError(Exception):
 
 
 class BadValue(ClientError, ValueError):
-    """The message says what is expected, with an example."""
+    """An argument is invalid; the message says what is expected, with an example."""
 
 
 class NotConfigured(ClientError):
-    """The message says which options to set."""
+    """Options are missing; the message names them."""
 
 
 class Ambiguous(ClientError):
@@ -66,15 +66,15 @@ class Ambiguous(ClientError):
 
 
 class Unreachable(ClientError):
-    """Nobody knows whether the request was carried out."""
+    """No response came; the service may have carried out the request."""
 
 
 class ServiceMissing(ClientError):
-    """The token is good, but nobody says where the service is; the message names the options."""
+    """The login works, but the URL of the service is unknown; the message names the options."""
 
 
 class LeaseFailed(ClientError):
-    """``lease`` is the lease as it was last seen, None when it is gone."""
+    """A lease cannot reach a status; ``lease`` is its last known record, or None."""
 
     def __init__(self, message: str, lease: Mapping[str, typing.Any] | None) -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ class LeaseFailed(ClientError):
 
 
 class WaitTimedOut(ClientError):
-    """``lease`` is the lease as it was last seen."""
+    """A lease did not reach a status in time; ``lease`` is its last known record, or None."""
 
     def __init__(self, message: str, lease: Mapping[str, typing.Any] | None) -> None:
         super().__init__(message)
@@ -90,11 +90,11 @@ class WaitTimedOut(ClientError):
 
 
 class AnswerUnreadable(ClientError):
-    """Something else than a reservation service answers at that address."""
+    """The server at this URL does not respond like a reservation service."""
 
 
 class HttpError(ClientError):
-    """The service refused; see ``status``."""
+    """The service refused the request; ``status`` is the HTTP status."""
 
 
 class BadRequest(HttpError):
@@ -171,5 +171,5 @@ _BY_STATUS: dict[int, type[HttpError]] = {
 
 
 def class_of(status: int) -> type[HttpError]:
-    """Which class stands for an HTTP status; 4xx without one of their own are HttpError."""
+    """Return the error class of an HTTP status; HttpError for a 4xx without its own class."""
     return _BY_STATUS.get(status, ServerError if status >= 500 else HttpError)

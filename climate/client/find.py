@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a name to the one thing that has it."""
+"""Lookup of objects by name."""
 from collections.abc import Callable
 from collections.abc import Iterable
 import re
@@ -11,17 +11,18 @@ _UUID = re.compile(r'[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECA
 
 
 def is_id(name_or_id: str) -> bool:
-    """Whether it is an id; whoever gives such a name to a thing must use its id, too."""
+    """Whether a text is a UUID; an object whose name is a UUID can be found by its id only."""
     return _UUID.fullmatch(name_or_id) is not None
 
 
 def only(what: str, name: str, candidates: Iterable[http.Record],
          shown: Callable[[http.Record], str]) -> http.Record:
-    """The only candidate.
+    """Return the only candidate.
 
-    :param shown: how a candidate is told from the others in the message.
-    :raises NotFound: there is none.
-    :raises Ambiguous: there are several; the message lists their ids.
+    :param what: the noun for messages, such as "lease".
+    :param shown: returns the text that identifies a candidate in the message.
+    :raises NotFound: there is no candidate.
+    :raises Ambiguous: there are several candidates; the message lists their ids.
     """
     found = list(candidates)
     if not found:

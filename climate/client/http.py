@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to a service, and the one place where foreign errors become ours."""
+"""HTTP requests to a service, and conversion of all failures to errors of the client."""
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from climate.client import errors
 
 VERSION = 'reservation 1.1'
 
-# A lost answer to a create is asked for again after these pauses, with the same key.
+# A create without a response is repeated after these pauses, with the same idempotency key.
 _PAUSES_SECONDS = (0.5, 1.0, 2.0)
 _LONGEST_PAUSE_SECONDS = 30.0
 
@@ -25,7 +25,7 @@ Query = Mapping[str, typing.Any] | Sequence[tuple[str, str]]
 
 
 class Clock:
-    """What waiting needs of a clock; tests hand in one that does not wait."""
+    """The clock for waiting; tests pass one that does not wait."""
 
     def monotonic(self) -> float:
         return time.monotonic()
@@ -35,15 +35,15 @@ class Clock:
 
 
 class Record(dict[str, typing.Any]):
-    """An object of the service as it came, plus the ``etag`` it came with, or None."""
+    """An object as the service sent it, with the ``etag`` of the response or None."""
 
     etag: str | None = None
 
 
 class Http:
-    """Sends one request and answers with what came, or raises one of our errors.
+    """Sends requests to a service and raises errors of the client.
 
-    :param address: where the service is; asked once, when the first request is sent.
+    :param address: returns the URL of the service; called once, before the first request.
     """
 
     def __init__(self, transport: adapter.Adapter, clock: Clock,
@@ -56,9 +56,10 @@ class Http:
     def call(self, method: str, path: str, *, body: Mapping[str, typing.Any] | None = None,
              query: Query | None = None,
              headers: Mapping[str, str] | None = None) -> requests.Response:
-        """The answer, whose status is below 400.
+        """Send one request.
 
-        :raises ClientError: one of the tree.
+        :returns: the response, whose status is below 400.
+        :raises ClientError: the request failed; see `errors` for the classes.
         """
         try:
             response = self._transport.request(
@@ -72,9 +73,9 @@ class Http:
 
     def call_until_answered(self, method: str, path: str, **kwargs: typing.Any
                             ) -> requests.Response:
-        """Like call, but asks again when the answer was lost.
+        """Send a request as `call` does, and repeat it if no response comes.
 
-        Only for requests with an Idempotency-Key: the service makes one thing of all of them.
+        Only for requests with an Idempotency-Key: the service carries them out once.
         """
         for pause_seconds in _PAUSES_SECONDS:
             try:
@@ -85,19 +86,19 @@ class Http:
         return self.call(method, path, **kwargs)
 
     def record(self, response: requests.Response, key: str) -> Record:
-        """The object under `key` of an answer."""
+        """Return the object under `key` of a response."""
         found = Record(_document(response, key))
         found.etag = response.headers.get('ETag')
         return found
 
     def document(self, response: requests.Response, key: str) -> dict[str, typing.Any]:
-        """All of an answer that has `key`."""
+        """Return the whole object of a response that has `key`."""
         _document(response, key)
         return typing.cast('dict[str, typing.Any]', response.json())
 
     def pages(self, path: str, key: str, query: Mapping[str, typing.Any] | None = None
               ) -> Iterator[Record]:
-        """The elements under `key`, page after page, each page asked for when it is needed."""
+        """Iterate over the elements under `key`, page by page; a page is requested when needed."""
         following: Query | None = query
         while True:
             response = self.call('GET', path, query=following)
@@ -107,7 +108,7 @@ class Http:
             href = next((link['href'] for link in links if link.get('rel') == 'next'), None)
             if not href:
                 return
-            # Of the link only the query counts: behind a proxy its host may be another.
+            # Only the query of the link is used: behind a proxy its host may be wrong.
             following = urllib.parse.parse_qsl(urllib.parse.urlsplit(href).query)
 
     def _url(self, path: str) -> str:
@@ -117,22 +118,22 @@ class Http:
 
 
 def quoted(text: str) -> str:
-    """`text` as one part of a path, whatever characters it has."""
+    """Quote `text` as one segment of a path."""
     return urllib.parse.quote(text, safe='')
 
 
 def from_response(response: requests.Response) -> errors.HttpError:
-    """The error that an answer of 400 or more stands for."""
+    """Convert a response with a status of 400 or more to an error."""
     try:
         body = response.json()
     except ValueError:
         body = None
     body = body if isinstance(body, dict) else {}
-    # Others have a form of their own: {"error": {"message": …}} the middleware that checks tokens,
-    # {"itemNotFound": {"message": …}} Nova.
-    theirs = [inner['message'] for inner in body.values()
+    # The middleware that checks tokens sends {"error": {"message": …}}, and Nova
+    # {"itemNotFound": {"message": …}}.
+    nested = [inner['message'] for inner in body.values()
               if isinstance(inner, dict) and inner.get('message')]
-    message = (body.get('error_message') or ''.join(map(str, theirs[:1]))
+    message = (body.get('error_message') or ''.join(map(str, nested[:1]))
                or f'HTTP {response.status_code} {response.reason or ""} from {response.url}')
     name = body.get('error_name')
     details = body.get('details')
@@ -146,7 +147,7 @@ def from_response(response: requests.Response) -> errors.HttpError:
 
 
 def from_foreign(error: foreign.ClientException) -> errors.ClientError:
-    """What an error of keystoneauth is called here."""
+    """Convert an error of keystoneauth to an error of the client."""
     if isinstance(error, foreign.ConnectionError):
         return errors.Unreachable(f'No answer: {_without_pools(str(error))}.')
     if isinstance(error, foreign.AuthPluginException):
@@ -170,5 +171,5 @@ def _document(response: requests.Response, key: str) -> typing.Any:
         return response.json()[key]
     except (ValueError, TypeError, KeyError):
         raise errors.AnswerUnreadable(
-            f'{response.url} did not answer as the service does that it should be: is '
-            'the address right?', status=response.status_code) from None
+            f'{response.url} does not respond like the expected service: is the address right?',
+            status=response.status_code) from None

@@ -16,7 +16,7 @@ from climate.client import statuses
 from climate.client import times
 from climate.client import waiting
 
-# More than this in one page the service need not give.
+# The service may limit a page to fewer leases.
 _LARGEST_PAGE = 1000
 
 
@@ -27,11 +27,11 @@ class Leases:
         self._http = transport
 
     def list(self, *, limit: int | None = None, **filters: typing.Any) -> Iterator[http.Record]:
-        """Leases, page after page.
+        """List leases; each page is requested when needed.
 
-        :param limit: stop after so many; None: all.
+        :param limit: the maximum number of leases; None: all.
         :param filters: sort, status, name, project_id, all_projects, starts_before, ends_after,
-            resource_id, deleted; None and False are not sent.
+            resource_id, deleted; those that are None or False are not sent.
         """
         query = {name: 'true' if value is True else value
                  for name, value in filters.items() if value is not None and value is not False}
@@ -40,15 +40,15 @@ class Leases:
         return itertools.islice(self._http.pages('/leases', 'leases', query), limit)
 
     def get(self, lease_id: str) -> http.Record:
-        """One lease, with its ``etag``."""
+        """Get a lease, with its ``etag``."""
         return self._http.record(self._http.call('GET', _path(lease_id)), 'lease')
 
     def find(self, name_or_id: str) -> http.Record:
-        """The lease with that id, or the only one with exactly that name.
+        """Find the lease with this id, or the only one with exactly this name.
 
-        Leases that are over count only where no other has the name.
+        Leases that are over count only if no other lease has the name.
 
-        :raises NotFound: there is none.
+        :raises NotFound: no lease has the id or the name.
         :raises Ambiguous: several leases have the name.
         """
         if find.is_id(name_or_id):
@@ -64,17 +64,19 @@ class Leases:
                events: Sequence[Mapping[str, typing.Any]] = (),
                acquire: Mapping[str, typing.Any] | None = None, offer: str | None = None,
                idempotency_key: str | None = None, dry_run: bool = False) -> http.Record:
-        """A new lease; of `start`, `end` and `duration` two are enough, and start is now if alone.
+        """Create a lease.
 
-        A lost answer is asked for again with the same key, which makes no second lease.
+        Give `duration` or `end`, or both; the default of `start` then follows: now, or `end` minus
+        `duration`. A request without a response is repeated with the same key, which makes no
+        second lease.
 
-        :param acquire: how it gets its resources: its ``type`` and what belongs to that; None:
-            at once, or set aside for a later start.
-        :param offer: the id of an offer that is held, which says what is reserved and when.
-        :param idempotency_key: a key of your own; a new one is made if None.
-        :param dry_run: only say what would be given.
-        :raises Conflict: there is no room; ``details`` says what there is.
-        :raises NotFound: there is no such offer, or not any more.
+        :param acquire: how the lease gets its resources: a ``type`` and the fields of this type;
+            None: immediately, or scheduled for a later start.
+        :param offer: the id of a held offer, which decides the resources and the dates.
+        :param idempotency_key: a key of your own; None: a new one.
+        :param dry_run: only return the lease that would be created.
+        :raises Conflict: too few resources are free; see ``details``.
+        :raises NotFound: the offer does not exist, or is over.
         """
         if reservations is None and offer is None:
             raise errors.BadValue('Say what to reserve: reservations=[…], or offer=ID.')
@@ -100,11 +102,13 @@ class Leases:
                duration: times.Span | None = None, before_end: times.Moment | None = None,
                reservations: Sequence[Mapping[str, typing.Any]] | None = None,
                if_match: str | None = None, dry_run: bool = False) -> http.Record:
-        """The lease after the change; what is None stays as it is.
+        """Change a lease; arguments that are None change nothing.
 
-        :param reservations: each with its ``id`` and what changes of it.
-        :param if_match: an ``etag``: only if the lease is still the one that had it.
-        :raises StalePrecondition: it is not.
+        :param reservations: each with its ``id`` and the fields that change.
+        :param if_match: an ``etag``; the lease is changed only if it still has it.
+        :param dry_run: only return the lease as it would be.
+        :returns: the lease after the change.
+        :raises StalePrecondition: the lease has another ``etag``.
         """
         body = _wire_times(start=start, end=end, duration=duration, before_end=before_end)
         if name is not None:
@@ -118,10 +122,11 @@ class Leases:
 
     def extend(self, lease_id: str, *, by: times.Span | None = None,
                to: times.Moment | None = None) -> http.Record:
-        """The lease with a later end: `by` longer than now, or `to` a moment.
+        """Extend a lease `by` a duration, or `to` a moment.
 
-        :raises BadValue: it would end earlier than it does.
-        :raises StalePrecondition: somebody changes the lease at the same time, again and again.
+        :returns: the lease after the change.
+        :raises BadValue: the new end is not later than the present one.
+        :raises StalePrecondition: others changed the lease at the same time in three attempts.
         """
         if to is None and by is None:
             raise errors.BadValue('Say how far to extend: by="30m", or to="2030-05-01 08:00".')
@@ -136,26 +141,27 @@ class Leases:
         raise AssertionError('not reached')
 
     def end(self, lease_id: str) -> http.Record:
-        """The lease, which ends now."""
+        """End a lease now, and return it."""
         return self.update(lease_id, end='now')
 
     def history(self, lease_id: str) -> Sequence[http.Record]:
-        """What happened to a lease, in order: each with ``at``, ``who``, ``what`` and ``why``."""
+        """List the history of a lease in order: records with ``at``, ``who``, ``what``, ``why``."""
         return [*self._http.pages(f'{_path(lease_id)}/history', 'history')]
 
     def delete(self, lease_id: str) -> None:
-        """Done when this comes back, unless the cloud still has something to give back."""
+        """Delete a lease; the cloud may still release its resources after this returns."""
         self._http.call('DELETE', _path(lease_id))
 
     def wait(self, lease_id: str, status: str | Collection[str] = 'active', *,
              timeout: float = 600, report: waiting.Report | None = None) -> http.Record | None:
-        """The lease as soon as it has (one of) that status; None when it was awaited to be gone.
+        """Wait until a lease has a status.
 
-        :param status: words of 1.1, or "deleted".
+        :param status: one status of REST 1.1 or "deleted", or several of them.
         :param timeout: seconds.
-        :param report: called with the lease and the seconds waited after every look.
-        :raises LeaseFailed: it failed, or ended, or is gone; the message has the reason.
-        :raises WaitTimedOut: it is not there yet.
+        :param report: called after every poll with the lease and the seconds waited.
+        :returns: the lease; None if it was awaited to be deleted, and is.
+        :raises LeaseFailed: the lease failed, ended or was deleted; the message has the reason.
+        :raises WaitTimedOut: the lease did not reach the status in time.
         """
         wanted = {status} if isinstance(status, str) else set(status)
         return waiting.wait(lambda: self.get(lease_id), wanted, timeout=timeout,
@@ -164,9 +170,9 @@ class Leases:
 
 def _later(end: datetime.datetime, by: times.Span | None, to: times.Moment | None
            ) -> datetime.datetime:
-    """The end that a lease gets instead of `end`.
+    """Compute the new end of a lease that ends at `end`.
 
-    :raises BadValue: it is not later.
+    :raises BadValue: the new end is not later.
     """
     try:
         new = end + times.span(by) if by is not None else times.moment(to or '', times.utcnow())
@@ -182,7 +188,7 @@ def _key(given: str | None) -> str:
     if given is None:
         return str(uuid.uuid4())
     if not (given.isascii() and given.isprintable() and given):
-        raise errors.BadValue(f'--key: "{given}" is no key: write printable ASCII characters.')
+        raise errors.BadValue(f'--key: "{given}" is not a key: write printable ASCII characters.')
     return given
 
 

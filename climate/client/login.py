@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From options to a session: a cloud of clouds.yaml, plain OS_* options, or a standalone.
+"""Login by a cloud of clouds.yaml, by OS_* options, or to a standalone Climate.
 
-openstacksdk takes half a second to import, so it is only asked where clouds.yaml is meant. The
-rest is done by keystoneauth, which knows the same options and the same ways to log in.
+openstacksdk takes half a second to import, so it is used for clouds.yaml only. All else is done
+with keystoneauth, which has the same options and the same authentication types.
 """
 import argparse
 from collections.abc import Mapping
@@ -29,9 +29,9 @@ _TRUE = ('1', 'true', 'yes', 'on')
 
 
 def client(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
-    """The client of the service that the options and the environment mean.
+    """Make the client of the service that the options and the environment select.
 
-    :raises NotConfigured: none is meant, or not fully; the message says what to set.
+    :raises NotConfigured: options are missing; the message says what to set.
     """
     try:
         if opts.given(options, environ, 'cloud') or environ.get('OS_CLIENT_CONFIG_FILE'):
@@ -49,7 +49,7 @@ def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> servic
     file = environ.get('OS_CLIENT_CONFIG_FILE')
     ours = argparse.Namespace(**{name: value for name, value in vars(options).items()
                                  if name.startswith('os_') or name == 'insecure'})
-    # Without this, what the file says of the login would win over what the options say.
+    # Without this, the login in the file would override the login in the options.
     explicit = opts.login_given(options)
     try:
         loader = config.OpenStackConfig(config_files=[file] if file else None,
@@ -99,7 +99,7 @@ def _of_standalone(options: argparse.Namespace, environ: Mapping[str, str]) -> s
 
 
 def _usual_type(given: typing.Callable[[str], str | None]) -> str:
-    """Which way to log in is meant when it is not said."""
+    """Guess the authentication type from the other options."""
     if given('endpoint') and not given('auth_url'):
         if given('token'):
             return 'admin_token'

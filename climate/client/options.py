@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The global options that say which cloud, and who asks. Nothing slow is imported here."""
+"""The global options that select the cloud and the user. Nothing slow is imported here."""
 import argparse
 from collections.abc import Mapping
 
 # (option, help). Each has an environment variable of the same name: --os-auth-url, OS_AUTH_URL.
 _LOGIN = (
-    ('auth-type', 'Way to log in: password, token, v3applicationcredential, none, http_basic, '
-                  'admin_token and others. Default: what the other options make plain, '
-                  'else password'),
-    ('auth-url', 'Address of the identity service'),
-    ('endpoint', 'Address of the reservation service, for none, http_basic and admin_token'),
+    ('auth-type', 'Authentication type: password, token, v3applicationcredential, none, '
+                  'http_basic, admin_token and others. Default: the type that fits the other '
+                  'options, else password'),
+    ('auth-url', 'URL of the identity service'),
+    ('endpoint', 'URL of the reservation service, for none, http_basic and admin_token'),
     ('username', 'User name'),
     ('user-id', 'User id'),
     ('user-domain-name', 'Domain of the user, by name'),
     ('user-domain-id', 'Domain of the user, by id'),
-    ('password', 'Password; asked for on a terminal if it is missing'),
+    ('password', 'Password; a terminal prompts for it if it is missing'),
     ('project-name', 'Project, by name'),
     ('project-id', 'Project, by id'),
     ('project-domain-name', 'Domain of the project, by name'),
     ('project-domain-id', 'Domain of the project, by id'),
-    ('system-scope', 'Ask for the whole system instead of a project'),
+    ('system-scope', 'Scope of the token: the whole system instead of a project'),
     ('trust-id', 'Trust to use'),
-    ('token', 'A token that exists already'),
+    ('token', 'An existing token'),
     ('application-credential-id', 'Application credential, by id'),
     ('application-credential-name', 'Application credential, by name'),
     ('application-credential-secret', 'Its secret'),
@@ -29,23 +29,23 @@ _LOGIN = (
 _WHERE = (
     ('region-name', 'Region'),
     ('interface', 'Which endpoint of the catalogue: public, internal or admin'),
-    ('reservation-endpoint-override', 'Address of the reservation service, whatever the '
-                                      'catalogue says'),
-    ('compute-endpoint-override', 'Address of Nova, which knows the names of servers'),
+    ('reservation-endpoint-override', 'URL of the reservation service, instead of the one '
+                                      'in the catalogue'),
+    ('compute-endpoint-override', 'URL of Nova, for the names of servers'),
     ('cacert', 'File of certificate authorities to trust'),
     ('cert', 'File of the client certificate'),
     ('key', 'File of its key'),
 )
-# Any of these, as an option or as a variable, says that a cloud is meant.
+# Any of these, as an option or as a variable, selects a cloud.
 _MEANT = ('cloud', 'client_config_file', 'auth_type', 'auth_plugin', 'auth_url', 'endpoint',
           'reservation_endpoint_override', 'token')
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """The options of every login, and of the few ways to log in that nearly all use."""
+    """Add the global options, with those of the usual authentication types."""
     group = parser.add_argument_group(
-        'Cloud', 'Each may be an environment variable instead, such as OS_CLOUD. With none of '
-        'them, a Climate that runs by itself on this machine (make run) is found.')
+        'Cloud', 'Each option can also be an environment variable, such as OS_CLOUD. Without '
+        'any of them the client uses a standalone Climate on this machine (make run).')
     group.add_argument('--os-cloud', metavar='NAME', help='Cloud of clouds.yaml')
     for name, text in (*_LOGIN, *_WHERE):
         group.add_argument(f'--os-{name}', metavar='TEXT', help=text)
@@ -55,7 +55,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def add_others(parser: argparse.ArgumentParser, argv: list[str],
                environ: Mapping[str, str]) -> None:
-    """The options of less usual ways to log in, if `argv` has some that are not known yet."""
+    """Add the options of other authentication types if `argv` has options that are unknown."""
     known = set(parser._option_string_actions)
     words = [word.partition('=')[0] for word in argv if word.startswith('--os-')]
     if all(any(option.startswith(word) for option in known) for word in words):
@@ -69,19 +69,19 @@ def add_others(parser: argparse.ArgumentParser, argv: list[str],
 
 
 def given(options: argparse.Namespace, environ: Mapping[str, str], name: str) -> str | None:
-    """The value of --os-`name` or else of OS_`NAME`; None for neither and for ''."""
+    """Return the value of --os-`name` or else of OS_`NAME`; None if both are absent or empty."""
     name = name.replace('-', '_')
     return getattr(options, f'os_{name}', None) or environ.get(f'OS_{name.upper()}') or None
 
 
 def login_given(options: argparse.Namespace) -> dict[str, str]:
-    """The login as options say it, without the way to log in; what is not said is left out."""
+    """Return the login options that were given, without the authentication type."""
     names = [name.replace('-', '_') for name, _text in _LOGIN if name != 'auth-type']
     return {name: value for name in names if (value := getattr(options, f'os_{name}', None))}
 
 
 def cloud_is_meant(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
-    """Whether anything says which cloud to talk to; the address of Nova alone does not."""
+    """Whether an option or a variable selects a cloud; the URL of Nova alone does not."""
     return (any(given(options, environ, name) for name in _MEANT)
             or any(value for name, value in vars(options).items()
                    if name.startswith('os_') and name != 'os_compute_endpoint_override'))

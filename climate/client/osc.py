@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plug-in of ``openstack``: the same commands, as ``openstack reservation …``.
+"""The plug-in for ``openstack``: the same commands, as ``openstack reservation …``.
 
-The name towards ``openstack`` is "climate", not "reservation": that one is python-blazarclient's,
-and both can be installed side by side.
+The plug-in is called "climate", because python-blazarclient has the name "reservation", and both
+can be installed side by side.
 """
 import argparse
 import typing
@@ -17,7 +17,7 @@ DEFAULT_API_VERSION = '1'
 
 
 def make_client(instance: typing.Any) -> 'service.Client':
-    """The client for a command; `instance` is openstack's own manager of sessions."""
+    """Make the client for a command; `instance` is the ClientManager of openstack."""
     from climate.client import service
     configured = instance.get_configuration()
     return service.Client(
@@ -27,7 +27,7 @@ def make_client(instance: typing.Any) -> 'service.Client':
 
 
 def build_option_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """`parser` with our global options added."""
+    """Add the global options of the plug-in to `parser`, and return it."""
     parser.add_argument(
         '--os-climate-api-version', metavar='<climate-api-version>',
         help=f'Version of the Climate API, default: {DEFAULT_API_VERSION} '

@@ -1,35 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties that hosts have and leases may ask for: list, update and unset."""
+"""Properties of resources, which criteria can use: list, update and unset."""
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 
-from climate.client import hosts as hosts_module
 from climate.client import http
 
 
 class Properties:
-    def __init__(self, transport: http.Http, hosts: hosts_module.Hosts) -> None:
+    """The properties of one pool.
+
+    :param place: the path of the pool.
+    :param change: a function that changes a resource of the pool, as ``Resources.update`` does.
+    """
+
+    def __init__(self, transport: http.Http, place: str,
+                 change: Callable[..., http.Record]) -> None:
         self._http = transport
-        self._hosts = hosts
+        self._place = f'{place}/properties'
+        self._change = change
 
     def list(self, *, detail: bool = False, include_private: bool = False
              ) -> Iterator[http.Record]:
-        """Properties by name.
+        """List properties by name.
 
-        :param detail: with ``private`` and the ``values`` that hosts have.
-        :param include_private: the private ones too; for administrators.
+        :param detail: also return ``private`` and the ``values`` that resources have.
+        :param include_private: also list private properties; for administrators.
         """
         query = {name: 'true' for name, asked in (('detail', detail), ('all', include_private))
                  if asked}
-        return self._http.pages('/os-hosts/properties', 'resource_properties', query)
+        return self._http.pages(self._place, 'resource_properties', query)
 
     def update(self, name: str, *, private: bool) -> http.Record:
-        """The property, seen by administrators only or by all."""
-        response = self._http.call('PATCH', f'/os-hosts/properties/{http.quoted(name)}',
+        """Make a property private (for administrators only) or public, and return it."""
+        response = self._http.call('PATCH', f'{self._place}/{http.quoted(name)}',
                                    body={'private': private})
         return self._http.record(response, 'resource_property')
 
-    def unset(self, name: str, host_ids: Iterable[str]) -> None:
-        """The hosts no longer have the property."""
-        for host_id in host_ids:
-            self._hosts.update(host_id, unset=[name])
+    def unset(self, name: str, resource_ids: Iterable[str]) -> None:
+        """Remove a property from resources."""
+        for resource_id in resource_ids:
+            self._change(resource_id, unset=[name])

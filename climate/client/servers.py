@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that are leased themselves: list and lease."""
+"""Leased servers: list and lease."""
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ _LONGEST_NAME = 80
 
 
 class Servers:
-    """Servers of the cloud and the leases that have them.
+    """The servers of the cloud that are leased.
 
-    Names come from the compute service. Where the catalogue has none, servers have ids only.
+    Names come from the compute service. Without a compute service, servers have ids only.
     """
 
     def __init__(self, leases: leases_module.Leases, compute: compute_module.Compute) -> None:
@@ -30,14 +30,14 @@ class Servers:
         self._compute = compute
 
     def list(self, *, all_projects: bool = False, ended: bool = False) -> Iterator[http.Record]:
-        """Leased servers, in the order of their leases, each once for every lease.
+        """List leased servers in the order of their leases, one record for each lease.
 
-        ``id``, ``status`` (a word of ``statuses.SERVER``), ``lease_id``, ``lease_name``,
-        ``reservation_id``, ``start``, ``end``, ``ended_at``, ``on_end``, ``project_id``; and of
-        Nova ``name``, ``compute_status``, ``host``, each None where it is not known.
+        A record has ``id``, ``status`` (one of ``statuses.SERVER``), ``lease_id``, ``lease_name``,
+        ``reservation_id``, ``start``, ``end``, ``ended_at``, ``on_end``, ``project_id``; and from
+        Nova ``name``, ``compute_status``, ``host``, each None if unknown.
 
-        :param all_projects: of all projects; for administrators.
-        :param ended: those whose lease is over, too.
+        :param all_projects: list servers of all projects; for administrators.
+        :param ended: also list servers whose lease is over.
         """
         found = [record for lease in self._leases.list(all_projects=all_projects)
                  for record in _leased(lease) if ended or record['status'] != statuses.ENDED]
@@ -49,16 +49,16 @@ class Servers:
 
     def lease(self, server: str, *, name: str | None = None, on_end: str | None = None,
               **when: typing.Any) -> http.Record:
-        """The new lease of a server that exists.
+        """Lease an existing server, and return the new lease.
 
-        :param server: its id, or its name.
-        :param name: of the lease; "lease-" and the name of the server if None.
-        :param on_end: snapshot, delete, suspend, shelve or migrate; what the service does if None.
+        :param server: the id or the name of the server.
+        :param name: the name of the lease; None: "lease-" and the name of the server.
+        :param on_end: snapshot, delete, suspend, shelve or migrate; None: the service's default.
         :param when: start, end, duration, before_end, idempotency_key and dry_run, as for
             ``leases.create``.
-        :raises NotFound: there is no such server.
+        :raises NotFound: the server does not exist.
         :raises Ambiguous: several servers have the name.
-        :raises ServiceMissing: a name was given, and there is no compute service to look it up.
+        :raises ServiceMissing: `server` is a name, and there is no compute service to look it up.
         """
         found = self._find(server, name_needed=name is None)
         reservation = {'resource_type': RESOURCE_TYPE, 'resource_id': found['id']}
@@ -79,18 +79,19 @@ class Servers:
             return itself
 
     def _known(self, server_ids: Collection[str], all_projects: bool) -> dict[str, http.Record]:
-        """What Nova says of the servers, by id; nothing where it cannot be asked."""
+        """Look up servers in Nova, by id; {} if Nova cannot be reached."""
         try:
             return self._compute.look_up(server_ids, all_projects=all_projects)
         except errors.ServiceMissing:
             return {}
         except errors.ClientError as error:
-            LOG.warning('Names of servers are missing, for Nova could not be asked: %s', error)
+            LOG.warning('The names of servers are missing, because Nova cannot be reached: %s',
+                        error)
             return {}
 
 
 def _leased(lease: Mapping[str, typing.Any]) -> Iterator[dict[str, typing.Any]]:
-    """The servers that a lease has or had."""
+    """Yield a record for each server that a lease has or had."""
     for reservation in lease['reservations']:
         if reservation['resource_type'] == RESOURCE_TYPE and reservation.get('resource_id'):
             yield {'id': reservation['resource_id'], 'status': _status(lease, reservation),

@@ -5,31 +5,30 @@ import typing
 from keystoneauth1 import adapter
 
 from climate.client import addresses
-from climate.client import allocations
 from climate.client import availability
 from climate.client import compute
 from climate.client import hosts
 from climate.client import http
 from climate.client import leases
-from climate.client import properties
+from climate.client import resources
 from climate.client import servers
 from climate.client import services
 
 
 class Client:
-    """Speaks REST 1.1 to the reservation service of a cloud.
+    """A client of the reservation service of a cloud, by REST 1.1.
 
     :param session: a keystoneauth session.
-    :param service_type: under which type the catalogue lists the service.
+    :param service_type: the type of the service in the catalogue.
     :param interface: public, internal or admin; keystoneauth's default if None.
-    :param region_name: which region, where the catalogue has several.
-    :param endpoint_override: the address of the service, instead of the catalogue's.
-    :param compute_endpoint: the address of Nova, instead of the catalogue's; it is asked for the
+    :param region_name: the region, if the catalogue has several.
+    :param endpoint_override: the URL of the service, instead of the one in the catalogue.
+    :param compute_endpoint: the URL of Nova, instead of the one in the catalogue; used for the
         names of servers only.
-    :param clock: how to wait; a test's own.
+    :param clock: the clock for waiting; tests pass their own.
 
-    Every method raises only errors of ``climate.client.errors``. Objects are dicts as the service
-    sends them; lists are iterators that ask for the next page when it is needed.
+    All methods raise only errors of ``climate.client.errors``. Objects are dicts as the service
+    sends them; lists are iterators that request the next page when needed.
     """
 
     def __init__(self, session: typing.Any, *, service_type: str = 'reservation',
@@ -47,9 +46,13 @@ class Client:
         self.http = http.Http(transport, clock, lambda: addresses.of_reservations(transport))
         self.leases = leases.Leases(self.http)
         self.hosts = hosts.Hosts(self.http)
-        self.properties = properties.Properties(self.http, self.hosts)
+        self.properties = self.hosts.properties
         self.availability = availability.Availability(self.http)
-        self.allocations = allocations.Allocations(self.http)
+        self.allocations = self.hosts.allocations
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
             nova, clock, lambda: addresses.of_compute(nova, transport))))
         self.services = services.Services(self.http)
+
+    def pool(self, name: str) -> resources.Resources:
+        """Return the resources of a pool, such as "host"; the name is checked by the service."""
+        return resources.Resources(self.http, name)

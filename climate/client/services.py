@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The managers behind the service, and whether they live: list."""
+"""The manager processes of the service: list."""
 from collections.abc import Iterator
 
 from climate.client import http
@@ -10,5 +10,5 @@ class Services:
         self._http = transport
 
     def list(self) -> Iterator[http.Record]:
-        """Managers by id, each with its ``state``, "up" or "down"; for administrators."""
+        """List the managers by id, with their ``state``, "up" or "down"; for administrators."""
         return self._http.pages('/services', 'services')

@@ -22,7 +22,7 @@ if typing.TYPE_CHECKING:
 
 
 class Commands(commandmanager.CommandManager):
-    """The commands of the table, each imported when it is used."""
+    """The commands of ``commands.TABLE``, each imported when used."""
 
     def _load_commands(self) -> None:
         for name, target in commands.TABLE.items():
@@ -30,7 +30,7 @@ class Commands(commandmanager.CommandManager):
 
 
 class Connection:
-    """What commands reach the service by; logs in when the first command asks."""
+    """The connection of the commands to the service; logs in at the first use."""
 
     def __init__(self, given: argparse.Namespace, environ: Mapping[str, str]) -> None:
         self._given = given
@@ -46,9 +46,9 @@ class Connection:
 
 
 class Shell(app.App):
-    """Reserve resources of a cloud for a span of time.
+    """The ``climate`` command line.
 
-    :param environ: environment variables; those of the process if None.
+    :param environ: environment variables; None: those of the process.
     """
 
     NAME = 'climate'
@@ -57,7 +57,7 @@ class Shell(app.App):
                  stdout: typing.TextIO | None = None, stderr: typing.TextIO | None = None,
                  environ: Mapping[str, str] | None = None) -> None:
         self.environ = os.environ if environ is None else environ
-        super().__init__('Reserve resources of a cloud for a span of time.', _version(),
+        super().__init__('Reserve resources of a cloud for a period of time.', _version(),
                          Commands('climate.cli'), stdin=stdin, stdout=stdout, stderr=stderr,
                          deferred_help=True)
         self._handlers: list[logging.Handler] = []
@@ -85,7 +85,7 @@ class Shell(app.App):
             code = super().run(argv or ['--help'])
             return 2 if self._misunderstood else code
         finally:
-            # Whoever runs this in a program of their own keeps the root logger they had.
+            # A program that embeds this shell gets its root logger back unchanged.
             for handler in self._handlers:
                 logging.getLogger().removeHandler(handler)
                 handler.close()
@@ -105,7 +105,7 @@ class Shell(app.App):
             file.setFormatter(logging.Formatter(self.LOG_FILE_MESSAGE_FORMAT))
             self._handlers.append(file)
         if level > logging.INFO:
-            # What it says at WARNING, our errors say better.
+            # The errors of the client say the same as these warnings, and more clearly.
             logging.getLogger('keystoneauth').setLevel(logging.ERROR)
             logging.getLogger('stevedore').setLevel(logging.CRITICAL)
         root = logging.getLogger()
@@ -119,7 +119,7 @@ class Shell(app.App):
     def print_help_if_requested(self) -> None:
         if not self.options.deferred_help:
             return
-        # cliff's own would look through every installed distribution for each command.
+        # The method of cliff would search all installed distributions for each command.
         self.stdout.write(self.parser.format_help() + '\nCommands:\n')
         for name, entry in sorted(self.command_manager):
             first_line = (entry.load().__doc__ or '').strip().splitlines()[0]
@@ -135,7 +135,7 @@ class Shell(app.App):
         return [name for noun in near for name in names if name.partition(' ')[0] == noun]
 
     def clean_up(self, cmd: typing.Any, result: int, err: BaseException | None) -> None:
-        # As argparse does where it finds the mistake itself.
+        # argparse exits with the same code for mistakes that it finds itself.
         self._misunderstood = isinstance(err, errors.BadValue)
         if self.options.debug and isinstance(err, errors.ClientError):
             self.stderr.write(f'Error {err.name or type(err).__name__}, status {err.status}, '
@@ -143,7 +143,7 @@ class Shell(app.App):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; the exit code."""
+    """Run one command and return its exit code."""
     return Shell().run(sys.argv[1:] if argv is None else argv)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Climate that runs by itself on this machine, found by the file that it leaves."""
+"""The standalone Climate on this machine, found by the file that it writes."""
 from collections.abc import Mapping
 import dataclasses
 import json
@@ -15,7 +15,7 @@ class Standalone:
 
 
 def path(environ: Mapping[str, str]) -> pathlib.Path:
-    """Where a standalone writes its address and token."""
+    """Return the path of the file with the URL and the token of a standalone."""
     if environ.get('CLIMATE_STANDALONE_FILE'):
         return pathlib.Path(environ['CLIMATE_STANDALONE_FILE']).expanduser()
     state = environ.get('XDG_STATE_HOME')
@@ -25,7 +25,7 @@ def path(environ: Mapping[str, str]) -> pathlib.Path:
 
 
 def find(environ: Mapping[str, str]) -> Standalone | None:
-    """The standalone that runs now; None if there is none, or if its file cannot be read."""
+    """Return the running standalone; None if none runs, or if its file cannot be read."""
     try:
         found = json.loads(path(environ).read_text())
         one = Standalone(str(found['url']), str(found['token']), int(found['pid']))

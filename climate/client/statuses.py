@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words for how a lease stands, from REST 1.1 on, and for how a leased server does."""
+"""The statuses of leases, from REST 1.1 on, and of leased servers."""
 
 LEASE = ('inactive', 'to_be_started', 'in_progress', 'starting', 'active', 'updating',
          'terminating', 'terminated', 'deleting', 'timedout', 'error')
-# Not a word of the wire: what a lease is that is not found any more.
+# Never sent by the service: stands for a lease that is not found any more.
 DELETED = 'deleted'
-# Its resources are still being looked for.
-SOUGHT = 'in_progress'
-# No lease comes from here to active by itself.
+# The lease does not have its resources yet.
+ACQUIRING = 'in_progress'
+# A lease does not become active from these by itself.
 FAILED = frozenset({'error', 'timedout'})
 PAST = frozenset({'terminated', 'timedout', DELETED})
 OVER = frozenset({'terminated', 'terminating', 'deleting'})
 
-# The first two are also what the metadata of the server says.
+# The metadata of the server has the first two words, too.
 RESERVED = 'RESERVED'
 ACTIVE = 'ACTIVE'
 ENDING = 'ENDING'

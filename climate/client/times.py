@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments and durations as people write them, as the wire has them, and as people read them."""
+"""Parsing and formatting of moments and durations, for people and for the service."""
 from collections.abc import Mapping
 import datetime
 import re
@@ -24,14 +24,14 @@ Span = str | int | datetime.timedelta
 
 
 def utcnow() -> datetime.datetime:
-    """This machine's clock, aware, in UTC. Only commands and defaults call it."""
+    """Return the time of this machine, aware, in UTC. Only commands and defaults call it."""
     return datetime.datetime.now(datetime.UTC)
 
 
 def span(text: Span) -> datetime.timedelta:
-    """A duration longer than nothing.
+    """Parse a duration, which must be longer than zero.
 
-    :raises BadValue: it is none; the message has an example.
+    :raises BadValue: `text` is not a duration; the message has an example.
     """
     if isinstance(text, datetime.timedelta):
         seconds = int(text.total_seconds())
@@ -48,9 +48,10 @@ def span(text: Span) -> datetime.timedelta:
 
 
 def moment(text: Moment, now: datetime.datetime) -> datetime.datetime:
-    """When `text` is, aware and in UTC; `now` is what "now" and "+2h" are measured from.
+    """Parse a moment; "now" and "+2h" count from `now`.
 
-    :raises BadValue: it is no time; the message has examples.
+    :returns: an aware datetime in UTC.
+    :raises BadValue: `text` is not a time; the message has examples.
     """
     if isinstance(text, datetime.datetime):
         return _in_utc(text)
@@ -71,19 +72,19 @@ def moment(text: Moment, now: datetime.datetime) -> datetime.datetime:
 
 
 def on_the_wire(text: Moment, now: datetime.datetime) -> str:
-    """What to send for `text`: "now" as it is, so that the service's clock decides; else ISO."""
+    """Convert a moment to what is sent: ISO text, or "now" for the clock of the service."""
     if isinstance(text, str) and text.strip().lower() == 'now':
         return 'now'
     return iso(moment(text, now))
 
 
 def iso(when: datetime.datetime) -> str:
-    """`when` as the wire has it: 2030-05-01T08:00:00Z."""
+    """Format a moment as it is sent: 2030-05-01T08:00:00Z."""
     return _in_utc(when).isoformat().replace('+00:00', 'Z')
 
 
 def for_people(text: str | None) -> str:
-    """A time of the wire as people read it: 2030-05-01 08:00 UTC; '' for None."""
+    """Format a received time for people: 2030-05-01 08:00 UTC; '' for None."""
     if not text:
         return ''
     try:
@@ -94,7 +95,7 @@ def for_people(text: str | None) -> str:
 
 
 def in_words(length: datetime.timedelta) -> str:
-    """A duration in its two largest units: "1d 3h", "5m 10s", "0s"."""
+    """Format a duration in its two largest units: "1d 3h", "5m 10s", "0s"."""
     seconds = max(0, int(length.total_seconds()))
     parts = []
     for unit in 'dhms':
@@ -107,7 +108,7 @@ def in_words(length: datetime.timedelta) -> str:
 
 
 def remaining(lease: Mapping[str, typing.Any], now: datetime.datetime) -> str:
-    """How a lease stands in time: "starts in 2h", "1d 3h left", "ended 5m ago"."""
+    """Say how long until a lease starts or ends: "starts in 2h", "1d 3h left", "ended 5m ago"."""
     start, end = moment(lease['start'], now), moment(lease['end'], now)
     ended = lease.get('ended_at')
     if ended or now >= end:

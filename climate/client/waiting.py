@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting until a lease has a status."""
+"""Polling of a lease until it has a status."""
 from collections.abc import Callable
 from collections.abc import Collection
 import itertools
@@ -16,11 +16,12 @@ _LONGEST_PAUSE_SECONDS = 5.0
 
 def wait(look: Callable[[], http.Record], wanted: Collection[str], *, timeout: float,
          clock: http.Clock, report: Report | None = None) -> http.Record | None:
-    """The lease with a wanted status, None when "deleted" was wanted and it is gone.
+    """Poll a lease until it has one of the wanted statuses.
 
-    :param look: gets the lease; while it cannot be asked (no answer, busy) we go on waiting.
-    :param timeout: seconds; 0: look once.
-    :raises LeaseFailed: it cannot get there any more.
+    :param look: gets the lease; polling goes on if it raises Unreachable or ServerError.
+    :param timeout: seconds; 0: poll once.
+    :returns: the lease; None if "deleted" was wanted and the lease is gone.
+    :raises LeaseFailed: the lease cannot reach a wanted status any more.
     :raises WaitTimedOut: the time is over.
     """
     began = clock.monotonic()
@@ -51,7 +52,10 @@ def wait(look: Callable[[], http.Record], wanted: Collection[str], *, timeout: f
 
 
 def _check(lease: http.Record, wanted: Collection[str]) -> None:
-    """:raises LeaseFailed: no wanted status can follow the one it has."""
+    """Check that the lease can still reach a wanted status.
+
+    :raises LeaseFailed: it cannot.
+    """
     status = lease['status']
     hopeless = statuses.FAILED
     if not {statuses.DELETED, 'terminated'} & set(wanted):
@@ -68,7 +72,7 @@ def _timed_out(lease: http.Record | None, wanted: Collection[str], waited: float
                trouble: errors.ClientError | None) -> errors.WaitTimedOut:
     if trouble is not None or lease is None:
         return errors.WaitTimedOut(
-            f'The lease could not be looked at for {waited:.0f} s: {trouble}', lease)
+            f'The lease could not be read for {waited:.0f} s: {trouble}', lease)
     reason = f' ({lease["status_reason"]})' if lease.get('status_reason') else ''
     return errors.WaitTimedOut(
         f'Lease {lease["name"]} ({lease["id"]}) is still {lease["status"]}{reason} after '

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud that Climate works with, real or simulated, behind one face."""
+"""The cloud that Climate works with, real or simulated, behind one interface."""
 import importlib
 
 from climate.cloud import base
+from climate.cloud import registry
 
 Cloud = base.Cloud
 Services = base.Services
+Unusable = registry.Unusable
 
-# By name, so that a trial without a cloud does not load the SDKs.
+# Names, so that the simulated cloud works without loading the SDKs.
 _DRIVERS = {
     'openstack': ('climate.cloud.openstack', 'OpenStackCloud'),
     'simulated': ('climate.cloud.simulated', 'SimulatedCloud'),
 }
 
 
-def build(conf):
-    """The Cloud that [cloud] driver names. Nothing is called before it is used.
+def build(conf, wanted=None):
+    """Return the Cloud that [cloud] driver names. No service is called until it is used.
 
-    :raises CloudError: the configuration lacks the login.
+    :param wanted: {name of an adapter: the plugins that use it}; None: all installed adapters.
+        Adapters that Climate itself uses are always connected.
+    :raises CloudError: the configuration has no login.
+    :raises Unusable: an adapter is missing or does not load.
     """
     module, name = _DRIVERS[conf.cloud.driver]
-    return getattr(importlib.import_module(module), name)(conf)
+    adapters = registry.load(conf, conf.cloud.driver, wanted)
+    return getattr(importlib.import_module(module), name)(conf, adapters=adapters)

@@ -2,27 +2,24 @@
 """Nova's compute services."""
 from climate import errors
 from climate.cloud import base
-from climate.cloud import faults
 from climate.cloud import models
 from climate.cloud import nova
 
 _BINARY = 'nova-compute'
-# For more hosts than these it costs less to ask for all at once.
+# For more hosts than this, one call that lists all services is cheaper.
 _FEW = 3
 
 
 class Computes(base.Computes):
     """The compute services under one identity."""
 
-    def __init__(self, conf, session, trust_id=None):
-        self.trust_id = trust_id
-        self._client = nova.connected(conf, session, nova.VERSION)
+    def __init__(self, link):
+        super().__init__(link.trust_id, link.login_group)
+        self._client = nova.connected(link, nova.VERSION)
 
-    @faults.read
     def every(self):
         return [_compute(each) for each in self._client.services.list(binary=_BINARY)]
 
-    @faults.read
     def of_hosts(self, service_hosts):
         if len(service_hosts) > _FEW:
             wanted = set(service_hosts)
@@ -31,18 +28,16 @@ class Computes(base.Computes):
         return [_compute(each) for host in service_hosts
                 for each in self._client.services.list(host=host, binary=_BINARY)]
 
-    @faults.translated
-    def fence(self, service_host, reason):
+    def disable(self, service_host, reason):
         found = self._find(service_host)
         if found is None:
-            raise errors.HostNotFound(host=service_host)
+            raise errors.ResourceNotFound(pool='host', resource=service_host)
         if _compute(found).enabled:
             self._client.services.disable_log_reason(found.id, reason)
             return True
         return _compute(found).reason == reason
 
-    @faults.translated
-    def unfence(self, service_host, reason):
+    def enable(self, service_host, reason):
         found = self._find(service_host)
         if found is None:
             return False

@@ -1,62 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Foreign errors become CloudError here and nowhere else.
-
-A method of an adapter is decorated with `translated`, or with `read` if it changes nothing and so
-may be tried again at once. The adapter has ``service``, the name in messages, and ``trust_id``,
-which is None where it acts as Climate itself.
-"""
+"""The mapping of foreign errors of the real cloud to CloudError."""
 import contextlib
-import functools
 
 from keystoneauth1 import exceptions as keystone_errors
-from novaclient import exceptions as nova_errors
 import requests
-import tenacity
 
 from climate import errors
 
-_FOREIGN = (keystone_errors.ClientException, nova_errors.ClientException,
-            nova_errors.UnsupportedVersion, requests.RequestException)
+#: Errors of any service that is called with a keystoneauth session.
+FOREIGN = (keystone_errors.ClientException, requests.RequestException)
 _NO_ANSWER = (keystone_errors.ConnectionError, keystone_errors.RetriableConnectionFailure,
               keystone_errors.DiscoveryFailure, requests.ConnectionError, requests.Timeout)
 _NO_ANSWER_STATUS = (429, 502, 503, 504)
 _TRUST_DEAD_STATUS = (401, 403, 404)
-_READ_ATTEMPTS = 3
 
 
-def translated(method):
-    """The method of an adapter, with its foreign errors as CloudError."""
-    @functools.wraps(method)
-    def wrapper(self, *args, **kwargs):
-        with mapped(self.service, self.trust_id):
-            return method(self, *args, **kwargs)
-    return wrapper
-
-
-def read(method):
-    """As `translated`, and tried again shortly when the other service cannot be reached."""
-    again = tenacity.retry(
-        retry=tenacity.retry_if_exception_type(errors.CloudUnreachable),
-        stop=tenacity.stop_after_attempt(_READ_ATTEMPTS),
-        wait=tenacity.wait_random_exponential(multiplier=0.1, max=1), reraise=True)
-    return again(translated(method))
+def cloud_error(face, error):
+    """Return the CloudError for a foreign error that a method of a Face raised."""
+    return _cloud_error(face.service, error, face.trust_id, face.login_group)
 
 
 @contextlib.contextmanager
-def mapped(service, trust_id=None):
-    """What runs inside raises CloudError instead of foreign errors.
+def mapped(service, trust_id=None, login_group='keystone'):
+    """Raise CloudError instead of the foreign errors of the block.
 
-    :param service: the name of the other service in messages.
+    :param service: the name of the service in messages.
     :param trust_id: the trust under which it is called, or None.
+    :param login_group: the option group whose login is used.
     """
     try:
         yield
-    except _FOREIGN as error:
-        raise _cloud_error(service, error, trust_id) from error
+    except FOREIGN as error:
+        raise _cloud_error(service, error, trust_id, login_group) from error
 
 
 def status_of(error):
-    """The HTTP status of a foreign error, or None where there was no answer."""
+    """Return the HTTP status of a foreign error, or None if there was no answer."""
     for name in ('http_status', 'code', 'status_code'):
         status = getattr(error, name, None)
         if isinstance(status, int):
@@ -64,7 +43,7 @@ def status_of(error):
     return getattr(getattr(error, 'response', None), 'status_code', None)
 
 
-def _cloud_error(service, error, trust_id):
+def _cloud_error(service, error, trust_id, login_group):
     status = status_of(error)
     reason = str(error) or type(error).__name__
     if is_login(error):
@@ -74,13 +53,15 @@ def _cloud_error(service, error, trust_id):
     if isinstance(error, _NO_ANSWER) or status in _NO_ANSWER_STATUS:
         return errors.CloudUnreachable(service=service, reason=reason)
     if is_login(error):
-        reason = f'the login in [keystone] is refused: {reason}'
+        reason = f'the login in [{login_group}] is refused: {reason}'
     elif isinstance(error, keystone_errors.CatalogException):
         reason = f'it is not in the service catalog: {reason}'
+    elif isinstance(error, requests.JSONDecodeError):
+        reason = f'its answer is not JSON: {reason}'
     return errors.CloudError(service=service, reason=reason)
 
 
 def is_login(error):
-    """Whether the error answers a request for a token, not the call that needed one."""
+    """Return whether the request for a token failed, not the call that needed the token."""
     return (isinstance(error, keystone_errors.HttpError)
             and (error.url or '').endswith('/auth/tokens'))

@@ -5,8 +5,8 @@ from urllib import parse
 
 from novaclient import exceptions as nova_errors
 
+from climate import errors
 from climate.cloud import base
-from climate.cloud import faults
 from climate.cloud import models
 from climate.cloud import nova
 
@@ -16,11 +16,10 @@ _PAGE = 1000
 class Flavors(base.Flavors):
     """Flavors and server groups under one identity."""
 
-    def __init__(self, conf, session, trust_id=None):
-        self.trust_id = trust_id
-        self._client = nova.connected(conf, session, nova.VERSION)
+    def __init__(self, link):
+        super().__init__(link.trust_id, link.login_group)
+        self._client = nova.connected(link, nova.VERSION)
 
-    @faults.read
     def flavor(self, flavor_id, project_id):
         found = self._find(flavor_id)
         if found is None:
@@ -31,11 +30,10 @@ class Flavors(base.Flavors):
                 return None
         return _record(found)
 
-    @faults.translated
     def ensure(self, flavor_id, name, sizes, extra_specs):
         found = self._find(flavor_id)
         if found is None:
-            # Another manager may be faster.
+            # Another manager may create it at the same time.
             with contextlib.suppress(nova_errors.Conflict):
                 self._client.flavors.create(name, flavorid=flavor_id, is_public=False, **sizes)
             found = self._find(flavor_id)
@@ -44,50 +42,61 @@ class Flavors(base.Flavors):
         if missing:
             self._client.flavors.get(_quoted(flavor_id)).set_keys(missing)
 
-    @faults.translated
     def allow(self, flavor_id, project_id):
         with contextlib.suppress(nova_errors.Conflict):
             self._client.flavor_access.add_tenant_access(_quoted(flavor_id), project_id)
 
-    @faults.translated
     def forbid(self, flavor_id, project_id):
         with contextlib.suppress(nova_errors.NotFound):
             self._client.flavor_access.remove_tenant_access(_quoted(flavor_id), project_id)
 
-    @faults.translated
     def delete(self, flavor_id):
         with contextlib.suppress(nova_errors.NotFound):
             self._client.flavors.delete(_quoted(flavor_id))
 
-    @faults.read
     def servers(self, flavor_id):
         found = self._client.servers.list(
             search_opts={'all_tenants': 1, 'flavor': flavor_id}, limit=-1,
             sort_keys=['created_at'], sort_dirs=['asc'])
         return [nova.server(each.to_dict()) for each in found]
 
-    @faults.translated
+    def create_group(self, name, policy):
+        try:
+            return self._client.server_groups.create(name, policy).id
+        except nova_errors.Forbidden as error:
+            raise errors.Conflict(reason=(
+                f'Nova creates no server group for the affinity: {error}. Delete server groups '
+                'that are not needed any more, or ask for a larger quota.')) from error
+
     def ensure_group(self, name, policy):
-        known = self._groups(name)
-        return known[0] if known else self._client.server_groups.create(name, policy).id
+        known = [each['id'] for each in self._groups(name) if each.get('policy') == policy]
+        return known[0] if known else self.create_group(name, policy)
 
-    @faults.translated
-    def delete_groups(self, name):
-        for group_id in self._groups(name, all_projects=True):
-            with contextlib.suppress(nova_errors.NotFound):
-                self._client.server_groups.delete(group_id)
+    def has_group(self, group_id):
+        try:
+            self._client.server_groups.get(group_id)
+        except nova_errors.NotFound:
+            return False
+        return True
 
-    @faults.read
+    def delete_group(self, group_id):
+        with contextlib.suppress(nova_errors.NotFound):
+            self._client.server_groups.delete(group_id)
+
+    def delete_groups(self, name, but=None):
+        for each in self._groups(name, all_projects=True):
+            if each['id'] != but:
+                self.delete_group(each['id'])
+
     def every(self):
         found = []
-        # Public or not: None asks for both.
+        # None lists public and private flavors.
         page = self._client.flavors.list(is_public=None)
         while page:
             found += [_record(each.to_dict()) for each in page]
             page = self._client.flavors.list(is_public=None, marker=page[-1].id)
         return found
 
-    @faults.read
     def groups(self):
         return [models.ServerGroup(
                     id=each['id'], name=each['name'], policy=each.get('policy') or '',
@@ -95,24 +104,24 @@ class Flavors(base.Flavors):
                 for each in self._every_group(all_projects=True)]
 
     def _find(self, flavor_id):
-        """The flavor as a dict, or None."""
+        """Return the flavor as a dict, or None."""
         try:
             return self._client.flavors.get(_quoted(flavor_id)).to_dict()
         except nova_errors.NotFound:
             return None
 
     def _groups(self, name, all_projects=False):
-        return [each['id'] for each in self._every_group(all_projects) if each['name'] == name]
+        return [each for each in self._every_group(all_projects) if each['name'] == name]
 
     def _every_group(self, all_projects):
-        """The groups as dicts."""
+        """Return the server groups as dicts."""
         found, offset = [], 0
         while True:
             page = self._client.server_groups.list(
                 all_projects=all_projects, limit=_PAGE, offset=offset)
             found += [each.to_dict() for each in page]
             offset += len(page)
-            # A cloud may have set a smaller limit for its pages.
+            # A cloud may limit its pages to less than was asked for.
             if not page:
                 return found
 

@@ -1,30 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A question before each call of the cloud: may whoever makes it still act?
+"""The guard around every call of the real and the simulated cloud.
 
-A manager can stand still between any two calls. What it does is asked for call by call, deep in
-plugins and adapters, so the question goes with the flow of the program and not through them all.
+Before a call it limits how many run at once and checks that the caller may still act. After a call
+it maps foreign errors to CloudError. An adapter needs no code for this: its session enters Turns
+for each call, and the classes of its faces are `guarded`.
 """
 import contextlib
 import contextvars
+import functools
+import threading
 
-_QUESTION = contextvars.ContextVar('question', default=None)
+import tenacity
+
+from climate import errors
+
+_CHECK = contextvars.ContextVar('check', default=None)
 
 
 @contextlib.contextmanager
-def before_each_call(question):
-    """Let `question()` be asked before each call that is made inside; what it raises, they raise.
+def before_each_call(check):
+    """Call `check()` before each call of the cloud in the block; the call raises its errors.
 
-    Calls that are made on other threads for one inside belong to it.
+    A manager may be suspended between any two calls and lose its claim. Calls are made deep in
+    plugins and adapters, so a context variable carries the check. It also covers the calls that
+    ``parallel.each`` makes on other threads.
     """
-    token = _QUESTION.set(question)
+    token = _CHECK.set(check)
     try:
         yield
     finally:
-        _QUESTION.reset(token)
+        _CHECK.reset(token)
 
 
 def ask():
-    """Nothing, where a call may be made."""
-    question = _QUESTION.get()
-    if question is not None:
-        question()
+    """Run the check of the surrounding `before_each_call`, if there is one."""
+    check = _CHECK.get()
+    if check is not None:
+        check()
+
+
+class Turns:
+    """The concurrency limit of one service; each call is made inside ``with turns:``.
+
+    At most `most` calls run at once, so that thousands of due events do not flood a service.
+    """
+
+    def __init__(self, most):
+        self._free = threading.BoundedSemaphore(most)
+
+    def __enter__(self):
+        self._free.acquire()
+        try:
+            ask()
+        except BaseException:
+            self._free.release()
+            raise
+
+    def __exit__(self, *_error):
+        self._free.release()
+
+
+@functools.cache
+def guarded(kind, foreign, translate, attempts=1):
+    """Return a subclass of the Face `kind` whose interface methods raise no foreign errors.
+
+    :param foreign: tuple of the error classes that `translate` maps.
+    :param translate: callable(face, error) → the ClimateError to raise instead.
+    :param attempts: how often a method that only reads is tried if the service does not answer.
+    """
+    promised = {name for each in kind.__mro__ for name in getattr(each, '__abstractmethods__', ())}
+    methods = {name: _guarded(getattr(kind, name), foreign, translate,
+                              attempts if only_reads(kind, name) else 1)
+               for name in sorted(promised)}
+    return type(kind.__name__, (kind,), {'__module__': kind.__module__, **methods})
+
+
+def _guarded(method, foreign, translate, attempts):
+    @functools.wraps(method)
+    def wrapper(self, *args, **kwargs):
+        try:
+            return method(self, *args, **kwargs)
+        except foreign as error:
+            raise translate(self, error) from error
+
+    if attempts == 1:
+        return wrapper
+    return tenacity.retry(
+        retry=tenacity.retry_if_exception_type(errors.CloudUnreachable),
+        stop=tenacity.stop_after_attempt(attempts),
+        wait=tenacity.wait_random_exponential(multiplier=0.1, max=1), reraise=True)(wrapper)
+
+
+def only_reads(kind, name):
+    """True where a method of that class of a Face is marked as one that changes nothing."""
+    return any(getattr(vars(each).get(name), 'reads_only', False) for each in kind.__mro__)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Glance: the images of servers."""
 from keystoneauth1 import exceptions as keystone_errors
-from keystoneauth1 import loading
 
 from climate.cloud import base
 from climate.cloud import faults
@@ -14,17 +13,12 @@ _PATCH = 'application/openstack-images-v2.1-json-patch'
 class Images(base.Images):
     """Glance under one identity."""
 
-    def __init__(self, conf, session, trust_id=None):
-        self.trust_id = trust_id
-        options = conf.glance
-        version = None if options.min_version or options.max_version else options.version or '2'
-        self._adapter = loading.load_adapter_from_conf_options(
-            conf, 'glance', session=session, version=version,
-            region_name=options.region_name or conf.region_name)
+    def __init__(self, link):
+        super().__init__(link.trust_id, link.login_group)
+        self._adapter = link.rest(version='2')
 
-    @faults.read
     def made(self, key, project_id):
-        # An administrator is shown those of all projects.
+        # To an administrator Glance lists the images of all projects.
         owners = {project_id, self._adapter.get_project_id()}
         found = []
         page = self._page(key)
@@ -33,16 +27,14 @@ class Images(base.Images):
             page = self._page(key, marker=page[-1]['id'])
         return found
 
-    @faults.translated
     def give(self, image_id, project_id):
-        # Nova shares what one project makes of another's server; the new owner need not.
+        # Nova shares an image that one project makes of another's server; the owner needs no share.
         wanted = {'/owner': project_id, '/visibility': 'private'}
         self._adapter.patch(
             f'/images/{image_id}', headers={'Content-Type': _PATCH},
             json=[{'op': 'replace', 'path': path, 'value': value}
                   for path, value in wanted.items()])
 
-    @faults.translated
     def delete(self, image_id):
         try:
             self._adapter.delete(f'/images/{image_id}')

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keystone: the trusts that users give to Climate."""
 from keystoneauth1 import exceptions as keystone_errors
-from keystoneauth1 import loading
 
 from climate import errors
 from climate.cloud import base
@@ -14,39 +13,33 @@ _TRUSTS = '/OS-TRUST/trusts'
 class Keystone(base.Keystone):
     """Keystone under one identity."""
 
-    def __init__(self, conf, session, trust_id=None):
-        self.trust_id = trust_id
-        options = conf.keystone
-        version = None if options.min_version or options.max_version else options.version or '3'
-        self._session = session
-        self._adapter = loading.load_adapter_from_conf_options(
-            conf, 'keystone', session=session, version=version,
-            region_name=options.region_name or conf.region_name)
+    def __init__(self, link):
+        super().__init__(link.trust_id, link.login_group)
+        self._session = link.session
+        self._adapter = link.rest(version='3')
 
-    @faults.translated
     def create_trust(self, context):
         if not context.auth_token:
             raise errors.TrustRefused(reason='the request carries no token.')
-        # Ids, for a member may not look names up; roles can be named.
+        # Users and projects by id, because a member may not look up names; roles by name.
         wanted = {
             'trustor_user_id': context.user_id, 'trustee_user_id': self._session.get_user_id(),
             'project_id': context.project_id, 'impersonation': True, 'expires_at': None,
             'roles': [{'name': name} for name in context.roles],
         }
         try:
-            # With the caller's own token, not with that of Climate.
+            # The caller's token creates the trust, not that of Climate.
             answer = self._adapter.post(
                 _TRUSTS, json={'trust': wanted}, authenticated=False,
                 headers={'X-Auth-Token': context.auth_token})
         except (keystone_errors.Forbidden, keystone_errors.NotFound,
                 keystone_errors.BadRequest) as error:
-            # 404: a role that the caller does not hold.
+            # Keystone answers 404 if the caller does not hold one of the roles.
             raise errors.TrustRefused(reason=f'{error.message}') from error
         except keystone_errors.Unauthorized as error:
             raise errors.NotAuthenticated() from error
         return _trust(answer.json()['trust'])
 
-    @faults.translated
     def delete_trust(self, trust_id):
         try:
             self._adapter.delete(f'{_TRUSTS}/{trust_id}')
@@ -54,7 +47,6 @@ class Keystone(base.Keystone):
             if faults.is_login(error):
                 raise
 
-    @faults.read
     def trusts(self):
         answer = self._adapter.get(
             _TRUSTS, params={'trustee_user_id': self._session.get_user_id()})

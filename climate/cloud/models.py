@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cloud answers with, as frozen records."""
+"""Frozen records of what the cloud holds."""
 import dataclasses
 
 
@@ -8,9 +8,9 @@ class Hypervisor:
     """A compute node.
 
     :ivar name: its hypervisor_hostname.
-    :ivar service_host: the host of its nova-compute; aggregates and servers name this one.
-    :ivar cpu_info: JSON text; '{}' where Nova knows nothing.
-    :ivar availability_zone: the zone it is in now, or None where Nova lists no service for it.
+    :ivar service_host: the host of its nova-compute, which aggregates and servers refer to.
+    :ivar cpu_info: JSON text; '{}' if Nova knows nothing.
+    :ivar availability_zone: its current zone, or None if Nova lists no service for it.
     """
 
     name: str
@@ -31,8 +31,8 @@ class Compute:
     """A compute service.
 
     :ivar host: its service host.
-    :ivar enabled: it takes new servers.
-    :ivar reason: why it is disabled, as whoever did that said it; None where nothing was said.
+    :ivar enabled: whether it takes new servers.
+    :ivar reason: the reason given when it was disabled; None if none was given.
     """
 
     host: str
@@ -45,13 +45,15 @@ class Compute:
 class Server:
     """An instance.
 
-    :ivar host: the service host it is on; None for one that is not placed.
-    :ivar status: Nova's word, such as ACTIVE.
-    :ivar task: what Nova does to it just now, such as shelving; None where it is left alone.
+    :ivar host: its service host; None if it is not placed.
+    :ivar status: Nova's status, such as ACTIVE.
+    :ivar task: Nova's task state, such as shelving; None if no task is running.
     :ivar metadata: {key: text}, as users see it.
     :ivar flavor: the Flavor that it has, as Nova keeps it with the server (its id may be empty,
         for Nova shows the name alone); None where the call did not ask for it.
     :ivar locked: its user, or an administrator, lets nobody but administrators change it.
+    :ivar hypervisor: the hypervisor_hostname it is on; None where it is not placed, or Nova does
+        not say. A service host may have several.
     """
 
     id: str
@@ -63,17 +65,18 @@ class Server:
     metadata: dict = dataclasses.field(default_factory=dict)
     flavor: 'Flavor | None' = None
     locked: bool = False
+    hypervisor: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Move:
-    """A move of a server from one host to another, as Nova keeps it.
+    """Nova's record of the migration of a server from one host to another.
 
-    :ivar id: rises with each move.
-    :ivar kind: Nova's word: live-migration, migration, resize, evacuation.
-    :ivar status: Nova's word, such as queued, running, finished, confirmed, completed, error.
-    :ivar source: the service host that it was on.
-    :ivar target: the service host that it goes to; None where none was found.
+    :ivar id: increases with each migration.
+    :ivar kind: Nova's type: live-migration, migration, resize, evacuation.
+    :ivar status: Nova's status: queued, running, finished, confirmed, completed, error …
+    :ivar source: the service host that the server leaves.
+    :ivar target: the service host that it goes to; None if none was found.
     """
 
     id: int
@@ -84,13 +87,13 @@ class Move:
 
     @property
     def failed(self):
-        """True for one that came to nothing: the server is where it was."""
+        """Return whether the migration failed and left the server on its source."""
         return self.status in ('error', 'failed', 'cancelled')
 
 
 @dataclasses.dataclass(frozen=True)
 class ServerGroup:
-    """Servers that are to be near each other, or apart.
+    """A server group: servers that are placed together, or apart.
 
     :ivar policy: affinity, anti-affinity, soft-affinity or soft-anti-affinity.
     :ivar members: the ids of its servers.
@@ -104,10 +107,10 @@ class ServerGroup:
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What Placement must find for a server on a host.
+    """The resources and traits that a server requires of a host.
 
     :ivar resources: pairs (resource class, units), sorted.
-    :ivar traits: the names of those that the host must have.
+    :ivar traits: names of the required traits.
     """
 
     resources: tuple
@@ -118,7 +121,7 @@ class Shape:
 class Image:
     """An image of a server.
 
-    :ivar status: Glance's word: queued, saving, active, killed …
+    :ivar status: Glance's status: queued, saving, active, killed …
     :ivar owner: the id of a project.
     """
 
@@ -130,7 +133,7 @@ class Image:
 
 @dataclasses.dataclass(frozen=True)
 class Flavor:
-    """How large a server is, and what Nova must observe when it places one.
+    """A flavor: the sizes of a server and its extra specs.
 
     :ivar extra_specs: {key: text}.
     """
@@ -147,9 +150,9 @@ class Flavor:
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
-    """A host aggregate, as it was when it was read.
+    """A host aggregate at the moment when it was read.
 
-    :ivar zone: its availability zone or None.
+    :ivar zone: its availability zone, or None.
     :ivar hosts: service hosts, sorted.
     :ivar metadata: {key: text}, without the zone.
     """
@@ -163,9 +166,9 @@ class Aggregate:
 
 @dataclasses.dataclass(frozen=True)
 class Trust:
-    """What a user delegated to Climate.
+    """A Keystone trust that a user gave to Climate.
 
-    :ivar roles: names; empty where Keystone does not tell them, as in its list.
+    :ivar roles: names of roles; empty if Keystone does not show them, as in its list of trusts.
     """
 
     id: str
@@ -175,5 +178,5 @@ class Trust:
 
 
 def named(aggregates, name):
-    """That one of the Aggregates, or None."""
+    """Return the Aggregate of that name, or None."""
     return next((each for each in aggregates if each.name == name), None)

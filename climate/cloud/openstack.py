@@ -1,33 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real cloud: its services, under the identities that Climate has."""
+"""The real cloud: its services under each identity that Climate uses."""
 import collections
 from concurrent import futures
 import threading
 
 from climate import errors
 from climate.cloud import base
-from climate.cloud import computes
 from climate.cloud import faults
-from climate.cloud import flavors
-from climate.cloud import images
-from climate.cloud import keystone
-from climate.cloud import nova
-from climate.cloud import placement
-from climate.cloud import servers
+from climate.cloud import guard
+from climate.cloud import link
 from climate.cloud import session
 
 _USERS = 256
+_READ_ATTEMPTS = 3
 
 
 class OpenStackCloud(base.Cloud):
-    """The adapters, built once from `conf`; the first login happens at the first use."""
+    """The adapters, connected as `conf` says. Climate logs in at the first call.
 
-    def __init__(self, conf):
+    :param adapters: {name: Adapter class}, keystone among them.
+    """
+
+    def __init__(self, conf, adapters):
+        self.adapters = adapters
         self._conf = conf
-        self._sessions = session.Sessions(conf)
+        with faults.mapped('Keystone'):
+            self._sessions = session.Sessions(conf)
+            # All sessions are created now, so that a wrong option is reported at the start.
+            connected = {name: self._sessions.as_service(name) for name in adapters}
         self._pool = futures.ThreadPoolExecutor(conf.nova.concurrency, 'climate-cloud')
-        self._service = self._services(self._sessions.as_service)
-        # Those used last, newest at the end: {trust id: (session, Services)}.
+        self._kinds = {
+            face: (name, guard.guarded(kind, (*faults.FOREIGN, *adapter.foreign),
+                                       faults.cloud_error, _READ_ATTEMPTS))
+            for name, adapter in adapters.items() for face, kind in adapter.faces.items()}
+        self._service = self._services(connected.get, self._sessions.login_group)
+        # {trust id: (session, Services)}; the most recently used one is last.
         self._users = collections.OrderedDict()
         self._lock = threading.Lock()
 
@@ -38,7 +45,7 @@ class OpenStackCloud(base.Cloud):
         if not trust_id:
             raise errors.TrustDead(service='Keystone', reason='there is no trust.')
         login_session, services = self._user(trust_id)
-        # Here and not later, so that a caller can do without the user.
+        # Log in now, so that a caller can act without the user if the trust is dead.
         with faults.mapped('Keystone', trust_id):
             login_session.get_token()
         return services
@@ -49,19 +56,17 @@ class OpenStackCloud(base.Cloud):
                 login = self._sessions.login_of(trust_id)
                 self._users[trust_id] = (
                     self._sessions.as_user('keystone', login),
-                    self._services(lambda group: self._sessions.as_user(group, login), trust_id))
+                    self._services(lambda group: self._sessions.as_user(group, login),
+                                   trust_id=trust_id))
                 while len(self._users) > _USERS:
                     self._users.popitem(last=False)
             self._users.move_to_end(trust_id)
             return self._users[trust_id]
 
-    def _services(self, session_for, trust_id=None):
-        return base.Services(
-            nova=nova.Nova(self._conf, session_for('nova'), self._pool, trust_id),
-            flavors=flavors.Flavors(self._conf, session_for('nova'), trust_id),
-            placement=placement.Placement(self._conf, session_for('placement'), self._pool,
-                                          trust_id),
-            keystone=keystone.Keystone(self._conf, session_for('keystone'), trust_id),
-            servers=servers.Servers(self._conf, session_for('nova'), trust_id),
-            images=images.Images(self._conf, session_for('glance'), trust_id),
-            computes=computes.Computes(self._conf, session_for('nova'), trust_id))
+    def _services(self, session_for, login_for=lambda group: 'keystone', trust_id=None):
+        """Return the Services of one identity; both callables take the name of an option group."""
+        def make(face):
+            group, kind = self._kinds[face]
+            return kind(link.Link(self._conf, group, session_for(group), self._pool, trust_id,
+                                  login_for(group)))
+        return base.Services(self._kinds, make)

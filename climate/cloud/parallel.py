@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many calls of the cloud at the same time."""
+"""Concurrent calls of the cloud."""
 from concurrent import futures
 import contextvars
 
 
 def each(pool, function, items):
-    """What `function` returns for each item, in the order of `items`.
+    """Call `function` for all items at once; return the results in the order of `items`.
 
-    All calls are finished when this returns or raises; the first error, in the order of `items`,
-    is raised. A single item does not leave the calling thread.
+    This returns, or raises the first error in the order of `items`, when all calls have finished.
+    A single item is handled in the calling thread.
 
     :param pool: a concurrent.futures.Executor; `function` must not wait for it.
     """

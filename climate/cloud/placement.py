@@ -4,7 +4,6 @@ import collections
 import uuid
 
 from keystoneauth1 import exceptions as keystone_errors
-from keystoneauth1 import loading
 
 from climate import errors
 from climate.cloud import base
@@ -13,7 +12,7 @@ from climate.cloud import parallel
 
 _VERSION = '1.29'
 _EMPTY_ATTEMPTS = 5
-# Many reservations may begin on one host at the same moment.
+# Many reservations may start on one host at the same moment.
 _WRITE_ATTEMPTS = 20
 _SLOTS = {'reserved': 0, 'min_unit': 1, 'max_unit': 1, 'step_size': 1, 'allocation_ratio': 1.0}
 _CHANGED_MEANWHILE = 'placement.concurrent_update'
@@ -22,14 +21,11 @@ _CHANGED_MEANWHILE = 'placement.concurrent_update'
 class Placement(base.Placement):
     """Placement under one identity."""
 
-    def __init__(self, conf, session, pool, trust_id=None):
-        self.trust_id = trust_id
-        self._pool = pool
-        self._adapter = loading.load_adapter_from_conf_options(
-            conf, 'placement', session=session, default_microversion=_VERSION,
-            region_name=conf.placement.region_name or conf.region_name)
+    def __init__(self, link):
+        super().__init__(link.trust_id, link.login_group)
+        self._pool = link.pool
+        self._adapter = link.rest(default_microversion=_VERSION)
 
-    @faults.translated
     def ensure_child(self, hypervisor_name, child_name):
         found = self._find(child_name)
         if found is not None:
@@ -39,14 +35,13 @@ class Placement(base.Placement):
         try:
             self._adapter.post('/resource_providers', json=body)
         except keystone_errors.Conflict:
-            # Another manager was faster.
+            # Another manager has created it at the same time.
             found = self._find(child_name)
             if found is None:
                 raise
             return found
         return body['uuid']
 
-    @faults.translated
     def empty_child(self, child_name):
         found = self._find(child_name)
         for attempt in range(1, _EMPTY_ATTEMPTS + 1):
@@ -65,20 +60,17 @@ class Placement(base.Placement):
                 if attempt == _EMPTY_ATTEMPTS:
                     raise
 
-    @faults.translated
     def ensure_class(self, resource_class):
         self._adapter.put(f'/resource_classes/{resource_class}')
 
-    @faults.translated
     def set_slots(self, child_name, resource_class, count):
         found = self._find(child_name)
         if found is None:
             if count:
-                raise errors.HostNotFound(host=child_name)
+                raise errors.ResourceNotFound(pool='host', resource=child_name)
             return
         self._set_inventory(found, resource_class, count)
 
-    @faults.translated
     def delete_class(self, resource_class):
         try:
             self._adapter.get(f'/resource_classes/{resource_class}')
@@ -96,11 +88,11 @@ class Placement(base.Placement):
             if faults.is_login(error):
                 raise
         except keystone_errors.Conflict as error:
-            # A provider whose units are all in use is not among those that were found.
+            # The list of providers omits those whose units are all in use.
             raise errors.StillBusy(service=self.service, reason=str(error)) from error
 
     def _set_inventory(self, provider, resource_class, count):
-        """As `set_slots`, of the provider with that uuid; tried anew when others write too."""
+        """Set the units of a class at the provider with that uuid; retry if others write too."""
         address = f'/resource_providers/{provider}/inventories'
         for attempt in range(1, _WRITE_ATTEMPTS + 1):
             body = self._adapter.get(address).json()
@@ -119,12 +111,10 @@ class Placement(base.Placement):
                 if attempt == _WRITE_ATTEMPTS:
                     raise
 
-    @faults.read
     def classes(self):
         answer = self._adapter.get('/resource_classes')
         return frozenset(each['name'] for each in answer.json()['resource_classes'])
 
-    @faults.read
     def children(self, prefix):
         answer = self._adapter.get('/resource_providers')
         found = [(each['name'], each['uuid']) for each in answer.json()['resource_providers']
@@ -134,7 +124,7 @@ class Placement(base.Placement):
                 if inventory is not None}
 
     def _inventory_of(self, provider):
-        """None for a provider that has just gone."""
+        """Return the inventory of a provider, or None if it has just been deleted."""
         try:
             answer = self._adapter.get(f'/resource_providers/{provider}/inventories')
         except keystone_errors.NotFound as error:
@@ -143,27 +133,22 @@ class Placement(base.Placement):
             return None
         return answer.json()['inventories']
 
-    @faults.read
     def traits(self, hypervisor_name):
         return frozenset(self._of_provider(hypervisor_name, 'traits'))
 
-    @faults.read
     def inventory(self, hypervisor_name):
         return self._of_provider(hypervisor_name, 'inventories')
 
-    @faults.read
     def survey(self, hypervisor_names):
         return self._of_each(hypervisor_names, lambda provider: (
             frozenset(self._read(provider, 'traits')), self._read(provider, 'inventories')))
 
-    @faults.read
     def held(self, hypervisor_names):
         return self._of_each(hypervisor_names, lambda provider: {
             consumer: each['resources']
             for consumer, each in self._read(provider, 'allocations').items()})
 
-    @faults.read
-    def room(self, shapes):
+    def candidates(self, shapes):
         shapes = list(shapes)
         if not shapes:
             return {}
@@ -175,7 +160,7 @@ class Placement(base.Placement):
                 for shape, hosts in zip(shapes, found, strict=True)}
 
     def _candidates(self, shape):
-        """{uuid of a root provider with room for the shape: {resource class: units free}}."""
+        """Return {uuid of a root provider that fits the shape: {resource class: free units}}."""
         required = [f'!{base.Computes.BARRED}', *sorted(shape.traits)]
         answer = self._adapter.get('/allocation_candidates', params={
             'resources': ','.join(f'{name}:{units}' for name, units in shape.resources),
@@ -191,22 +176,23 @@ class Placement(base.Placement):
                              for name, has in provider['resources'].items()})
         return {root: dict(free) for root, free in found.items()}
 
-    def _of_each(self, hypervisor_names, look):
-        """{name: what ``look(uuid)`` said}, of those that have a provider."""
+    def _of_each(self, hypervisor_names, read):
+        """Return {name: the result of ``read(uuid)``} of hypervisors that have a provider."""
         answer = self._adapter.get('/resource_providers')
         known = {each['name']: each['uuid'] for each in answer.json()['resource_providers']}
         names = [name for name in hypervisor_names if name in known]
 
-        def said(name):
+        def read_one(name):
             try:
-                return look(known[name])
+                return read(known[name])
             except keystone_errors.NotFound as error:
                 if faults.is_login(error):
                     raise
-                # It has just gone.
+                # It has just been deleted.
                 return None
-        found = parallel.each(self._pool, said, names)
-        return {name: told for name, told in zip(names, found, strict=True) if told is not None}
+        results = parallel.each(self._pool, read_one, names)
+        return {name: result for name, result in zip(names, results, strict=True)
+                if result is not None}
 
     def _of_provider(self, name, what):
         return self._read(self._provider(name), what)
@@ -217,11 +203,11 @@ class Placement(base.Placement):
     def _provider(self, hypervisor_name):
         found = self._find(hypervisor_name)
         if found is None:
-            raise errors.HostNotFound(host=hypervisor_name)
+            raise errors.ResourceNotFound(pool='host', resource=hypervisor_name)
         return found
 
     def _find(self, name):
-        """The uuid of the provider of exactly that name, or None."""
+        """Return the uuid of the provider of exactly that name, or None."""
         answer = self._adapter.get('/resource_providers', params={'name': name})
         return next((each['uuid'] for each in answer.json()['resource_providers']), None)
 

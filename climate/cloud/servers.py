@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nova's servers, one by one."""
+"""Changes of single servers, as Nova makes them."""
 import contextlib
 import datetime
 
@@ -7,54 +7,48 @@ from novaclient import exceptions as nova_errors
 
 from climate import errors
 from climate.cloud import base
-from climate.cloud import faults
 from climate.cloud import models
 from climate.cloud import nova
 
-# The first one at which a server can be woken on a host of one's choice.
-_WAKE_VERSION = '2.91'
+# The first microversion at which a server can be unshelved to a given host.
+_UNSHELVE_VERSION = '2.91'
 _GONE = ('DELETED', 'SOFT_DELETED')
 _ALIVE = ('ACTIVE', 'PAUSED')
 _MOVES = ('live-migration', 'migration')
 _FAILED = ('error', 'failed')
-# Of an image, in characters.
+# Limit of the name of an image, in characters.
 _LONGEST_NAME = 255
-# The key under which an image of a server keeps what it was made for.
+# The property of an image that names the purpose it was made for.
 IMAGE_KEY = 'climate_key'
 
 
 class Servers(base.Servers):
     """The servers under one identity."""
 
-    def __init__(self, conf, session, trust_id=None):
-        self.trust_id = trust_id
-        self._client = nova.connected(conf, session, nova.VERSION)
-        self._waking = nova.connected(conf, session, _WAKE_VERSION)
+    def __init__(self, link):
+        super().__init__(link.trust_id, link.login_group)
+        self._client = nova.connected(link, nova.VERSION)
+        self._unshelving = nova.connected(link, _UNSHELVE_VERSION)
 
-    @faults.read
     def server(self, server_id):
         return self._find(server_id)
 
-    @faults.read
     def marked(self, project_id, key, text):
-        # Nova does not search by metadata any more.
+        # Nova no longer searches by metadata.
         found = self._client.servers.list(
             search_opts={'all_tenants': 1, 'project_id': project_id}, limit=-1,
             sort_keys=['created_at'], sort_dirs=['asc'])
         servers = [nova.server(each.to_dict()) for each in found]
         return [server for server in servers if server.metadata.get(key) == text]
 
-    @faults.read
     def ids(self):
         return frozenset(each.id for each in self._client.servers.list(
             detailed=False, search_opts={'all_tenants': 1}, limit=-1))
 
-    @faults.read
     def every(self):
         found = self._client.servers.list(search_opts={'all_tenants': 1}, limit=-1)
         return [nova.server(each.to_dict()) for each in found]
 
-    @faults.translated
     def mark(self, server_id, metadata):
         with self._about(server_id):
             known = self._client.servers.get(server_id).metadata
@@ -66,46 +60,39 @@ class Servers(base.Servers):
                 if metadata.get(key, '') is None:
                     self._client.servers.delete_meta(server_id, [key])
 
-    @faults.translated
     def shelve(self, server_id):
         with self._about(server_id):
             self._client.servers.shelve(server_id)
 
-    @faults.translated
     def offload(self, server_id):
         with self._about(server_id):
             self._client.servers.shelve_offload(server_id)
 
-    @faults.translated
     def unshelve(self, server_id, service_host=None):
         with self._about(server_id):
             if service_host is None:
                 self._client.servers.unshelve(server_id)
             else:
-                # Without a zone, for one that the server is pinned to may not have this host.
-                self._waking.servers.unshelve(server_id, availability_zone=None,
-                                              host=service_host)
+                # This unpins the server from its zone, in which the host may not be.
+                self._unshelving.servers.unshelve(server_id, availability_zone=None,
+                                                  host=service_host)
 
-    @faults.translated
     def suspend(self, server_id):
         with self._about(server_id):
             self._client.servers.suspend(server_id)
 
-    @faults.translated
     def unrescue(self, server_id):
         with self._about(server_id):
             self._client.servers.unrescue(server_id)
 
-    @faults.translated
     def stop(self, server_id):
         with self._about(server_id):
             self._client.servers.stop(server_id)
 
-    @faults.translated
     def migrate(self, server_id, service_host=None):
         found = self._find(server_id)
         if found is None:
-            raise errors.ServerNotFound(server_id=server_id)
+            raise errors.TargetGone(kind='server', target_id=server_id)
         with self._about(server_id):
             if found.status in _ALIVE:
                 self._client.servers.live_migrate(
@@ -118,7 +105,6 @@ class Servers(base.Servers):
                 raise errors.StillBusy(service=self.service, reason=(
                     f'server {server_id} cannot be moved while it is {found.status}.'))
 
-    @faults.read
     def last_move(self, server_id):
         found = self._client.migrations.list(instance_uuid=server_id)
         last = max(found, key=lambda each: each.id, default=None)
@@ -126,16 +112,14 @@ class Servers(base.Servers):
             id=last.id, kind=last.migration_type, status=last.status, source=last.source_compute,
             target=last.dest_compute)
 
-    @faults.read
     def failures(self, server_id, change, since):
-        # Nova keeps whole seconds only.
+        # Nova stores whole seconds only.
         since = since.astimezone(datetime.UTC).replace(microsecond=0, tzinfo=None)
         with self._about(server_id):
             failed = (self._failed_moves(server_id) if change == 'migrate'
                       else self._failed_actions(server_id, change))
         return sum(datetime.datetime.fromisoformat(moment) >= since for moment in failed)
 
-    @faults.translated
     def create_image(self, server_id, name, key):
         with self._about(server_id):
             self._client.servers.create_image(server_id, name[:_LONGEST_NAME], {IMAGE_KEY: key})
@@ -149,23 +133,23 @@ class Servers(base.Servers):
 
     @contextlib.contextmanager
     def _about(self, server_id):
-        """Nova's refusals inside are told as what they mean for this server."""
+        """Map Nova's refusals in the block to TargetGone or StillBusy."""
         try:
             yield
         except nova_errors.NotFound as error:
-            raise errors.ServerNotFound(server_id=server_id) from error
+            raise errors.TargetGone(kind='server', target_id=server_id) from error
         except nova_errors.Conflict as error:
             if self._find(server_id) is None:
-                raise errors.ServerNotFound(server_id=server_id) from error
+                raise errors.TargetGone(kind='server', target_id=server_id) from error
             raise errors.StillBusy(service=self.service, reason=str(error)) from error
 
     def _failed_actions(self, server_id, action):
-        """The moments, as Nova writes them, at which those began that failed."""
+        """Return when the failed actions of that name began, as texts in Nova's format."""
         return [each.start_time for each in self._client.instance_action.list(server_id)
                 if each.action == action and each.message == 'Error']
 
     def _failed_moves(self, server_id):
-        """The moments, as Nova writes them, at which those began that failed."""
+        """Return when the failed migrations began, as texts in Nova's format."""
         return [each.created_at
                 for each in self._client.migrations.list(instance_uuid=server_id)
                 if each.migration_type in _MOVES and each.status in _FAILED]

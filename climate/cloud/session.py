@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone sessions: as the service, or on behalf of a trust."""
-import threading
-
+"""Keystone sessions, as Climate itself or on behalf of a trust."""
 from keystoneauth1 import loading
 from keystoneauth1 import session as keystone_session
 import requests
@@ -14,16 +12,16 @@ _CONNECTION_OPTS = {'cafile': 'cacert', 'certfile': 'cert', 'keyfile': 'key',
                     'insecure': 'insecure', 'timeout': 'timeout',
                     'collect_timing': 'collect_timing', 'split_loggers': 'split_loggers',
                     'tls_ciphers': 'tls_ciphers', 'tls_min_version': 'tls_min_version'}
-# A token of a trust has the trust's project; Keystone takes no other scope beside it.
+# A token of a trust has the project of the trust; Keystone refuses any other scope with it.
 _UNSCOPED = dict.fromkeys(('project_id', 'project_name', 'project_domain_id',
                            'project_domain_name', 'domain_id', 'domain_name', 'system_scope'))
 
 
 class Sessions:
-    """Makes the sessions of a process.
+    """The sessions of a process.
 
-    All sessions of one group share their connections and what they learned about versions, and
-    all groups without a login of their own share the one token of [keystone].
+    All sessions of one option group share their connections and the versions they discovered. All
+    groups without a login of their own share the token of [keystone].
     """
 
     def __init__(self, conf):
@@ -37,21 +35,27 @@ class Sessions:
                 'username, password, project_name and the domains.'))
 
     def as_service(self, group):
-        """A session for the service that is configured in `group`, as Climate itself."""
-        login = None if group == 'keystone' else load_login(self._conf, group)
-        return self._session(group, login or self._login)
+        """Return a session for the service of an option group, as Climate itself."""
+        return self._session(group, self._own_login(group) or self._login)
+
+    def login_group(self, group):
+        """Return the name of the option group whose login the service of `group` uses."""
+        return group if self._own_login(group) else 'keystone'
 
     def login_of(self, trust_id):
-        """The login on behalf of a trust, to be shared by the sessions of one user."""
+        """Return the login on behalf of a trust, to be shared by all sessions of that trust."""
         return load_login(self._conf, 'keystone', trust_id=trust_id, **_UNSCOPED)
 
     def as_user(self, group, login):
-        """A session for the service that is configured in `group`, with a login of a user."""
+        """Return a session for the service of an option group, with the login of a user."""
         return self._session(group, login)
+
+    def _own_login(self, group):
+        return None if group == 'keystone' else load_login(self._conf, group)
 
     def _session(self, group, login):
         options = {name: self._option(group, opt) for opt, name in _CONNECTION_OPTS.items()}
-        # 0 is "without limit", which keystoneauth calls None.
+        # 0 means no limit, for which keystoneauth expects None.
         options['timeout'] = options['timeout'] or None
         if group not in self._http:
             self._http[group] = _connections(
@@ -67,23 +71,23 @@ class Sessions:
 
 
 def load_login(conf, group, **overrides):
-    """The login that a group configures, or None where it configures none."""
-    # Once more, now that the file is read: auth_section may name a group without options.
+    """Return the login that an option group configures, or None if it configures none."""
+    # Registered again after the file was read: auth_section may name a group without options.
     loading.register_auth_conf_options(conf, group)
     return loading.load_auth_from_conf_options(conf, group, **overrides)
 
 
 def _connections(most, **options):
-    """Connections of which `most` are used at the same time."""
+    """Return a requests.Session that makes at most `most` calls at once."""
     http = requests.Session()
-    turns = threading.BoundedSemaphore(most)
+    turns = guard.Turns(most)
     for scheme in _SCHEMES:
         http.mount(scheme, _InTurn(turns, pool_maxsize=most, **options))
     return http
 
 
 class _InTurn(keystone_session.TCPKeepAliveAdapter):
-    """Sends a call when it is its turn, so that thousands of due events do not flood a service."""
+    """An HTTP adapter that observes the concurrency limit of its service."""
 
     def __init__(self, turns, **options):
         self._turns = turns
@@ -91,5 +95,4 @@ class _InTurn(keystone_session.TCPKeepAliveAdapter):
 
     def send(self, *args, **kwargs):
         with self._turns:
-            guard.ask()
             return super().send(*args, **kwargs)

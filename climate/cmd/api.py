@@ -8,36 +8,39 @@ import waitress
 from climate import conf as configuration
 from climate.api import app
 
-# Threads that are left to refuse requests, and to answer /healthcheck, when all others are at work.
+# Additional threads that refuse requests and answer /healthcheck while all others are busy.
 _REFUSING = 8
-# Connections for each thread: most of them are kept open by clients that ask nothing just now.
+# Connections for each thread: most of them are idle connections that clients keep open.
 _CONNECTIONS = 8
 
 
 def main():
-    """Serve until SIGTERM or Ctrl-C."""
+    """Run the REST service until SIGTERM or Ctrl-C."""
     conf = configuration.load(sys.argv[1:], 'climate-api')
     log.setup(conf, 'climate')
     serve(app.build(conf), conf)
 
 
 def serve(application, conf):
-    """Serve `application` on [api] host and port, until the process is told to stop."""
+    """Serve `application` on [api] host and port until the process is stopped."""
     listen(application, conf).run()
 
 
 def listen(application, conf):
-    """A server that has taken [api] host and port; it answers once it is run."""
+    """Return a server that listens on [api] host and port; it answers when it is run.
+
+    :raises SystemExit: the address cannot be used.
+    """
     try:
         return waitress.create_server(
             application, host=conf.api.host, port=conf.api.port, ident='climate',
             threads=conf.api.max_requests + _REFUSING, asyncore_use_poll=True,
             connection_limit=_CONNECTIONS * (conf.api.max_requests + _REFUSING),
-            # Whether they are believed is for [oslo_middleware] to say.
+            # [oslo_middleware] decides whether these headers are trusted.
             clear_untrusted_proxy_headers=False,
             max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))
     except OSError as error:
         raise SystemExit(
-            f'{conf.api.host}:{conf.api.port} cannot be listened at: {error.strerror}. Does a '
-            'Climate run there? Choose another port: OS_API__PORT=1235 in the environment, or '
-            '[api] port in a --config-file.') from error
+            f'Climate cannot listen on {conf.api.host}:{conf.api.port}: {error.strerror}. Is '
+            'another Climate running there? Choose another port: OS_API__PORT=1235 in the '
+            'environment, or [api] port in a --config-file.') from error

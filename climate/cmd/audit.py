@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""climate-manager audit: what differs between the accounts and the cloud, as a table."""
+"""climate-manager audit: print the differences between the database and the cloud."""
 import sys
 import time
 
 from climate import cloud as clouds
 from climate.db import engine
 from climate.domain import audit
-from climate.manager import audit as audits
 from climate.manager import core
-from climate.manager import repairs
+from climate.manager.audit import comparison as audits
+from climate.manager.audit import repairs
 from climate.plugins import registry
 
 DRIFT = 2
@@ -17,23 +17,23 @@ _GAP = '  '
 
 
 def run(conf):
-    """Audit the installation that `conf` describes; returns the exit status, 0 or DRIFT.
+    """Audit the installation of `conf`; return the exit status, 0 or DRIFT.
 
     :raises ClimateError: the database or the cloud does not answer.
     """
-    database = engine.connect(conf)
+    database, plugins = engine.connect(conf), registry.Registry(conf)
     try:
-        return examine(core.Core(conf=conf, database=database, cloud=clouds.build(conf),
-                                 registry=registry.Registry(conf), clock=database.now),
-                       conf.fix)
+        return examine(core.Core(conf=conf, database=database,
+                                 cloud=clouds.build(conf, plugins.services), registry=plugins,
+                                 clock=database.now), conf.fix)
     finally:
         database.dispose()
 
 
 def examine(parts, fix, wait=time.sleep):
-    """Print what differs, or with `fix` what became of it; returns the exit status.
+    """Print the differences, or with `fix` the results of their repairs; return the exit status.
 
-    :param wait: called with the seconds between two looks.
+    :param wait: called with the seconds between the two comparisons.
     """
     auditor = audits.Auditor(parts)
     found = _look_twice(auditor, parts.conf.manager.audit_grace_seconds, wait)
@@ -48,9 +48,13 @@ def examine(parts, fix, wait=time.sleep):
 
 
 def table(rows, last):
-    """The rows, pairs (Drift, text of the last column), as text with a summary at its end."""
+    """Return a table as text, with a summary at its end.
+
+    :param rows: pairs (Drift, text of the last column).
+    :param last: the heading of the last column.
+    """
     if not rows:
-        return 'The cloud is as the accounts say.'
+        return 'The cloud and the database agree.'
     lines = [(*_HEAD, last), *((each.kind, each.what, each.problem, text)
                                for each, text in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -60,11 +64,11 @@ def table(rows, last):
 
 
 def _look_twice(auditor, grace_seconds, wait):
-    """The Drifts that were there in two looks, so that nobody was just in the middle of it."""
+    """Return the Drifts that two comparisons find, to leave out changes in progress."""
     found = auditor.look()
     if not found or not grace_seconds:
         return found
-    print(f'{len(found)} found; they are looked at again in {grace_seconds} seconds.',
+    print(f'{len(found)} found; they are checked again in {grace_seconds} seconds.',
           file=sys.stderr, flush=True)
     wait(grace_seconds)
     return audit.in_both(found, auditor.look())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""climate-db: make, upgrade and purge the database."""
+"""climate-db: create, upgrade and purge the database."""
 import datetime
 import sys
 
@@ -24,25 +24,25 @@ def _version(conf, database):
 def _purge(conf, database):
     before = _day(conf.command.before)
     count = migrate.purge(database, before)
-    print(f'{count} leases that ended or were deleted before {before:%Y-%m-%d} UTC are gone.')
+    print(f'Removed {count} leases that ended or were deleted before {before:%Y-%m-%d} UTC.')
 
 
 def _day(text):
     try:
         return datetime.datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=datetime.UTC)
     except ValueError:
-        raise SystemExit(f'--before: "{text}" is no day; write 2030-05-01.') from None
+        raise SystemExit(f'--before: "{text}" is not a date; write 2030-05-01.') from None
 
 
 def _add_commands(subparsers):
-    upgrade = subparsers.add_parser('upgrade', help='Bring the tables up to date.')
+    upgrade = subparsers.add_parser('upgrade', help='Create the tables, or upgrade them.')
     upgrade.add_argument('revision', nargs='?', default='head')
     upgrade.set_defaults(run=_upgrade)
     version = subparsers.add_parser('version', help='Show the revision of the tables.')
     version.set_defaults(run=_version)
-    purge = subparsers.add_parser('purge', help='Remove leases that are long over.')
+    purge = subparsers.add_parser('purge', help='Remove old leases.')
     purge.add_argument('--before', required=True, metavar='YYYY-MM-DD',
-                       help='Leases that ended or were deleted before this day (UTC) go.')
+                       help='Remove leases that ended or were deleted before this day (UTC).')
     purge.set_defaults(run=_purge)
 
 
@@ -53,7 +53,7 @@ def main():
     conf = configuration.load(sys.argv[1:], 'climate-db')
     log.setup(conf, 'climate')
     if conf.command.name is None:
-        raise SystemExit('Say what to do: climate-db upgrade, version or purge (see --help).')
+        raise SystemExit('A command is missing: climate-db upgrade, version or purge (see --help).')
     try:
         conf.command.run(conf, engine.connect(conf))
     except errors.ClimateError as error:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""climate-manager: the daemon that keeps the promises."""
+"""climate-manager: the daemon that carries out the leases."""
 import sys
 
 from climate import backend
 
 
 def main():
-    """Run until SIGTERM or Ctrl-C, or carry out "audit"."""
+    """Run the daemon until SIGTERM or Ctrl-C, or carry out the command "audit"."""
     backend.choose(sys.argv[1:], 'climate-manager')
-    # Only now: what it imports must find the backend chosen.
+    # Imported here, because the concurrency backend must be chosen before its imports.
     from climate.cmd import manager_service
     return manager_service.run(sys.argv[1:])

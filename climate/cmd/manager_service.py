@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The body of climate-manager, imported when the concurrency backend has been chosen."""
+"""The body of climate-manager, imported after the concurrency backend was chosen."""
 from oslo_config import cfg
 from oslo_log import log
 from oslo_service import service as oslo_service
 
+from climate import cloud as clouds
 from climate import conf as configuration
 from climate import errors
 from climate.cmd import audit
@@ -13,18 +14,18 @@ from climate.manager import service
 from climate.plugins import registry
 from climate.strategies import registry as strategies
 
-# A positional word and not a subcommand, which oslo.config would demand always.
+# A positional argument, because oslo.config would make a subcommand mandatory.
 _COMMAND_LINE = (
     cfg.StrOpt('command', positional=True, required=False, choices=[
-        ('audit', 'compare the accounts with the cloud; exit with 2 where they differ')],
-        help='Without one, the daemon runs.'),
+        ('audit', 'compare the database with the cloud; exit with 2 if they differ')],
+        help='What to do. Default: run the daemon.'),
     cfg.BoolOpt('fix', default=False, help='With audit: repair what can be repaired without '
                                            'touching a server.'),
 )
 
 
 class ManagerService(oslo_service.Service):
-    """The manager as oslo.service starts and stops it; nothing runs before the fork."""
+    """The manager as a service of oslo.service; it starts nothing before the fork."""
 
     def __init__(self, conf):
         super().__init__()
@@ -32,33 +33,33 @@ class ManagerService(oslo_service.Service):
         self._manager = None
 
     def start(self):
-        memory.give_back_large()
+        memory.return_large_blocks()
         self._manager = service.Manager(self._conf)
         self._manager.start()
 
     def stop(self, graceful=True):
         if self._manager is not None:
-            # oslo.service ends the process after that time; 0: never.
+            # oslo.service kills the process after this time; 0: never.
             self._manager.stop(self._conf.graceful_shutdown_timeout or float('inf'))
         super().stop()
 
 
 def run(argv):
-    """Run one manager until it is told to stop, or the command that is named.
+    """Run a manager until it is stopped, or the command of `argv`.
 
-    :returns: the exit status: 0, or 2 where an audit found drift.
+    :returns: the exit status: 0, or 2 if an audit found drift.
     """
     conf = _configured(argv)
     if conf.command is not None:
-        # By default oslo.log writes to where the command prints.
+        # By default oslo.log writes to stdout, where the command prints.
         conf.set_default('use_stderr', True)
     log.setup(conf, 'climate')
     try:
         if conf.command == 'audit':
             return audit.run(conf)
-        # Here, because a child that cannot start is forked again without end.
+        # Checked before the fork, because a child that cannot start is forked again for ever.
         service.check(conf)
-    except (errors.ClimateError, metrics.Unusable, registry.Unusable,
+    except (errors.ClimateError, clouds.Unusable, metrics.Unusable, registry.Unusable,
             strategies.Unusable) as error:
         raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
@@ -71,7 +72,7 @@ def _configured(argv):
     try:
         conf = configuration.load(argv, 'climate-manager')
     except SystemExit as error:
-        # argparse ends with 2 for a mistake in the command line, which here means drift.
+        # argparse exits with 2 for a wrong command line, but here 2 means drift.
         raise SystemExit(1 if error.code == 2 else error.code) from error
     if conf.fix and conf.command is None:
         raise SystemExit('climate-manager: --fix belongs to "climate-manager audit".')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the C library does with memory that is free again."""
+"""A setting of the C library for large blocks of memory."""
 import ctypes
 
 # malloc.h of glibc.
@@ -7,14 +7,14 @@ _M_MMAP_THRESHOLD = -3
 _LARGE_BYTES = 128 * 1024
 
 
-def give_back_large():
-    """Let what is larger than 128 KiB go back to the system as soon as it is free.
+def return_large_blocks():
+    """Make malloc return blocks larger than 128 KiB to the system when they are freed.
 
-    Such columns of moments live as long as one search. By itself glibc begins so, but takes the
-    largest that was freed, of up to 32 MiB, for the new limit (mallopt(3), M_MMAP_THRESHOLD); what
-    is smaller stays with the thread that had it, and a manager has many of those.
+    The numpy columns of a search are such blocks. By default glibc raises this threshold to the
+    largest freed block, up to 32 MiB (mallopt(3), M_MMAP_THRESHOLD). Smaller blocks stay with the
+    thread that had them, and a manager has many threads.
 
-    :returns: False where the C library has no such limit.
+    :returns: False if the C library has no such threshold.
     """
     library = ctypes.CDLL(None)
     return hasattr(library, 'mallopt') and bool(library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES))

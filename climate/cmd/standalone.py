@@ -10,6 +10,7 @@ import threading
 
 from oslo_log import log
 
+from climate import cloud as clouds
 from climate import conf as configuration
 from climate import context
 from climate.api import app
@@ -19,13 +20,14 @@ from climate.cmd import memory
 from climate.db import migrate
 from climate.manager import endpoint
 from climate.manager import service
+from climate.plugins import registry
 from climate.rpc import client
 from climate.strategies import registry as strategies
 
 _TOKEN = 'demo:demo:admin,member,reader'
 
 _WELCOME = """\
-Climate listens at {url}: {count} simulated hosts are enrolled. Paste, in another terminal:
+Climate listens on {url}: {count} simulated hosts are enrolled. Try in another terminal:
 
   {bin}climate host list
   {bin}climate lease create first --hosts 2 --require 'vcpus>=16' --duration 1h --wait
@@ -38,9 +40,9 @@ Ctrl-C stops it. Its files are in {state}.
 
 
 def main():
-    """Serve until SIGTERM or Ctrl-C."""
+    """Run API and manager until SIGTERM or Ctrl-C."""
     _stay_on_one_processor()
-    memory.give_back_large()
+    memory.return_large_blocks()
     state = pathlib.Path(os.environ.get('CLIMATE_STATE', '.run')).resolve()
     state.mkdir(parents=True, exist_ok=True)
     conf = _configuration(state)
@@ -49,17 +51,20 @@ def main():
         strategies.check(conf)
     except strategies.Unusable as error:
         raise SystemExit(f'climate-standalone: {error}') from error
-    doors = _Doors()
-    server = api.listen(doors, conf)
-    manager = service.Manager(conf, serve_rpc=False)
+    application = _LateApplication()
+    server = api.listen(application, conf)
+    try:
+        manager = service.Manager(conf, serve_rpc=False)
+    except (clouds.Unusable, registry.Unusable) as error:
+        raise SystemExit(f'climate-standalone: {error}') from error
     migrate.upgrade(manager.core.database)
     manager.start()
     calls = client.ManagerClient(endpoint.InProcess(manager.endpoint))
     count = _enrol_all(manager, calls)
-    doors.application = app.build(conf, calls)
+    application.built = app.build(conf, calls)
     url = f'http://{conf.api.host}:{conf.api.port}/v1'
-    # From here on there is something to clear away.
-    stopped = _told_to_stop()
+    # From here on a signal must remove the note.
+    stopped = _stop_event()
     note = _leave_note(url, state)
     print(_WELCOME.format(url=url, count=count, state=state, bin=_bin()), flush=True)
     threading.Thread(target=server.run, daemon=True).start()
@@ -70,29 +75,30 @@ def main():
 
 
 def _stay_on_one_processor():
-    """Of the threads of one Python no two run at once; to wake each other elsewhere slows them.
+    """Pin the process to one processor.
 
-    With API and manager in one process that was a quarter of its time (contributor/performance).
+    Threads of one Python process do not run at the same time, and waking a thread on another
+    processor cost a quarter of the time of API and manager (contributor/performance).
     """
     # Linux only.
     if hasattr(os, 'sched_setaffinity'):
         os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
 
 
-class _Doors:
-    """An application that is put in place after the port was taken.
+class _LateApplication:
+    """A WSGI application that is built after the port was taken.
 
-    The port comes first: a second standalone must not touch the data of the one that runs.
+    The port is taken first, so that a second standalone does not touch the data of a running one.
     """
 
-    application = None
+    built = None
 
     def __call__(self, environ, start_response):
-        return self.application(environ, start_response)
+        return self.built(environ, start_response)
 
 
 def _configuration(state):
-    """The embedded defaults, which a configuration file or the command line may change."""
+    """Return the configuration; files and the command line may override the built-in defaults."""
     return configuration.load(sys.argv[1:], 'climate-standalone', defaults=[
         (None, 'log_file', f'{state}/climate.log'),
         ('database', 'connection', f'sqlite:///{state}/climate.sqlite'),
@@ -104,7 +110,7 @@ def _configuration(state):
 
 
 def _enrol_all(manager, calls):
-    """Enrol what the simulated cloud has, the first time; returns how many hosts are enrolled."""
+    """Enrol all simulated hosts if none is enrolled yet; return how many are enrolled."""
     admin = context.RequestContext.internal()
     if not calls.list_resources(admin, 'host'):
         for hypervisor in manager.core.cloud.as_service().nova.hypervisors():
@@ -113,16 +119,16 @@ def _enrol_all(manager, calls):
 
 
 def _leave_note(url, state):
-    """Tell the `climate` command where a standalone runs; returns the note's path.
+    """Write a note that tells the `climate` command where to connect to; return its path.
 
-    Where another one has its note, it keeps it, and ours lies with our files.
+    If another standalone has a note already, that one stays and ours is written to `state`.
     """
     path = standalone.path(os.environ)
     other = standalone.find(os.environ)
     if other is not None:
         path = state / 'standalone.json'
-        print(f'Another one runs at {other.url}, and the climate command goes on talking to it. To '
-              f'talk to this one:\n\n  export CLIMATE_STANDALONE_FILE={path}\n')
+        print(f'Another standalone runs at {other.url}, and the climate command connects to that '
+              f'one. To use this one:\n\n  export CLIMATE_STANDALONE_FILE={path}\n')
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({'url': url, 'token': _TOKEN, 'pid': os.getpid()}))
     return path
@@ -133,8 +139,8 @@ def _bin():
     return os.path.join(os.path.relpath(folder), '') if folder else ''
 
 
-def _told_to_stop():
-    """An Event that SIGTERM and Ctrl-C set."""
+def _stop_event():
+    """Return an Event that SIGTERM and Ctrl-C set."""
     stopped = threading.Event()
 
     def stop(_number, _frame):

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""climate-status: is this installation ready for an upgrade, and who lives?"""
+"""climate-status: check the upgrade, list the managers, probe the services of the cloud."""
 import sys
 
 from oslo_config import cfg
 from oslo_log import log
 from oslo_upgradecheck import upgradecheck
 
+from climate import cloud as clouds
 from climate import conf as configuration
 from climate import errors
+from climate.cloud import probes
 from climate.db import engine
 from climate.db import managers
 from climate.db import migrate
@@ -17,7 +19,7 @@ from climate.strategies import registry as strategies
 
 
 class Checks(upgradecheck.UpgradeCommands):
-    """What must hold before the services of this release are started."""
+    """The checks before the services of this release are started."""
 
     def _database(self):
         try:
@@ -37,12 +39,26 @@ class Checks(upgradecheck.UpgradeCommands):
     def _strategies(self):
         return _loaded(lambda: strategies.check(cfg.CONF), strategies.Unusable)
 
+    def _cloud(self):
+        try:
+            found = [each for each in _answers(cfg.CONF) if each.problem is not None]
+        except (registry.Unusable, clouds.Unusable) as error:
+            return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
+        except errors.ClimateError as error:
+            return upgradecheck.Result(upgradecheck.Code.FAILURE, error.message)
+        if not found:
+            return upgradecheck.Result(upgradecheck.Code.SUCCESS)
+        silent = all(each.may_pass for each in found)
+        return upgradecheck.Result(
+            upgradecheck.Code.WARNING if silent else upgradecheck.Code.FAILURE,
+            ' '.join(f'[{each.name}] {each.problem}' for each in found))
+
     _upgrade_checks = (('Database', _database), ('Plugins', _plugins),
-                       ('Strategies', _strategies))
+                       ('Strategies', _strategies), ('Cloud', _cloud))
 
 
 def _loaded(load, unusable):
-    """The Result of loading something that raises `unusable` where it cannot be used."""
+    """Return the Result of a call of `load`; `unusable` is the error class of a failure."""
     try:
         load()
     except unusable as error:
@@ -50,13 +66,36 @@ def _loaded(load, unusable):
     return upgradecheck.Result(upgradecheck.Code.SUCCESS)
 
 
+def _answers(conf):
+    """Probe the services that the enabled plugins use; return the Answers."""
+    return probes.ask(clouds.build(conf, registry.services(registry.load(conf.plugins))))
+
+
+def cloud_of(conf):
+    """Print for each service that the enabled plugins use whether it answers.
+
+    :returns: the exit status: 0, or 1 if one does not answer.
+    """
+    try:
+        found = _answers(conf)
+    except (registry.Unusable, clouds.Unusable) as error:
+        raise SystemExit(f'climate-status: {error}') from error
+    except errors.ClimateError as error:
+        raise SystemExit(f'climate-status: {error.message}') from error
+    width = max(len(each.name) for each in found)
+    for each in found:
+        said = 'answers' if each.problem is None else f'fails: {each.problem}'
+        print(f'{each.name.ljust(width)}  {said}')
+    return 0 if all(each.problem is None for each in found) else 1
+
+
 def managers_of(conf):
-    """Print each manager of this database, by name, with what /v1/services tells of it."""
+    """Print each manager of this database by name, with the fields of /v1/services."""
     try:
         database = engine.connect(conf)
         now = database.now()
         with database.reader() as connection:
-            found = managers.all_of_them(connection)
+            found = managers.every(connection)
     except errors.ClimateError as error:
         raise SystemExit(f'climate-status: [database] connection: {error.message}') from error
     for each in heartbeat.judged(found, now, conf.manager.claim_seconds):
@@ -67,9 +106,10 @@ def managers_of(conf):
 
 
 def main():
-    """Carry out "upgrade check" or "managers"."""
+    """Carry out "upgrade check", "cloud" or "managers"."""
     configuration.register(cfg.CONF)
     log.register_options(cfg.CONF)
-    if sys.argv[1:2] == ['managers']:
-        return managers_of(configuration.load(sys.argv[2:], 'climate-status'))
+    command = {'cloud': cloud_of, 'managers': managers_of}.get(''.join(sys.argv[1:2]))
+    if command is not None:
+        return command(configuration.load(sys.argv[2:], 'climate-status'))
     return upgradecheck.main(cfg.CONF, project='climate', upgrade_command=Checks())

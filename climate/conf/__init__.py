@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every option of Climate, one module a group; `register` adds them all to a `conf`."""
+"""The options of Climate, one module for each group."""
 from oslo_config import cfg
 from oslo_db import options as database
 from oslo_log import log
@@ -20,24 +20,23 @@ MODULES = (base, api, manager, acquire, cloud, keystone, nova, placement, glance
 
 
 def register(conf):
-    """Add the options of every group to `conf` and hand it back."""
+    """Register the options of every group in `conf`; return `conf`."""
     for module in MODULES:
         module.register(conf)
-    # As many connections as a manager has workers stay open: oslo.db would close all but five of
-    # them after each transaction.
+    # A manager needs a connection for each worker, and oslo.db would keep only five open.
     database.set_defaults(conf, connection='sqlite:////var/lib/climate/climate.sqlite',
                           max_pool_size=20)
     return conf
 
 
 def load(argv, program, files=None, defaults=()):
-    """The configuration that the command line and the files name, with logging registered.
+    """Return the configuration of the command line and the files, with logging registered.
 
-    :param files: configuration files to read beside; None: those that oslo.config finds.
-    :param defaults: triples (group, option, value) that take the place of ours.
+    oslo.messaging keeps its tracing and metrics options on the global ``cfg.CONF`` and fails with
+    any other object. So this is the only place that uses it; everything else takes ``conf``.
 
-    oslo.messaging keeps its tracing and metrics options on the global ``cfg.CONF`` and fails on
-    any other; that is why this one place names it. Everything else takes ``conf``.
+    :param files: configuration files to read; None: those that oslo.config finds.
+    :param defaults: triples (group, option, value) that replace default values.
     """
     conf = register(cfg.CONF)
     log.register_options(conf)
@@ -55,18 +54,18 @@ def load(argv, program, files=None, defaults=()):
 
 
 def _read_all(conf):
-    """Read every option once: oslo.config looks at a value when somebody wants it.
+    """Read every option once, because oslo.config checks a value only when it is read.
 
-    :raises cfg.Error: a value is not what its option takes; the message names both.
+    :raises cfg.Error: an option does not accept its value; the message names both.
     """
     for group, options in list_opts():
         section = conf if group == 'DEFAULT' else conf[str(group)]
         for option in options:
-            # Of the login only those are there that its auth_type has.
+            # A login has only the options of its auth_type.
             if option.dest in section:
                 section[option.dest]
 
 
 def list_opts():
-    """[(group, options)] of all groups, for the sample configuration."""
+    """Return [(group, options)] of all groups, for the sample configuration."""
     return [pair for module in MODULES for pair in module.list_opts()]

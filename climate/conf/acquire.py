@@ -4,58 +4,59 @@ import copy
 
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup('acquire', title='How leases get what is not free at once')
+GROUP = cfg.OptGroup('acquire', title='How leases get resources that are not free at once')
 OPTS = [
     cfg.IntOpt('retries', default=5, min=1,
-               help='How often a lease with retries is tried again by the clock, where its '
-                    'request does not say.'),
+               help='Number of timed retries of a lease of the type retries whose request does '
+                    'not set it.'),
     cfg.IntOpt('retries_ceiling', default=100, min=1,
-               help='The most retries that a request may ask for.'),
+               help='Largest number of retries that a request may ask for.'),
     cfg.IntOpt('retry_pause_seconds', default=30, min=1,
-               help='Pause before the first retry, in seconds, where the request does not say. '
-                    'It doubles with each, and is longer by up to a fifth by chance.'),
+               help='Seconds before the first retry if the request does not set it. The pause '
+                    'doubles with each retry; up to a fifth is added at random.'),
     cfg.IntOpt('retry_pause_longest_seconds', default=600, min=1,
-               help='The pause between two retries grows up to this, in seconds; a request may '
-                    'not begin with a longer one.'),
+               help='Longest pause between two retries, in seconds. A request may not ask for a '
+                    'longer first pause.'),
     cfg.IntOpt('best_effort_timeout_seconds', default=1800, min=1,
-               help='How long hosts are cleared for a best-effort lease, in seconds, where its '
-                    'request does not say. Then all is undone.'),
+               help='Seconds after which host clearing for a best-effort lease is given up and '
+                    'undone, if the request does not set it.'),
     cfg.IntOpt('best_effort_ceiling_seconds', default=86400, min=1,
-               help='The longest such time that a request may ask for, in seconds.'),
+               help='Longest timeout of a best-effort lease that a request may ask for, in '
+                    'seconds.'),
     cfg.IntOpt('wait_longest_seconds', default=2592000, min=0,
-               help='How far ahead the not_after of a waiting request may lie, in seconds. '
-                    '0: as far as it likes.'),
+               help='How far in the future the not_after of a waiting request may be, in seconds. '
+                    '0: without limit.'),
     cfg.IntOpt('wait_look_seconds', default=60, min=1,
-               help='How often a waiting request is tried by the clock, in seconds: besides '
-                    'whenever somebody gives something back.'),
+               help='Seconds between two tries of a waiting request. It is also tried whenever '
+                    'resources are released.'),
     cfg.FloatOpt('hold_back_share', default=0.5, min=0, max=1,
-                 help='The part, rounded up, of what is free that is held back for the first '
-                      'request in line while it does not fit, each time that something was given '
-                      'back, so that smaller ones do not starve it. It keeps what was held back '
-                      'for it before; time alone adds nothing. 0: nothing is held back.'),
+                 help='Share of the free resources, rounded up, that is held back for the first '
+                      'request of the wait queue while it does not fit, so that smaller requests '
+                      'do not starve it. The share is taken each time that resources are released, '
+                      'and added to what is held back already. 0: nothing is held back.'),
     cfg.StrOpt('migration_strategy', default='fewest-instances',
-               help='Which hosts are cleared first for a best-effort lease, where its request '
-                    'does not say: an entry point of climate.acquire.strategies.'),
+               help='Strategy that decides which hosts are cleared for a best-effort lease, if the '
+                    'request does not name one: an entry point of climate.acquire.strategies.'),
     cfg.StrOpt('lent_aggregate', default='',
-               help='The aggregate whose hosts may be cleared for best-effort leases, beside '
-                    'those that are enrolled. They stay in it, and go back to ordinary use when '
-                    'the lease is over. Empty: no hosts are lent.'),
+               help='Name of an aggregate whose hosts may be cleared for best-effort leases, in '
+                    'addition to enrolled hosts. They stay in the aggregate and return to ordinary '
+                    'use when the lease is over. Empty: no hosts are lent.'),
     cfg.IntOpt('parallel_moves', default=4, min=1,
-               help='How many instances one best-effort lease moves at the same time.'),
+               help='Number of instances that one best-effort lease migrates at the same time.'),
     cfg.BoolOpt('move_stopped', default=True,
-                help='Whether stopped instances are moved too, by cold migration.'),
+                help='Whether stopped instances are migrated too, by cold migration.'),
     cfg.FloatOpt('weight_instances', default=1, min=0,
-                 help='What one instance more to move costs, for the strategy "cheapest".'),
+                 help='Cost of each instance to migrate, for the strategy "cheapest".'),
     cfg.FloatOpt('weight_memory_gb', default=0.25, min=0,
-                 help='What each GB of memory that must be copied costs, for "cheapest".'),
+                 help='Cost of each GB of memory to copy, for the strategy "cheapest".'),
     cfg.FloatOpt('weight_running', default=1, min=0,
-                 help='What it costs besides that an instance to move is running, for '
+                 help='Additional cost of each running instance to migrate, for the strategy '
                       '"cheapest".'),
 ]
 
 
 def register(conf):
-    # A copy: oslo.config keeps what was set in the group itself.
+    # A copy, because oslo.config stores values in the group object.
     conf.register_group(copy.deepcopy(GROUP))
     conf.register_opts(OPTS, group=GROUP)
 

@@ -10,33 +10,35 @@ OPTS = [
                        help='Address on which climate-api listens.'),
     cfg.PortOpt('port', default=1234, help='Port on which climate-api listens.'),
     cfg.IntOpt('max_requests', default=128, min=1,
-               help='Requests that one process works on at the same time; most of that time they '
-                    'wait for a manager. One beyond them is answered 503 with Retry-After.'),
+               help='Number of requests that one process handles at the same time; most of that '
+                    'time they wait for a manager. Further requests are answered with 503 and '
+                    'Retry-After.'),
     cfg.StrOpt('auth_strategy', default='keystone', choices=['keystone', 'http_basic', 'noauth'],
-               help='How callers prove who they are. keystone: tokens. http_basic: a password '
-                    'file. noauth: the token is believed, "user:project:role,role"; for '
-                    'development only.'),
+               help='How callers are authenticated. keystone: by a token. http_basic: by a '
+                    'password file. noauth: not at all; the token is "user:project:role,role". '
+                    'Use noauth for development only.'),
     cfg.StrOpt('http_basic_file', default='/etc/climate/htpasswd',
-               help='The password file of http_basic, lines "user:bcrypt hash". Each user is an '
-                    'admin of a project that has the user\'s name.'),
+               help='Password file of http_basic, with lines "user:bcrypt hash". Each user is an '
+                    'admin of the project that has the user\'s name.'),
     cfg.IntOpt('max_body_bytes', default=1024 * 1024, min=1024,
-               help='Largest body of a request, in bytes; a larger one is answered 413.'),
+               help='Largest body of a request, in bytes. A larger one is answered with 413.'),
     cfg.IntOpt('max_limit', default=1000, min=1,
-               help='Most items in one page of a list, from REST 1.1 on.'),
+               help='Largest number of items in one page of a list, from REST 1.1 on.'),
     cfg.FloatOpt('delete_wait_seconds', default=30, min=0,
-                 help='How long DELETE of a running lease waits for the teardown before it '
-                      'answers 204, in seconds. 0: it answers at once, and the lease shows '
-                      'DELETING until all is given back.'),
+                 help='Seconds that DELETE of a running lease waits for its resources to be '
+                      'released before it answers 204. 0: it answers at once. The lease shows '
+                      'DELETING until all resources are released.'),
     cfg.IntOpt('offer_seconds', default=120, min=0, max=86400,
-               help='How long what is offered to a project that asks what is available is held for '
-                    'it, in seconds. Until then nobody else gets it. 0: offers are not held.'),
+               help='Seconds for which the resources of an offer are held for the project that '
+                    'asked what is available. No other project gets them until then. 0: offers '
+                    'are not held.'),
     cfg.IntOpt('offers_per_project', default=10, min=0, max=1000,
-               help='How many offers a project may hold at a time. 0: offers are not held.'),
+               help='Number of offers that a project may hold at a time. 0: offers are not held.'),
 ]
 
 
 def register(conf):
-    # A copy: oslo.config keeps what was set in the group itself.
+    # A copy, because oslo.config stores values in the group object.
     conf.register_group(copy.deepcopy(GROUP))
     conf.register_opts(OPTS, group=GROUP)
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[DEFAULT]: what the API and the manager both need to know."""
+"""[DEFAULT]: the options that the API and the manager share."""
 from oslo_config import cfg
 
 OPTS = [
     cfg.StrOpt('region_name', default='RegionOne',
-               help='The one region that this Climate serves. The criterion $region is compared '
-                    'with it, and the services of the cloud are looked up there.'),
+               help='The region that this Climate serves. The endpoints of the cloud are looked '
+                    'up there, and the criterion $region is compared with it.'),
     cfg.StrOpt('rpc_topic', default='climate.manager',
-               help='Topic on which the API reaches the managers.'),
+               help='Topic of the RPC calls from the API to the managers.'),
     cfg.ListOpt('plugins', default=['physical:host', 'virtual:instance', 'flavor:instance'],
-                help='Resource types that can be leased. A type that is not installed, or that '
-                     'fails to load, stops the daemon with its name.'),
+                help='Resource types that can be leased. If one is not installed or does not '
+                     'load, the daemon names it and stops.'),
 ]
 
 

@@ -1,44 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[nova]: how Nova is reached, the names Climate gives to things there."""
+"""[nova]: the connection to Nova, and the names that Climate uses in Nova."""
 from oslo_config import cfg
 
-from climate.conf import keystone
+from climate.conf import client
 
-GROUP = cfg.OptGroup('nova', title='Nova', help=(
-    'Where no login is set here (auth_type, auth_section), that of [keystone] is used; a '
-    'connection option that is not set here is taken from [keystone] too.'))
-OPTS = [
+OPTS = (
     cfg.StrOpt('aggregate_freepool', default='freepool',
-               help='Name of the aggregate that holds the enrolled hosts nobody has leased. The '
+               help='Name of the aggregate that holds enrolled hosts which are not leased. The '
                     'scheduler filter needs the same name in nova.conf.'),
     cfg.StrOpt('aggregate_owner_key', default='climate:owner',
                help='Metadata key under which the aggregate of a reservation names the project '
                     'that may use it. The scheduler filter needs the same key in nova.conf.'),
     cfg.StrOpt('availability_zone_prefix', default='climate_',
-               help='The availability zone of a reservation is this and the id of the '
-                    'reservation. The scheduler filter needs the same prefix in nova.conf.'),
+               help='Prefix of the availability zone of a reservation; the id of the reservation '
+                    'follows. The scheduler filter needs the same prefix in nova.conf.'),
     cfg.StrOpt('image_prefix', default='reserved_',
-               help='The name of an image made before the end of a lease is this and the name '
-                    'of the server. Empty: the name of the server.'),
+               help='Prefix of the name of an image that is made before the end of a lease; the '
+                    'name of the server follows. Empty: no prefix.'),
     cfg.BoolOpt('notifications', default=False,
-                help='Whether to listen to the notifications of Nova, which must be on there in '
-                     'the versioned format. Then the lease of a server that its user deletes ends '
-                     'at once, not at the next look at all leased servers.'),
+                help='Whether to listen to the notifications of Nova, which Nova must send in the '
+                     'versioned format. If so, the lease of a server that its user deletes ends '
+                     'at once. If not, it ends at the next check of all leased servers.'),
     cfg.ListOpt('notification_topics', default=['versioned_notifications'],
-                help='Topics of those notifications, as [notifications] '
+                help='Topics of the notifications of Nova. Must equal [notifications] '
                      'versioned_notifications_topics in nova.conf.'),
     cfg.StrOpt('notification_exchange', default='nova',
-               help='Exchange of those notifications, as control_exchange in nova.conf.'),
+               help='Exchange of the notifications of Nova. Must equal control_exchange in '
+                    'nova.conf.'),
     cfg.StrOpt('notification_transport_url', secret=True, default='',
-               help='Bus of those notifications. Empty: that of Climate\'s own notifications.'),
-]
-_CONNECTION, _ENDPOINT = keystone.client_opts('compute')
+               help='Transport URL of the notifications of Nova. Empty: that of Climate\'s own '
+                    'notifications.'),
+)
+CLIENT = client.Client('nova', 'Nova', 'compute', OPTS)
 
-
-def register(conf):
-    keystone.register_client(conf, GROUP, _CONNECTION, _ENDPOINT)
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, [*OPTS, *_CONNECTION, *_ENDPOINT, *keystone.login_opts()])]
+register = CLIENT.register
+list_opts = CLIENT.list_opts

@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[placement]: how Placement is reached, the names Climate gives to things there."""
+"""[placement]: the connection to Placement, and the names that Climate uses in Placement."""
 from oslo_config import cfg
 
-from climate.conf import keystone
+from climate.conf import client
 
-GROUP = cfg.OptGroup('placement', title='Placement', help=(
-    'Where no login is set here (auth_type, auth_section), that of [keystone] is used; a '
-    'connection option that is not set here is taken from [keystone] too.'))
-OPTS = [
+OPTS = (
     cfg.StrOpt('provider_prefix', default='climate_',
-               help='The resource provider of an enrolled host that holds its reservations is '
-                    'called this and the name of the hypervisor; it is a child of the provider '
-                    'of the hypervisor.'),
-]
-_CONNECTION, _ENDPOINT = keystone.client_opts('placement')
+               help='Prefix of the name of the resource provider that holds the reservations of '
+                    'an enrolled host; the name of the hypervisor follows. The provider is a '
+                    'child of that of the hypervisor.'),
+)
+CLIENT = client.Client('placement', 'Placement', 'placement', OPTS)
 
-
-def register(conf):
-    keystone.register_client(conf, GROUP, _CONNECTION, _ENDPOINT)
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, [*OPTS, *_CONNECTION, *_ENDPOINT, *keystone.login_opts()])]
+register = CLIENT.register
+list_opts = CLIENT.list_opts

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The accounts: every statement that is made, and nothing else.
+"""The database layer: every SQL statement of Climate.
 
-A transaction that locks rows of several kinds locks them in this order, so that no two wait for
-each other:
+A transaction that locks rows of several tables locks them in this order, to avoid deadlocks:
 
 1. resources, in the order of their ids;
-2. offers, in the order of their ids; whoever has locked an offer may write its promises;
-3. leases, in the order of their ids; whoever has locked a lease may write its reservations, their
-   promises, and the events and the acquisition that are its own;
-4. the line (``acquisitions.lock_line``), where others that wait are woken, that is where events and
-   acquisitions of other leases are written, and where the lease itself waits no more;
+2. offers, in the order of their ids. The lock of an offer covers its allocations.
+3. leases, in the order of their ids. The lock of a lease covers its reservations, their
+   allocations, and its own events and acquisition.
+4. the wait queue (``acquisitions.lock_queue``), before the events and acquisitions of other leases
+   are written to wake the queue, and before the lease itself leaves the queue;
 5. events;
-6. acquisitions. Whoever has locked the line may write them before events.
+6. acquisitions. A transaction that has locked the wait queue may write them before events.
 
-What is only added (history, notifications) comes wherever it fits. Where a database breaks a
-deadlock all the same, the transaction is a lost race, and is repeated by whoever opened it.
+``early_creations`` are locked last: a transaction that has one waits for no other lock.
+
+Rows that are only added (history, notifications) may be written at any time. If a database breaks a
+deadlock anyway, the transaction raises LostRace, and the caller that opened it repeats it.
 """

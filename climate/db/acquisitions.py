@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from climate.db import tables
 from climate.domain import acquire
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -18,25 +18,25 @@ LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 _COLUMNS = tuple(ACQUISITIONS.c[field.name] for field in dataclasses.fields(records.Acquisition))
 
-#: What a lease may wait for: its turn in the line, or the start that it was promised.
-LINE = 'line'
+#: What a lease may wait for: its turn in the wait queue, or the start that it was promised.
+QUEUE = 'queue'
 HEALING = 'healing'
 # Whoever was claimed just before another manager woke those that heal sees them all the same.
 _SAME_MOMENT = datetime.timedelta(seconds=1)
-_IN_LINE = ACQUISITIONS.c.waits_for == LINE
-_LINE = sa.select(tables.LINE.c.id).with_for_update()
+_QUEUED = ACQUISITIONS.c.waits_for == QUEUE
+_LOCK_QUEUE = sa.select(tables.WAIT_QUEUE.c.id).with_for_update()
 _ANY_WAITING = (sa.select(ACQUISITIONS.c.lease_id)
-                .where(sa.or_(_IN_LINE, ACQUISITIONS.c.waits_for == HEALING)).limit(1))
+                .where(sa.or_(_QUEUED, ACQUISITIONS.c.waits_for == HEALING)).limit(1))
 
 
 def add(connection, lease):
-    """Write the Acquisition of a new lease; one that is being acquired stands in line, or not."""
+    """Write the Acquisition of a new lease, and queue the lease if it has to wait."""
     acquisition = lease.acquisition
     stands = lease.state == lifecycle.ACQUIRING and acquisition.type in acquire.QUEUED
     values = {column.name: getattr(acquisition, column.name) for column in _COLUMNS}
     values['notify_at'] = [each.isoformat() for each in acquisition.notify_at]
     connection.execute(sa.insert(ACQUISITIONS).values(
-        waits_for=LINE if stands else None, **values))
+        waits_for=QUEUE if stands else None, **values))
 
 
 def of_leases(connection, lease_ids):
@@ -53,9 +53,9 @@ def get(connection, lease_id):
     return of_leases(connection, [lease_id])[lease_id]
 
 
-def lock_line(connection):
-    """Let nobody else change the line, or wake anybody, until the transaction ends."""
-    connection.execute(_LINE).all()
+def lock_queue(connection):
+    """Let nobody else change the queue, or wake anybody, until the transaction ends."""
+    connection.execute(_LOCK_QUEUE).all()
 
 
 def change(connection, lease_id, now, **values):
@@ -85,24 +85,24 @@ def somebody_waits(connection):
 
 
 def first(connection, leaving=None):
-    """The id of the lease that is first in line, or None.
+    """The id of the lease that is first in the queue, or None.
 
     :param leaving: the id of a lease that does not count.
     """
-    line = _line() if leaving is None else _line().where(ACQUISITIONS.c.lease_id != leaving)
-    return connection.execute(line.limit(1)).scalar()
+    queue = _queue() if leaving is None else _queue().where(ACQUISITIONS.c.lease_id != leaving)
+    return connection.execute(queue.limit(1)).scalar()
 
 
 def next_after(connection, acquisition):
-    """The id of the lease next in line behind an Acquisition, or None."""
-    return connection.execute(_line().where(_behind(acquisition)).limit(1)).scalar()
+    """The id of the lease that follows in the queue after an Acquisition, or None."""
+    return connection.execute(_queue().where(_behind(acquisition)).limit(1)).scalar()
 
 
 def is_due_before(connection, acquisition, now):
-    """True where a lease in line before an Acquisition is to be tried, or is being tried."""
-    is_due = sa.or_(ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard, _is_due(agenda.ACQUIRE, now))
+    """True where a lease in the queue before an Acquisition is to be tried, or is being tried."""
+    is_due = sa.or_(ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard, _is_due(event_kinds.ACQUIRE, now))
     return connection.execute(
-        _line().where(_before(acquisition), is_due).limit(1)).first() is not None
+        _queue().where(_before(acquisition), is_due).limit(1)).first() is not None
 
 
 def is_healing_due(connection, now):
@@ -113,38 +113,38 @@ def is_healing_due(connection, now):
     return connection.execute(
         sa.select(ACQUISITIONS.c.lease_id)
         .where(ACQUISITIONS.c.waits_for == HEALING,
-               _is_due(agenda.HEAL, now + _SAME_MOMENT, EVENTS.c.waits == 0))
+               _is_due(event_kinds.HEAL, now + _SAME_MOMENT, EVENTS.c.waits == 0))
         .limit(1)).first() is not None
 
 
 def wake(connection, lease_id, now):
-    """Let a lease in line be tried at once; one that is being tried, after that.
+    """Let a queued lease be tried at once; one that is being tried, after that.
 
-    The caller has locked the line.
+    The caller has locked the queue.
     """
-    _hurry(connection, now, agenda.ACQUIRE, ACQUISITIONS.c.lease_id == lease_id, _IN_LINE)
-    connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease_id, _IN_LINE)
+    _hurry(connection, now, event_kinds.ACQUIRE, ACQUISITIONS.c.lease_id == lease_id, _QUEUED)
+    connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease_id, _QUEUED)
                        .values(wakes=ACQUISITIONS.c.wakes + 1, updated_at=now))
 
 
 def wake_healing(connection, now):
-    """Let the start of those that wait for it be tried at once. The caller has locked the line."""
-    _hurry(connection, now, agenda.HEAL, ACQUISITIONS.c.waits_for == HEALING)
+    """Let the start of those that wait for it be tried at once. The caller has locked the queue."""
+    _hurry(connection, now, event_kinds.HEAL, ACQUISITIONS.c.waits_for == HEALING)
 
 
 def holders(connection, lease_id):
-    """The ids of all other leases in line that hold something back."""
+    """The ids of all other queued leases that hold something back."""
     return list(connection.execute(
         sa.select(ACQUISITIONS.c.lease_id).distinct()
         .join_from(ACQUISITIONS, RESERVATIONS,
                    RESERVATIONS.c.lease_id == ACQUISITIONS.c.lease_id)
         .join(ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
-        .where(_IN_LINE, ACQUISITIONS.c.lease_id != lease_id,
+        .where(_QUEUED, ACQUISITIONS.c.lease_id != lease_id,
                ALLOCATIONS.c.released_at.is_(None))).scalars())
 
 
 def take_back(connection, lease_ids):
-    """Forget what leases hold back, those of them that are in line yet."""
+    """Forget what leases hold back, those of them that are still queued."""
     # Locked first: what one of them was just given for good must stay.
     connection.execute(sa.select(LEASES.c.id).where(LEASES.c.id.in_(sorted(lease_ids)))
                        .order_by(LEASES.c.id).with_for_update()).all()
@@ -152,15 +152,15 @@ def take_back(connection, lease_ids):
         sa.select(ALLOCATIONS.c.id)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
         .join(ACQUISITIONS, ACQUISITIONS.c.lease_id == RESERVATIONS.c.lease_id)
-        .where(ACQUISITIONS.c.lease_id.in_(sorted(lease_ids)), _IN_LINE)
+        .where(ACQUISITIONS.c.lease_id.in_(sorted(lease_ids)), _QUEUED)
         .order_by(ALLOCATIONS.c.id)).scalars())
     if held:
         connection.execute(sa.delete(ALLOCATIONS).where(ALLOCATIONS.c.id.in_(held)))
 
 
-def _line():
-    """The ids of the leases in line, in their order."""
-    return sa.select(ACQUISITIONS.c.lease_id).where(_IN_LINE).order_by(
+def _queue():
+    """The ids of the queued leases, in their order."""
+    return sa.select(ACQUISITIONS.c.lease_id).where(_QUEUED).order_by(
         ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id)
 
 

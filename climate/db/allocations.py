@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations in the database: which resource is promised to which reservation, and when."""
+"""Allocations in the database: which reservation has which resource, and when."""
 import collections
 import json
 
@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from climate.db import among
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import lifecycle
@@ -17,15 +17,15 @@ ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
-# What a running reservation has lost ended at that moment, and is cleaned as any other; what it was
-# to have later is void.
+# An allocation that a running reservation lost ended at that moment, and its resource is cleaned as
+# usual. One that was released before it began is void.
 _COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
                  ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
 
-# Of an event that is not over, or was given up.
+# The statuses of events that are not done, or that were given up.
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ERROR)
 
-# The statements of each lease's life are built once: building one costs more than asking it.
+# Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(ALLOCATIONS)
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 IGNORING = ALLOCATIONS.c.reservation_id.not_in(sa.bindparam('ignoring'))
@@ -36,10 +36,11 @@ RESERVABLE = sa.and_(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reser
 
 
 def add(connection, allocations):
-    """Write new promises."""
+    """Insert allocations."""
     rows = [{'reservation_id': given.reservation_id, 'resource_id': given.resource_id,
              'start': given.start, 'end': given.end, 'whole': given.whole,
-             'amount': dict(given.amount), 'copies': given.copies} for given in allocations]
+             'amount': dict(given.amount), 'copies': given.copies, 'need': given.need}
+            for given in allocations]
     if rows:
         connection.execute(_ADD, rows)
 
@@ -50,7 +51,7 @@ _OF_RESERVATIONS = among.Among(
 
 
 def of_reservations(connection, reservation_ids):
-    """The promises to reservations that were not given back, by resource."""
+    """Return the allocations of reservations that are not released, by resource."""
     rows = _OF_RESERVATIONS.execute(connection, list(reservation_ids))
     return [_record(row) for row in rows]
 
@@ -62,9 +63,9 @@ _RESERVABLE = (
 
 
 def reservable_resources(connection, pool):
-    """All resources of a pool that are in order, whoever has them: {id: Resource}."""
+    """Return all reservable resources of a pool, free or not, as {id: Resource}."""
     rows = connection.execute(_RESERVABLE, {'pool': pool}).all()
-    # Most are alike, so each text is read once.
+    # Most capacities are equal, so each distinct text is parsed once.
     capacities = {text: json.loads(text) for text in {row[2] for row in rows}}
     return {key: records.Resource(key, pool, name, capacities[text], held_by=held_by,
                                   lent_to=lent_to)
@@ -80,9 +81,11 @@ _BOOKINGS_BETWEEN = _BOOKINGS.where(TOUCHES)
 
 
 def bookings(connection, resource_ids, span, ignoring=()):
-    """What others have of resources during `span`: {id: [(Interval, amount or fit.WHOLE)]}.
+    """Return what is booked of resources during `span`.
 
-    An amount that is promised n times stands there n times.
+    :param ignoring: ids of reservations whose allocations do not count.
+    :returns: {resource id: [(Interval, amount or fit.WHOLE)]}; an allocation of n copies is listed
+        n times.
     """
     asked = {'ids': list(resource_ids), 'start': span.start, 'ignoring': list(ignoring)}
     if span.end is None:
@@ -97,22 +100,22 @@ def bookings(connection, resource_ids, span, ignoring=()):
 
 
 def next_cleaned(connection, now, cleaning):
-    """When the next resource has been cleaned that somebody had, or None; after `now`.
+    """Return the next moment after `now` at which a resource has been cleaned, or None.
 
-    :param cleaning: how long that takes from the end of a promise.
+    :param cleaning: how long cleaning takes from the end of an allocation.
     """
     end = connection.execute(sa.select(sa.func.min(ALLOCATIONS.c.end)).where(
         _COUNTS, ALLOCATIONS.c.end > now - cleaning, ALLOCATIONS.c.end <= now)).scalar()
     return None if end is None else end + cleaning
 
 
-# By their status and when they are due, for which there is an index, these are few; but after an
-# outage they are thousands, so nobody names their leases.
+# The index on status and due_at finds these events. After an outage there may be thousands, so
+# their leases are joined and not listed.
 _CHANGING = sa.and_(
     EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= sa.bindparam('latest'), EVENTS.c.at <= _NOW,
-    EVENTS.c.kind.in_((agenda.END, agenda.UPDATE, agenda.DELETE)))
+    EVENTS.c.kind.in_((event_kinds.END, event_kinds.UPDATE, event_kinds.DELETE)))
 _IS_CHANGING = sa.select(EVENTS.c.id).where(_CHANGING).limit(1)
-# Nobody names the resources, which may be many.
+# This does not list the resources, of which there may be many.
 _OVERDUE = (
     sa.select(ALLOCATIONS.c.id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id,
               ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
@@ -120,30 +123,29 @@ _OVERDUE = (
     .join(ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
     .where(_CHANGING, RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
            ALLOCATIONS.c.whole.is_(False),
-           sa.or_(sa.and_(EVENTS.c.kind != agenda.UPDATE, ALLOCATIONS.c.released_at.is_(None),
+           sa.or_(sa.and_(EVENTS.c.kind != event_kinds.UPDATE, ALLOCATIONS.c.released_at.is_(None),
                           ALLOCATIONS.c.end <= _NOW),
-                  sa.and_(EVENTS.c.kind != agenda.END, ALLOCATIONS.c.released_at.is_not(None),
+                  sa.and_(EVENTS.c.kind != event_kinds.END, ALLOCATIONS.c.released_at.is_not(None),
                           ALLOCATIONS.c.start <= _NOW)))
     .order_by(ALLOCATIONS.c.id))
 
 
 def overdue(connection, now, latest, resource_ids=None, ignoring=()):
-    """What reservations have of shared resources although it is theirs no more.
+    """Return the overdue allocations of shared resources: ended ones that may still be in use.
 
-    Their lease is being ended, or became smaller, or that was given up: their servers may be there
-    yet.
+    Their lease is being ended or reduced, or that was given up, so their servers may still exist.
 
-    :param latest: the moment until when what failed is tried again, at the latest.
-    :param resource_ids: of which resources; None: of all.
-    :param ignoring: ids of reservations whose own do not count.
-    :returns: {resource id: [(reservation id, amount)]}; an amount that is promised n times stands
-        there n times.
+    :param latest: the latest moment until which a failed event is retried.
+    :param resource_ids: only those of these resources; None: of all.
+    :param ignoring: ids of reservations whose allocations do not count.
+    :returns: {resource id: [(reservation id, amount)]}; an allocation of n copies is listed n
+        times.
     """
     found = collections.defaultdict(list)
     asked = {'now': now, 'latest': latest}
     if connection.execute(_IS_CHANGING, asked).first() is None:
         return found
-    # A lease may be ended and deleted at once, and what it has is told for each.
+    # A lease that is both ended and deleted yields a row for each event; the id makes them one.
     overdue_ones = {row.id: row for row in connection.execute(_OVERDUE, asked)}
     for row in overdue_ones.values():
         if row.reservation_id not in ignoring and (
@@ -152,24 +154,28 @@ def overdue(connection, now, latest, resource_ids=None, ignoring=()):
     return found
 
 
-def change(connection, reservation_ids, resource_ids, **values):
-    """Write `values` to the promises of some resources to reservations."""
+def change(connection, reservation_ids, resource_ids, need=None, **values):
+    """Update the allocations of some resources to reservations with `values`.
+
+    :param need: only those that serve the need with this key; None: all.
+    """
     connection.execute(
         sa.update(ALLOCATIONS)
         .where(ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
                ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
-               ALLOCATIONS.c.released_at.is_(None))
+               ALLOCATIONS.c.released_at.is_(None), *_serving(need))
         .values(**values))
 
 
-def cut(connection, reservation_ids, now, resource_ids=None):
-    """Give promises back at `now`: those that run end then, those to come are void.
+def cut(connection, reservation_ids, now, resource_ids=None, need=None):
+    """Release allocations at `now`: running ones end then, future ones become void.
 
-    :param resource_ids: only the promises of these resources; None: of all. Resources that are
-        named are taken out of a running reservation, so their promise is marked as given back.
+    :param resource_ids: only those of these resources; None: of all. Named resources are removed
+        from a running reservation, so their allocations are marked as released.
+    :param need: only those that serve the need with this key; None: all.
     """
     mine = [ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
-            ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now]
+            ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now, *_serving(need)]
     if resource_ids is not None:
         mine.append(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
     connection.execute(sa.update(ALLOCATIONS).where(*mine, ALLOCATIONS.c.start >= now)
@@ -180,7 +186,7 @@ def cut(connection, reservation_ids, now, resource_ids=None):
 
 
 def delete(connection, reservation_ids, resource_ids=None):
-    """Forget promises to reservations (of some resources), before others take their place."""
+    """Delete the allocations of reservations, of all or of some resources, to replace them."""
     statement = sa.delete(ALLOCATIONS).where(
         ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
         ALLOCATIONS.c.released_at.is_(None))
@@ -189,10 +195,24 @@ def delete(connection, reservation_ids, resource_ids=None):
     connection.execute(statement)
 
 
-def listing(connection, pool, now, resource_ids=None, lease_id=None, reservation_id=None):
-    """The promises of a pool's resources, for whoever asks who has what, by resource and start.
+def taken_out(connection, reservation_ids):
+    """Return the allocations that running reservations lost to a change, by resource.
 
-    Those that have not ended at `now`; of a lease or reservation that is named, all.
+    Until the change is carried out in the cloud, the reservation may still use the resources.
+    """
+    rows = connection.execute(
+        sa.select(ALLOCATIONS)
+        .where(ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
+               ALLOCATIONS.c.released_at.is_not(None),
+               ALLOCATIONS.c.start <= ALLOCATIONS.c.released_at)
+        .order_by(ALLOCATIONS.c.resource_id))
+    return [_record(row) for row in rows]
+
+
+def listing(connection, pool, now, resource_ids=None, lease_id=None, reservation_id=None):
+    """Return the allocations of a pool's resources, by resource and start.
+
+    Ended allocations are listed only if a lease or a reservation is named.
     """
     statement = (
         sa.select(ALLOCATIONS, RESERVATIONS.c.lease_id)
@@ -212,7 +232,10 @@ def listing(connection, pool, now, resource_ids=None, lease_id=None, reservation
 
 
 def requests_on(connection, resource_id, now):
-    """(reservation id, resource type, request) of those that have the resource now or later."""
+    """Return the reservations that have a resource now or later.
+
+    :returns: [(reservation id, resource type, request)].
+    """
     return [tuple(row) for row in connection.execute(
         sa.select(RESERVATIONS.c.id, RESERVATIONS.c.resource_type, RESERVATIONS.c.request)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
@@ -220,8 +243,12 @@ def requests_on(connection, resource_id, now):
                ALLOCATIONS.c.end > now))]
 
 
+def _serving(need):
+    return () if need is None else (ALLOCATIONS.c.need == need,)
+
+
 def _record(row, lease_id=None):
     return records.Allocation(
         reservation_id=row.reservation_id, resource_id=row.resource_id, start=row.start,
         end=row.end, whole=row.whole, amount=row.amount, copies=row.copies,
-        released_at=row.released_at, lease_id=lease_id)
+        released_at=row.released_at, lease_id=lease_id, need=row.need)

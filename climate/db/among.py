@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about the rows with some keys, and a cheaper form of each for a single key.
+"""Statements for rows with given keys, with a cheaper form for a single key.
 
-SQLAlchemy writes an IN anew each time, with as many places as there are keys: that costs as much as
-half of a small statement. Most are asked of one lease, or one event, for which = does.
+SQLAlchemy renders the IN clause for each call, which costs half as much as a small statement. Most
+calls name one lease or one event, for which a comparison with = is enough.
 """
 import sqlalchemy as sa
 
 
 class Among:
-    """A statement, built once."""
+    """A statement for rows with given keys, built once."""
 
     def __init__(self, statement, column, number=None):
-        """Build both forms of a statement that is about all rows.
+        """Build both forms of the statement.
 
-        :param column: which of the table's are the keys.
-        :param number: a column beside the key's; then each key is a pair (key, number).
+        :param statement: the statement without the condition on the keys.
+        :param column: the column of the keys.
+        :param number: a second column; then each key is a pair (key, number).
         """
         self._pairs = number is not None
-        # The keys alone too, because MariaDB looks no pair up in an index.
+        # The condition on the keys alone is needed, because MariaDB uses no index for pairs.
         many = column.in_(sa.bindparam('keys'))
         one = column == sa.bindparam('key')
         if self._pairs:
@@ -26,7 +27,10 @@ class Among:
         self._many, self._one = statement.where(many), statement.where(one)
 
     def execute(self, connection, keys, values=None):
-        """The result for the rows with these keys, a list, given the other `values` it names."""
+        """Run the statement for the rows with these keys, a list; return the result.
+
+        :param values: {name: value} of its other parameters.
+        """
         values = values or {}
         if len(keys) == 1:
             [key] = keys

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When resources are promised, as columns: for very many promises at once.
+"""Allocations of very many resources, read as numpy columns.
 
-A record, a moment or an interval for each promise would take a hundred times longer than to read
-them. So each database writes the moments of a resource one after the other into one value.
+To create a record for each allocation takes a hundred times longer than to read the rows. So the
+database concatenates the moments of all allocations of a resource into one value.
 """
 import dataclasses
 import datetime
@@ -22,14 +22,14 @@ RESOURCES = tables.RESOURCES
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 DAY = 86400 * 10 ** 6
-# So many resources are named to the database one by one; of more, the first and the last.
+# Up to this many resources are listed in the statement; of more, only the first and last id.
 _NAMED = 500
-# Of what PostgreSQL sends: microseconds since the year 2000.
+# PostgreSQL sends microseconds since the year 2000.
 _EPOCH_2000 = 946684800 * 10 ** 6
-# Of so many values the text is read at once: of more, the columns of digits would be what is large.
+# Text is parsed in groups of this many values, to limit the memory for the columns of digits.
 _AT_ONCE = 500
-# A moment as text, 2030-05-01 12:00:00.000000: what each of its digits counts in months, and in
-# microseconds of the month.
+# A moment as text, 2030-05-01 12:00:00.000000: its length, and what each digit counts in months and
+# in microseconds of the month.
 _TEXT = 26
 _MONTHS = {0: 12000, 1: 1200, 2: 120, 3: 12, 5: 10, 6: 1}
 _MICROSECONDS = {
@@ -38,13 +38,14 @@ _MICROSECONDS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Promises:
-    """Columns of equal length, a place for each promise.
+class Bookings:
+    """Columns of equal length with one element for each allocation.
 
     :ivar owners: ids of resources.
-    :ivar starts: microseconds since 1970; `ends` too.
-    :ivar kinds: places in `amounts`.
-    :ivar amounts: {class: units} or fit.WHOLE, with the number of copies, as pairs.
+    :ivar starts: microseconds since 1970.
+    :ivar ends: microseconds since 1970.
+    :ivar kinds: indexes into `amounts`.
+    :ivar amounts: pairs ({class: units} or fit.WHOLE, number of copies).
     """
 
     owners: np.ndarray
@@ -55,34 +56,37 @@ class Promises:
 
 
 def microseconds(moment):
-    """A moment as the whole number of microseconds since 1970, as columns have it."""
+    """Return a moment as the number of microseconds since 1970."""
     return (moment - _EPOCH) // interval.RESOLUTION
 
 
 def moment(count):
-    """The moment so many microseconds since 1970."""
+    """Return the moment this many microseconds after 1970."""
     return _EPOCH + datetime.timedelta(microseconds=count)
 
 
 def of(rows):
-    """The Promises of rows: the resource's id, start and end as there, amount, and copies."""
+    """Return the Bookings of rows (resource id, start, end, amount, copies); times as columns."""
     owners, starts, ends, amounts, copies = zip(*rows, strict=True) if rows else ((),) * 5
-    return Promises(*(np.array(each, np.int64) for each in (owners, starts, ends)),
+    return Bookings(*(np.array(each, np.int64) for each in (owners, starts, ends)),
                     kinds=np.arange(len(rows)), amounts=list(zip(amounts, copies, strict=True)))
 
 
 def of_pool(connection, pool, span, ignoring=(), parts=True):
-    """The Promises of a pool's resources that touch `span`, in no order.
+    """Return the Bookings of a pool's resources that touch `span`, in no particular order.
 
-    :param span: the Interval, widened already by the time for cleaning.
-    :param ignoring: ids of reservations whose own do not count.
-    :param parts: False where it does not matter how much was promised: then all count as whole.
+    :param span: the Interval, which includes the time for cleaning.
+    :param ignoring: ids of reservations whose allocations do not count.
+    :param parts: False: the amounts do not matter, and each booking counts as whole.
     """
     return _read(connection, _POOL, span, ignoring, parts, pool=pool)
 
 
 def of_resources(connection, ids, span, ignoring=()):
-    """As `of_pool`, of at least those resources, whose ids are in order."""
+    """Return the Bookings of at least these resources that touch `span`.
+
+    :param ids: sorted ids of resources; the other parameters are those of `of_pool`.
+    """
     if not ids:
         return of(())
     if len(ids) <= _NAMED:
@@ -93,7 +97,7 @@ def of_resources(connection, ids, span, ignoring=()):
 def _read(connection, which, span, ignoring, parts=True, **asked):
     dialect = connection.dialect.name
     if dialect == 'mysql':
-        # By default MySQL would cut off what is longer than 1024 bytes.
+        # By default MySQL cuts the result off after 1024 bytes.
         connection.exec_driver_sql('SET SESSION group_concat_max_len = 1073741824')
     rows = connection.execute(_statement(dialect, which, parts), {
         'start': span.start, 'end': span.end, 'ignoring': list(ignoring), **asked}).all()
@@ -101,13 +105,13 @@ def _read(connection, which, span, ignoring, parts=True, **asked):
     kinds = [known.setdefault(tuple(row[2:]), len(known)) for row in rows]
     moments, counts = _READERS.get(dialect, _from_text)([row[1] for row in rows])
     pairs = moments.reshape(-1, 2)
-    return Promises(
+    return Bookings(
         owners=np.repeat(np.array([row[0] for row in rows], np.int64), counts),
         starts=pairs[:, 0], ends=pairs[:, 1], kinds=np.repeat(np.array(kinds, np.int64), counts),
         amounts=[_amount(*each) for each in known] if parts else [(fit.WHOLE, 1)])
 
 
-# Which of the promises are read.
+# Which allocations are read.
 _POOL = sa.and_(ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.RESERVABLE)
 _THESE = ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids', expanding=True))
 _BETWEEN = ALLOCATIONS.c.resource_id.between(sa.bindparam('first'), sa.bindparam('last'))
@@ -139,7 +143,7 @@ def _amount(whole, copies, amount):
 
 
 def _from_text(values):
-    """(the moments, how many pairs of them are in each of the values), from text."""
+    """Return (the moments, the number of pairs in each value) from text."""
     moments = [_moments_in(''.join(values[first:first + _AT_ONCE]))
                for first in range(0, len(values), _AT_ONCE)]
     return (np.concatenate([np.zeros(0, np.int64), *moments]),
@@ -155,7 +159,7 @@ def _moments_in(text):
 
 
 def _from_bytes(values):
-    """The same, from what PostgreSQL sends."""
+    """Return (the moments, the number of pairs in each value) from PostgreSQL's binary format."""
     moments = np.frombuffer(b''.join(values), '>i8').astype(np.int64) + _EPOCH_2000
     return moments, [len(value) // 16 for value in values]
 
@@ -165,7 +169,7 @@ _READERS = {'postgresql': _from_bytes}
 
 @functools.cache
 def _beginnings():
-    """When each month since the year 0 begins; months and days are written from 1 on."""
+    """Return the beginning of each month since the year 0, offset for numbers that begin at 1."""
     months = np.arange('0000-01', '10000-01', dtype='datetime64[M]')
     days = months.astype('datetime64[D]').astype(np.int64)
     return np.concatenate([[0], (days - 1) * DAY])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Criteria as SQL: what rules resources out before they are read.
+"""Criteria as SQL, to rule out resources before they are read.
 
-A condition is met by every resource that meets the requirement it was made of, and by as few
-others as an index can tell; who reads them asks ``requirement.matches``. So what the language means
-is written there alone, and what is hard to say in SQL is left out here.
+Every resource that meets a requirement meets its condition. Others may meet it too, so the caller
+checks each row with ``requirement.matches``, which alone defines the language. Comparisons that are
+hard to express in SQL are left out here.
 """
 from collections.abc import Collection
 from collections.abc import Mapping
@@ -20,19 +20,19 @@ PROPERTIES = tables.PROPERTIES
 RESOURCES = tables.RESOURCES
 VALUES = tables.PROPERTY_VALUES
 
-# A number may be rounded in the database, so those that are less may be stored as equal.
+# The database stores rounded numbers, so a smaller number may be stored as an equal one.
 _ROUNDED = {'<': '<=', '<=': '<=', '>': '>=', '>=': '>='}
-# What is longer than this is left to be asked later: planning it would cost more than it spares.
+# Longer criteria are checked after reading: planning them would cost more than it saves.
 _MOST_VALUES = 50
 _MOST_COMPARISONS = 8
 
 
 @dataclasses.dataclass(frozen=True)
 class Condition:
-    """What a statement asks of resources.
+    """The condition of a statement on resources.
 
-    :ivar form: nested tuples of words, alike for requirements that differ in names and values only;
-        None where nothing is asked.
+    :ivar form: nested tuples of words, equal for requirements that differ only in names and
+        values; None: no condition.
     :ivar values: {name of a parameter: its value}.
     """
 
@@ -44,10 +44,10 @@ NONE = Condition(None)
 
 
 def of(wanted: requirement.Requirement, name: str, others: Collection[str] = ()) -> Condition:
-    """The Condition that all resources meet which meet a requirement.
+    """Return a Condition that every resource meets which meets the requirement.
 
-    :param name: what the requirement calls the name of a resource.
-    :param others: what it calls what is known of a resource beside that and its properties.
+    :param name: the variable that stands for the name of a resource.
+    :param others: the variables that stand for neither the name nor a property.
     """
     maker = _Maker(name, others)
     form = maker.form(wanted)
@@ -55,7 +55,7 @@ def of(wanted: requirement.Requirement, name: str, others: Collection[str] = ())
 
 
 def clause(form):
-    """The SQL of a Condition's form, beside the parameter ``pool``."""
+    """Return the SQL of a Condition's form; it also needs the parameter ``pool``."""
     word, *rest = form
     if word in ('all', 'any'):
         joined = sa.and_ if word == 'all' else sa.or_
@@ -75,7 +75,11 @@ def clause(form):
 
 
 def property_id(name):
-    """The id of the property that the parameter `name` names, of the parameter ``pool``."""
+    """Return SQL for the id of a property.
+
+    :param name: the name of the SQL parameter with the property's name; the pool is the SQL
+        parameter ``pool``.
+    """
     return (sa.select(PROPERTIES.c.id)
             .where(PROPERTIES.c.pool == sa.bindparam('pool'),
                    PROPERTIES.c.name == sa.bindparam(name))
@@ -83,12 +87,12 @@ def property_id(name):
 
 
 def _or_unknown(met):
-    # The largest numbers have none in the database.
+    # Numbers too large for the database are stored as NULL.
     return sa.or_(met, VALUES.c.number.is_(None))
 
 
 class _Maker:
-    """Makes the form of one requirement and gathers its values."""
+    """Builds the form of one requirement and collects its values."""
 
     def __init__(self, name, others):
         self.values = {}
@@ -97,7 +101,7 @@ class _Maker:
         self._numbers = itertools.count()
 
     def form(self, wanted):
-        """The form, or None where every resource could meet it."""
+        """Return the form, or None if every resource might meet the requirement."""
         match wanted:
             case requirement.All():
                 parts = [form for part in wanted.parts if (form := self.form(part)) is not None]
@@ -125,9 +129,9 @@ class _Maker:
 
 
 def _asked(wanted):
-    """(word of a form, what it compares with) of one comparison."""
+    """Return (the word of a form, the value to compare with) for one comparison."""
     if wanted.name == requirement.TRAITS:
-        # A list in one text.
+        # The traits are a list in one text, which SQL does not search.
         return 'has', None
     if isinstance(wanted, requirement.In):
         return _one_of(wanted.wanted)
@@ -142,7 +146,7 @@ def _asked(wanted):
 
 
 def _one_of(wanted):
-    """The same of what equals one of some ``values.Typed``."""
+    """Return (the word of a form, the values) for equality with one of some ``values.Typed``."""
     kinds = {kind for kind, _ in wanted}
     if len(wanted) <= _MOST_VALUES:
         if kinds == {'text'}:
@@ -154,7 +158,7 @@ def _one_of(wanted):
 
 
 def _double(number):
-    """A number as the database keeps it, or None where it is too large for that."""
+    """Return a number as the database stores it, or None if it is too large."""
     try:
         found = float(number)
     except OverflowError:

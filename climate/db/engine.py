@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The database: how a transaction for reading or for writing is opened."""
+"""The connection to the database: transactions for reading and for writing."""
 import contextlib
 import datetime
 import threading
@@ -17,28 +17,27 @@ from climate import errors
 
 LOG = log.getLogger(__name__)
 
-# The first versions of MySQL (False) and MariaDB (True) that know SKIP LOCKED.
+# The first versions of MySQL (False) and MariaDB (True) that support SKIP LOCKED.
 _SKIPPING = {False: (8, 0, 1), True: (10, 6)}
-# A connection that was used so short a time ago is taken to live.
+# A connection that was used less than this ago is not pinged before reuse.
 _TRUSTED_SECONDS = 1
-# So long a process counts on from what the clock of the database said.
+# The clock of the database is read again after this time.
 _CLOCK_SECONDS = 1
 
 
 class Database:
-    """One database, opened once for each process.
+    """One database. Each process opens it once.
 
-    A reader sees one committed state after another; a writer is one transaction. On MariaDB and
-    PostgreSQL both see what is committed at each statement: under MariaDB's default a second read
-    in the same transaction would see the old picture, and two managers would book the same host.
-    Readers begin no transaction and refuse to write; on a database that is a server they have
-    connections of their own. On SQLite a writer begins with BEGIN IMMEDIATE, so that writers queue
-    before they read.
+    A writer is one transaction at READ COMMITTED: with MariaDB's default isolation a second read in
+    the same transaction would see the old snapshot, and two managers would book the same host.
+    A reader has no transaction: each of its statements sees what is committed then, and it refuses
+    to write. On MariaDB and PostgreSQL readers have connections of their own. On SQLite a writer
+    begins with BEGIN IMMEDIATE, so that writers queue before they read.
     """
 
     def __init__(self, url, max_pool_size=None, max_overflow=None, max_retries=3,
                  retry_interval=1):
-        """Open `url`; the rest is as in the group [database], and is not for SQLite.
+        """Open `url`. The other parameters are options of [database]; SQLite ignores them.
 
         :raises DatabaseUnreachable: the database does not answer.
         """
@@ -53,17 +52,17 @@ class Database:
             self._reading = _refusing_to_write(_open(url, 'AUTOCOMMIT', options))
         self.dialect = self._engine.dialect.name
         self._asked = float('-inf'), None
-        # Threads of one process queue here instead of in SQLite's busy loop, which sleeps.
+        # Threads of one process queue at this lock, because SQLite's busy loop sleeps.
         self._turn = threading.Lock() if self.dialect == 'sqlite' else contextlib.nullcontext()
 
     @property
     def engine(self):
-        """The SQLAlchemy engine, for migrations."""
+        """Return the SQLAlchemy engine, for migrations."""
         return self._engine
 
     @contextlib.contextmanager
     def reader(self):
-        """A connection for reading; nothing that is written there is kept.
+        """Yield a connection for reading.
 
         :raises DatabaseUnreachable: the database does not answer.
         """
@@ -72,9 +71,9 @@ class Database:
 
     @contextlib.contextmanager
     def writer(self):
-        """A connection in one transaction: committed at the end, rolled back by any error.
+        """Yield a connection in a transaction: committed at the end, rolled back after an error.
 
-        :raises LostRace: others wrote the same rows at the same time; nothing was written.
+        :raises LostRace: another transaction wrote the same rows; nothing was written.
         :raises Duplicate: a unique key is taken; nothing was written.
         :raises DatabaseUnreachable: the database does not answer.
         """
@@ -82,16 +81,16 @@ class Database:
             yield connection
 
     def now(self):
-        """This moment by the clock of the database (of this machine for SQLite).
+        """Return the current time of the database's clock (of this machine's for SQLite).
 
-        The database is asked once a second; between, this process only says how long ago that was.
+        The clock is read once a second; in between, this process adds the time since then.
         """
         if self.dialect == 'sqlite':
             return datetime.datetime.now(datetime.UTC)
         asked_at, moment = self._asked
         if time.monotonic() - asked_at > _CLOCK_SECONDS:
             moment = self._ask_the_time()
-            # Only now: what is said until the next time may be late, but is never ahead.
+            # Taken after the answer, so that the result may be late but is never ahead.
             asked_at = time.monotonic()
             self._asked = asked_at, moment
         return moment + datetime.timedelta(seconds=time.monotonic() - asked_at)
@@ -112,12 +111,12 @@ class Database:
 
 
 class Duplicate(Exception):
-    """A row with that unique key is there already."""
+    """A row with that unique key already exists."""
 
 
 @contextlib.contextmanager
 def _translated():
-    """What databases and oslo.db call an error, as Climate's own errors."""
+    """Map errors of databases and of oslo.db to Climate's own errors."""
     try:
         yield
     except db_exc.DBDuplicateEntry as error:
@@ -129,22 +128,22 @@ def _translated():
         raise errors.DatabaseUnreachable(retry_after=5) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         text = str(error)
-        # Without a statement it failed while connecting; oslo.db knows few of PostgreSQL's words.
+        # An error without a statement came while connecting; oslo.db misses some of PostgreSQL's.
         if isinstance(error, sa.exc.OperationalError) and error.statement is None:
             LOG.error('The database cannot be opened: %s', error.orig)
             raise errors.DatabaseUnreachable(retry_after=5) from error
         if 'UNIQUE constraint' in text:
             raise Duplicate(text) from error
-        # PostgreSQL's exclusion constraints, and SQLite's lock that was not got in time.
+        # An exclusion constraint of PostgreSQL, or a timeout while waiting for SQLite's lock.
         if 'whole_against_' in text or 'database is locked' in text:
             raise errors.LostRace() from error
         raise
 
 
 def skips_locked(connection):
-    """True where a SELECT that locks its rows can pass over those that others have locked.
+    """Return whether the database supports SELECT … FOR UPDATE SKIP LOCKED.
 
-    SQLite, which has one writer, and MariaDB before 10.6 wait.
+    SQLite, which has one writer, and MariaDB before 10.6 wait for locked rows instead.
     """
     dialect = connection.dialect
     return dialect.name == 'postgresql' or (
@@ -153,7 +152,7 @@ def skips_locked(connection):
 
 
 def connect(conf):
-    """The database that [database] connection names."""
+    """Return the Database that [database] connection names."""
     options = conf.database
     return Database(options.connection, max_pool_size=options.max_pool_size,
                     max_overflow=options.max_overflow, max_retries=options.max_retries,
@@ -161,41 +160,41 @@ def connect(conf):
 
 
 def _open(url, isolation_level, options):
-    """The engine of a database that is a server."""
+    """Return the engine of a database server."""
     if url.get_backend_name() == 'mariadb':
-        # To SQLAlchemy another dialect, which neither oslo.db nor our types know.
+        # SQLAlchemy's dialect "mariadb" is unknown to oslo.db and to our column types.
         url = url.set(drivername=url.drivername.replace('mariadb', 'mysql', 1))
     with _translated():
         engine = engines.create_engine(url, thread_checkin=False, **options)
 
-    # Once for each connection: as an execution option it would cost MariaDB four statements more
+    # Set once for each connection, because an execution option costs MariaDB four more statements
     # in each transaction.
     @event.listens_for(engine, 'connect')
     def _prepare(connection, _record):
         engine.dialect.set_isolation_level(connection, isolation_level)
 
-    _ask_only_the_idle(engine)
-    # The connection that proved that the database answers was opened before.
+    _ping_only_idle(engine)
+    # Close the first connection, which was opened before the listener existed.
     engine.dispose()
     return engine
 
 
 def _refusing_to_write(engine):
-    """The engine of readers. Its connections begin no transaction.
+    """Let an engine refuse to write; return it as the engine of readers.
 
-    To begin and to end one would be more than what is asked between.
+    Its connections begin no transaction, because that would cost more than the query.
     """
     @event.listens_for(engine, 'before_execute')
     def _refuse_to_write(_connection, statement, *_):
         if statement.is_dml:
-            raise RuntimeError('A reader does not write.')
+            raise RuntimeError('A reader must not write: use Database.writer().')
 
     return engine
 
 
-def _ask_only_the_idle(engine):
-    """Let a connection be taken again without asking it whether it lives, if it just did."""
-    ask = engine.dialect.do_ping
+def _ping_only_idle(engine):
+    """Ping a pooled connection before reuse only if it was idle for a while."""
+    ping = engine.dialect.do_ping
     left_at = weakref.WeakKeyDictionary()
 
     @event.listens_for(engine, 'checkin')
@@ -205,16 +204,16 @@ def _ask_only_the_idle(engine):
 
     def lives(connection):
         idle = time.monotonic() - left_at.get(connection, float('-inf'))
-        return idle < _TRUSTED_SECONDS or ask(connection)
+        return idle < _TRUSTED_SECONDS or ping(connection)
 
-    # oslo.db lets the pool ask before each use, which is as dear as a statement.
+    # oslo.db lets the pool ping before each use, which costs as much as a statement.
     engine.dialect.do_ping = lives
 
 
 def _open_sqlite(url):
-    """The engines of writers and of readers, with the same connections."""
-    # oslo.db's engine says a plain BEGIN itself and opens a new file for each connection; both
-    # would cost here, so SQLite is opened with SQLAlchemy alone, as its dialect's page advises.
+    """Return the engines of writers and of readers, which share connections."""
+    # oslo.db's engine sends a plain BEGIN itself and opens a new file for each connection; both
+    # cost time, so SQLAlchemy alone opens SQLite, in the way that its documentation describes.
     in_memory = url.database in (None, '', ':memory:')
     options = ({'poolclass': pool.StaticPool} if in_memory
                else {'poolclass': pool.QueuePool, 'pool_size': 20, 'max_overflow': 40})
@@ -233,6 +232,6 @@ def _open_sqlite(url):
     def begin(connection):
         connection.driver_connection.execute('BEGIN IMMEDIATE')
 
-    # The driver is told itself: as a statement of SQLAlchemy's it would cost as much as another.
+    # Sent to the driver directly, because a SQLAlchemy statement would cost as much as another one.
     engine.dialect.do_begin = begin
     return engine, _refusing_to_write(sa.create_engine(url, pool=engine.pool))

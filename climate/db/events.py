@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events in the database: what is due, who carries it out, how it went."""
+"""Events in the database: which are due, which manager carries them out, how they went."""
 import collections
 import dataclasses
 
@@ -9,40 +9,46 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import among
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
 EVENTS = tables.EVENTS
 _COLUMNS = tables.columns(EVENTS, records.Event)
 
-# The statements of each lease's life are built once: building one costs more than asking it.
+# Statements of every lease's life are built once, because building one costs more than running it.
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _ADD = sa.insert(EVENTS)
 _OTHERS = EVENTS.alias()
-# The leases of which an event is carried out. They are few: a look at all of them for each event
-# takes longer to plan than to do.
+# The leases with an event in progress. They are few, so a subquery over all of them is cheap.
 _BUSY = sa.select(_OTHERS.c.lease_id).where(_OTHERS.c.status == lifecycle.EVENT_IN_PROGRESS)
 
 
 def new(lease_id, kind, at, now):
-    """The record of an event of a lease that is to happen at the moment `at`; not written yet."""
+    """Return the record of a new event of a lease at the moment `at`; nothing is written."""
     return records.Event(id=uuidutils.generate_uuid(), lease_id=lease_id, kind=kind, at=at,
                          due_at=at, created_at=now)
 
 
 def new_claimed(lease_id, kind, owner, now, until):
-    """The same, due at `now` and claimed by `owner` until a moment; not written yet.
+    """Return the record of a new event at `now`, claimed by `owner`; nothing is written.
 
-    The owner is to have claimed the lease: the event is carried out under that claim.
+    The owner must have claimed the lease: the event is carried out under that claim.
+
+    :param until: when the claim of the event expires.
     """
     return dataclasses.replace(
         new(lease_id, kind, now, now), status=lifecycle.EVENT_IN_PROGRESS, claim_owner=owner,
         claim_no=1, claimed_until=until, begun_at=now)
 
 
+def all_new(lease_id, planned, now):
+    """The records of the events that are `planned`, as ``domain.lease_events`` says it."""
+    return [new(lease_id, kind, at, now) for kind, at in planned]
+
+
 def add(connection, events):
-    """Write new events."""
+    """Insert events."""
     rows = [vars(event) for event in events]
     if rows:
         connection.execute(_ADD, rows)
@@ -50,11 +56,15 @@ def add(connection, events):
 
 _IN_TIME = sa.select(*_COLUMNS).order_by(EVENTS.c.lease_id, EVENTS.c.at, EVENTS.c.id)
 _OF_LEASES = among.Among(_IN_TIME, EVENTS.c.lease_id)
-_SHOWN_OF_LEASES = among.Among(_IN_TIME.where(EVENTS.c.kind.in_(agenda.SHOWN)), EVENTS.c.lease_id)
+_SHOWN_OF_LEASES = among.Among(_IN_TIME.where(EVENTS.c.kind.in_(event_kinds.SHOWN)),
+                               EVENTS.c.lease_id)
 
 
 def of_leases(connection, lease_ids, shown=False):
-    """{lease id: its events by their moment}; with `shown` those that are shown in answers."""
+    """Return {lease id: its events in order of time}.
+
+    :param shown: only events of the kinds that answers show.
+    """
     if not lease_ids:
         return {}
     statement = _SHOWN_OF_LEASES if shown else _OF_LEASES
@@ -70,27 +80,28 @@ _DUE = (
                   sa.and_(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS,
                           EVENTS.c.claimed_until <= _NOW)),
            EVENTS.c.lease_id.not_in(_BUSY.where(_OTHERS.c.claimed_until > _NOW)))
-    .order_by(EVENTS.c.at, sa.case(agenda.RANK, value=EVENTS.c.kind), EVENTS.c.lease_id,
+    .order_by(EVENTS.c.at, sa.case(event_kinds.RANK, value=EVENTS.c.kind), EVENTS.c.lease_id,
               EVENTS.c.id)
     .limit(sa.bindparam('limit', type_=sa.Integer)))
 
 
 def due(connection, now, limit):
-    """The events to carry out at `now`, `limit` at most, in the order of `agenda.in_order`.
+    """Return the events that are due at `now`, in the order of `agenda.in_order`.
 
-    Among them those that a manager claimed and did not finish in time; none of a lease of which
-    another event is being carried out.
+    An event whose claim has expired is due again. A lease with another event in progress has none.
+
+    :param limit: how many events at most.
     """
     rows = connection.execute(_DUE, {'now': now, 'limit': limit})
     return [records.Event(*row) for row in rows]
 
 
-# A claim that ended long ago waits for the last one of its lease.
+# An expired claim waits for the last claim of its lease.
 _LAST_CLAIMS = (
     sa.select(sa.func.max(EVENTS.c.claimed_until).label('until'))
     .where(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS).group_by(EVENTS.c.lease_id).subquery())
 _NEXT_MOMENTS = sa.select(
-    # The first in the order of the index; min() would look at all that are to come.
+    # The first row in the order of the index; min() would read all future events.
     sa.select(EVENTS.c.due_at)
     .where(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.lease_id.not_in(_BUSY))
     .order_by(EVENTS.c.due_at).limit(1).scalar_subquery(),
@@ -98,15 +109,15 @@ _NEXT_MOMENTS = sa.select(
 
 
 def next_moment(connection):
-    """When the next event is due, or the next claim ends; None when there is neither.
+    """Return when the next event is due or the next claim expires; None if there is neither.
 
-    What a lease has to do while another of its events is carried out comes after that one.
+    Events of a lease with an event in progress do not count: they come after that one.
     """
     moments = connection.execute(_NEXT_MOMENTS).one()
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-# Of events that have the claim with which they were read.
+# The condition that events still have the claim with which they were read.
 _CLAIMED = EVENTS.c.id, EVENTS.c.claim_no
 _IS_OURS = EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS
 _CLAIM = among.Among(
@@ -116,11 +127,11 @@ _CLAIM = among.Among(
 
 
 def claim(connection, found, owner, now, until):
-    """Take events for `owner`; they are handed back as they are then.
+    """Claim events for `owner`; return them with their new claims.
 
-    The caller has locked their leases, so that they are as they were read.
+    The caller must have locked their leases.
 
-    :raises LostRace: one of them is not; nothing may be kept.
+    :raises LostRace: an event has changed since it was read; the transaction must be rolled back.
     """
     if not found:
         return []
@@ -139,7 +150,7 @@ _HELD = among.Among(sa.select(EVENTS.c.id).where(_IS_OURS), *_CLAIMED)
 
 
 def hold(connection, claimed, until):
-    """Prolong claims to `until`; returns the ids of the events whose claim was not lost."""
+    """Prolong claims to `until`; return the ids of the events that are still claimed."""
     if not claimed:
         return set()
     mine = _claims(claimed)
@@ -152,7 +163,7 @@ _FINISH = among.Among(
 
 
 def finish(connection, event, now, status, **values):
-    """Record how a claimed event went.
+    """Record the result of a claimed event.
 
     :raises LostRace: the claim was lost; nothing is written.
     """
@@ -160,9 +171,9 @@ def finish(connection, event, now, status, **values):
 
 
 def finish_all(connection, claimed, now, status, **values):
-    """Record how claimed events went, the same of all.
+    """Record the same result for several claimed events.
 
-    :raises LostRace: a claim was lost; nothing may be kept.
+    :raises LostRace: a claim was lost; the transaction must be rolled back.
     """
     if not claimed:
         return
@@ -173,7 +184,7 @@ def finish_all(connection, claimed, now, status, **values):
 
 
 def move(connection, event, now, at):
-    """Let an event happen at another moment, also when it has happened already."""
+    """Reschedule an event to the moment `at`, even if it is already done."""
     connection.execute(
         sa.update(EVENTS).where(EVENTS.c.id == event.id)
         .values(at=at, due_at=at, status=lifecycle.EVENT_UNDONE, begun_at=None, attempts=0,
@@ -187,11 +198,20 @@ _CLOSE = (
 
 
 def close(connection, lease_id, now, kinds):
-    """Mark the undone events of those kinds as done: there is nothing left to do."""
+    """Mark the open events of these kinds as done, because they are not needed any more."""
     connection.execute(_CLOSE, {'of_lease': lease_id, 'kinds': kinds,
                                 'status': lifecycle.EVENT_DONE, 'updated_at': now})
 
 
+def change(connection, lease_id, changes, now):
+    """Write EventChanges of a lease."""
+    for event, at in changes.move:
+        move(connection, event, now, at)
+    if changes.close:
+        close(connection, lease_id, now, changes.close)
+    add(connection, all_new(lease_id, changes.add, now))
+
+
 def _claims(found):
-    """The pairs that the statements of claimed events ask for."""
+    """Return the pairs (event id, claim number) by which the statements find claimed events."""
     return [(event.id, event.claim_no) for event in found]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One reservation with its lease, and what it occupies, as briefly as the scheduler needs it."""
+"""The part of a reservation and its lease that Nova's scheduler asks for."""
 import sqlalchemy as sa
 
 from climate import errors
@@ -15,7 +15,7 @@ VALUES = tables.PROPERTY_VALUES
 
 
 def get(connection, reservation_id):
-    """The Holding of a reservation, one of a deleted lease too.
+    """Return the Holding of a reservation, even if its lease is deleted.
 
     :raises ReservationNotFound: no reservation has that id.
     """
@@ -32,10 +32,12 @@ def get(connection, reservation_id):
 
 
 def names(connection, reservation_id, pool, fact, now):
-    """[(name, text of a fact or None)] of a pool's resources that a reservation has at `now`.
+    """Return the resources of a pool that a reservation has at `now`, by name.
 
-    By name. A resource that is promised as a whole is among them as soon as the reservation
-    occupies it, and no longer.
+    A resource that is allocated as a whole is listed only while the reservation holds it.
+
+    :param fact: the name of a fact of the resources.
+    :returns: [(name of the resource, text of the fact or None)].
     """
     text = (sa.select(VALUES.c.text)
             .join_from(VALUES, PROPERTIES, PROPERTIES.c.id == VALUES.c.property_id)
@@ -51,5 +53,5 @@ def names(connection, reservation_id, pool, fact, now):
                sa.or_(ALLOCATIONS.c.whole.is_(False),
                       RESOURCES.c.held_by == ALLOCATIONS.c.reservation_id))
         .order_by(RESOURCES.c.name))
-    # One resource may be promised by several rows.
+    # A resource may have several allocations.
     return list(dict.fromkeys(tuple(row) for row in rows))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is written beside a change, in its transaction: its history and the news of it."""
+"""The history of leases and the outbox of notifications, written in the transaction of a change."""
 import re
 
 import sqlalchemy as sa
@@ -10,13 +10,12 @@ from climate.db import tables
 HISTORY = tables.HISTORY
 OUTBOX = tables.OUTBOX
 
-# Statements that are asked for each change, or each second, are built once. Nobody wants to know
-# the numbers that the new rows get.
+# Frequent statements are built once. inline() because the ids of new rows are not needed.
 _NOTE = sa.insert(HISTORY).inline()
 _PUBLISH = sa.insert(OUTBOX).inline()
 _IDS = OUTBOX.c.id.in_(sa.bindparam('ids'))
 _FREE = sa.or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until <= sa.bindparam('now'))
-# By whether rows are passed over that others have locked.
+# The key is whether the database can skip locked rows.
 _OLDEST = {skips: sa.select(OUTBOX.c.id).where(_FREE).order_by(OUTBOX.c.id)
            .limit(sa.bindparam('limit', type_=sa.Integer)).with_for_update(skip_locked=skips)
            for skips in (False, True)}
@@ -36,21 +35,21 @@ _MOMENT = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?')
 
 
 def note(connection, lease_id, now, who, what, why=None):
-    """Add a line to the history of a lease."""
+    """Add an entry to the history of a lease."""
     note_all(connection, [lease_id], now, who, what, why)
 
 
 def note_all(connection, lease_ids, now, who, what, why=None):
-    """Add such a line to the history of each of some leases."""
+    """Add the same entry to the history of several leases."""
     connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
                                 'why': why} for lease_id in lease_ids])
 
 
 def note_if_new(connection, lease_id, now, who, what, why):
-    """Add such a line where the last one of its kind (`what`) says anything else.
+    """Add an entry if the last one of its kind (`what`) differs.
 
-    For what goes on for as long as nobody mends it: it is told once, not each time it is found.
-    That a moment in it has moved on is nothing else.
+    This records a lasting problem once, not each time it is found. Dates in the text are ignored
+    in the comparison.
     """
     last = connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
     if last is None or _timeless(last.why) != _timeless(why):
@@ -58,10 +57,10 @@ def note_if_new(connection, lease_id, now, who, what, why):
 
 
 def history(connection, lease_id, marker=None, limit=None):
-    """The history of a lease in order: rows with id, at, who, what, why.
+    """Return the history of a lease in order, as rows with id, at, who, what, why.
 
-    :param marker: only what comes after the line with this id.
-    :param limit: so many at most.
+    :param marker: only entries after the one with this id.
+    :param limit: how many entries at most.
     """
     wanted = HISTORY.c.lease_id == lease_id
     if marker is not None:
@@ -72,13 +71,13 @@ def history(connection, lease_id, marker=None, limit=None):
 
 
 def publish(connection, now, event_type, payloads):
-    """Put notifications of a type into the outbox; each is sent after, at least once."""
+    """Put notifications of a type into the outbox, from which each is sent at least once."""
     connection.execute(_PUBLISH, [{'at': now, 'event_type': event_type, 'payload': payload}
                                   for payload in payloads])
 
 
 def unsent(connection, owner, now, until, limit):
-    """Claim the oldest notifications that nobody is sending: [(id, event_type, payload)]."""
+    """Claim the oldest notifications without a claim; return [(id, event_type, payload)]."""
     ids = list(connection.execute(_OLDEST[engine.skips_locked(connection)],
                                   {'now': now, 'limit': limit}).scalars())
     if not ids:
@@ -90,7 +89,7 @@ def unsent(connection, owner, now, until, limit):
 
 
 def leave(connection, owner, ids):
-    """Let others send notifications that `owner` claimed and could not send."""
+    """Release the claims of `owner` on notifications that it could not send."""
     if ids:
         connection.execute(sa.update(OUTBOX)
                            .where(OUTBOX.c.id.in_(list(ids)), OUTBOX.c.claim_owner == owner)
@@ -98,7 +97,7 @@ def leave(connection, owner, ids):
 
 
 def has_unsent(connection):
-    """True where a notification waits in the outbox."""
+    """Return whether the outbox has a notification."""
     return connection.execute(_ANY).scalar() is not None
 
 
@@ -107,6 +106,6 @@ def _timeless(text):
 
 
 def sent(connection, ids):
-    """Forget notifications that went out."""
+    """Delete notifications that were sent."""
     if ids:
         connection.execute(_SENT, {'ids': list(ids)})

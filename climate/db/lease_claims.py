@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Claims of leases in the database: which manager carries out an event of a lease.
 
-The number of the claim rises with each event that is claimed of a lease. So it says of all that is
-written for an event whether that is still the one which is carried out.
+The claim number of a lease increases with each claim. All that is written for an event is
+conditional on this number, so a manager that lost its claim writes nothing.
 """
 import dataclasses
 
@@ -13,8 +13,8 @@ from climate.db import among
 from climate.db import tables
 
 LEASES = tables.LEASES
-# The statements of each lease's life are built once: building one costs more than asking it. These
-# are about leases that have the claim with which they were read.
+# Statements of every lease's life are built once, because building one costs more than running it.
+# These change only leases that still have the claim number with which they were read.
 _CLAIM = LEASES.c.id, LEASES.c.claim_no
 _WRITE = among.Among(sa.update(LEASES), *_CLAIM)
 _TAKEN = sa.update(LEASES).values(claim_no=LEASES.c.claim_no + 1)
@@ -31,20 +31,21 @@ _LOCK = among.Among(
 
 
 def take(connection, found, owner):
-    """Count one claim more of each of the locked leases; handed back as they are then.
+    """Claim locked leases for `owner`; return them with their new claim numbers.
 
-    To users they look as they did.
+    Users see no change.
 
-    :raises LostRace: one of them was claimed since it was read; nothing may be kept.
+    :raises LostRace: a lease was claimed since it was read; the transaction must be rolled back.
     """
     _write(connection, _TAKE, found, claim_owner=owner)
     return [dataclasses.replace(lease, claim_no=lease.claim_no + 1) for lease in found]
 
 
 def take_for(connection, found, owner, task, until, now):
-    """As `take`; besides it is shown that `task` is being done to them, until the moment `until`.
+    """Claim locked leases for `owner` and show that `task` is running on them; return them.
 
-    :raises LostRace: one of them was claimed since it was read; nothing may be kept.
+    :param until: until when the task is shown.
+    :raises LostRace: a lease was claimed since it was read; the transaction must be rolled back.
     """
     values = {'task': task, 'task_until': until}
     _write(connection, _BEGIN_TASK, found, claim_owner=owner, updated_at=now, **values)
@@ -53,19 +54,19 @@ def take_for(connection, found, owner, task, until, now):
 
 
 def hold_task(connection, claimed, until):
-    """Let the tasks of claimed leases be shown until `until`.
+    """Show the tasks of claimed leases until `until`.
 
-    :raises LostRace: a claim was lost; nothing may be kept.
+    :raises LostRace: a claim was lost; the transaction must be rolled back.
     """
     _write(connection, _WRITE, claimed, task_until=until)
 
 
 def end_task(connection, lease, now, state, reason, **values):
-    """Record how the task of a lease went: its state then, with the reason in words.
+    """End the task of a lease and record its new state, with the reason in words.
 
-    The generation may have risen meanwhile (a rename); the claim may not.
+    The generation may have increased since the lease was read (a rename); the claim number may not.
 
-    :returns: the lease as it is then, where its generation had not risen.
+    :returns: the lease with its new values, which are exact if its generation had not increased.
     :raises LostRace: the claim was lost; nothing is written.
     """
     done = connection.execute(_END_TASK, {
@@ -79,7 +80,7 @@ def end_task(connection, lease, now, state, reason, **values):
 
 
 def lock(connection, claimed):
-    """Lock claimed leases; {lease id: its generation} of those of which the claim was not lost."""
+    """Lock claimed leases; return {lease id: its generation} of those that are still claimed."""
     rows = _LOCK.execute(connection, [lease.id for lease in claimed])
     numbers = {lease.id: lease.claim_no for lease in claimed}
     return {lease_id: generation for lease_id, claim_no, generation in rows

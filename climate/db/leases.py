@@ -16,12 +16,12 @@ from climate.domain import records
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition')
 
-# The statements of each lease's life are built once: building one costs more than asking it.
+# Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(LEASES)
 _SELECT = sa.select(*_COLUMNS)
 _ONE = _SELECT.where(LEASES.c.id == sa.bindparam('lease_id'))
 _LOCKED = _ONE.with_for_update()
-# By whether rows are passed over that others have locked.
+# The key is whether the database can skip locked rows.
 _LOCKED_ONES = {
     skips: among.Among(_SELECT.order_by(LEASES.c.id).with_for_update(skip_locked=skips),
                        LEASES.c.id) for skips in (False, True)}
@@ -33,7 +33,7 @@ _CHANGE = (
 
 
 def add(connection, lease):
-    """Write a new lease with its reservations and events."""
+    """Insert a lease with its reservations, events and acquisition."""
     connection.execute(_ADD, _values(lease))
     reservations.add(connection, lease.reservations)
     events.add(connection, lease.events)
@@ -42,7 +42,7 @@ def add(connection, lease):
 
 
 def get(connection, lease_id):
-    """The lease, whole, a deleted one too.
+    """Return a lease with all its parts, even if it is deleted.
 
     :raises LeaseNotFound: no lease has that id.
     """
@@ -50,7 +50,7 @@ def get(connection, lease_id):
 
 
 def lock(connection, lease_id):
-    """The lease, whole, its row locked until the transaction ends.
+    """Lock the row of a lease until the transaction ends; return the lease with all its parts.
 
     :raises LeaseNotFound: no lease has that id.
     """
@@ -58,9 +58,11 @@ def lock(connection, lease_id):
 
 
 def lock_free(connection, lease_ids):
-    """{lease id: the lease, whole and locked} of those that nobody else has locked.
+    """Lock those leases that no other transaction has locked.
 
-    A database that cannot pass over locked rows waits for them.
+    A database that cannot skip locked rows waits for them.
+
+    :returns: {lease id: the locked lease with all its parts}.
     """
     if not lease_ids:
         return {}
@@ -70,9 +72,9 @@ def lock_free(connection, lease_ids):
 
 
 def find(connection, query, now):
-    """The leases that a LeaseQuery asks for, in its order; of their events, those that are shown.
+    """Return the leases that a LeaseQuery selects, in its order, with the events that are shown.
 
-    :raises LeaseNotFound: the marker is no lease.
+    :raises LeaseNotFound: the marker is not the id of a lease.
     """
     statement = _SELECT.where(*_conditions(query, now))
     statement = _paged(connection, statement, query)
@@ -80,7 +82,7 @@ def find(connection, query, now):
 
 
 def of_key(connection, project_id, key, now):
-    """What an Idempotency-Key stands for: (request_hash, lease_id), or None."""
+    """Return the use of an Idempotency-Key, as (request_hash, lease_id), or None."""
     keys = tables.IDEMPOTENCY_KEYS
     row = connection.execute(
         sa.select(keys.c.request_hash, keys.c.lease_id)
@@ -90,9 +92,9 @@ def of_key(connection, project_id, key, now):
 
 
 def keep_key(connection, project_id, key, request_hash, lease_id, now, expires_at):
-    """Remember that `key` made `lease_id`, until `expires_at`.
+    """Record until `expires_at` that the request with `key` created `lease_id`.
 
-    A key that another request keeps at the same time fails by the primary key.
+    If another request stores the key at the same time, the primary key makes one of them fail.
     """
     keys = tables.IDEMPOTENCY_KEYS
     connection.execute(sa.delete(keys).where(keys.c.project_id == project_id, keys.c.key == key,
@@ -103,9 +105,9 @@ def keep_key(connection, project_id, key, request_hash, lease_id, now, expires_a
 
 
 def change(connection, lease, now, **values):
-    """Write `values` to a lease that nobody changed since it was read; its generation rises.
+    """Update a lease with `values` and increase its generation.
 
-    :raises LostRace: somebody changed the lease meanwhile.
+    :raises LostRace: the lease was changed or claimed since it was read.
     """
     done = connection.execute(_CHANGE, {
         'lease_id': lease.id, 'read_generation': lease.generation,
@@ -116,7 +118,7 @@ def change(connection, lease, now, **values):
 
 
 def with_trusts(connection, trust_ids):
-    """Those of `trust_ids` that a lease still has, as a set."""
+    """Return the set of those of `trust_ids` that a lease still uses."""
     if not trust_ids:
         return set()
     return set(connection.execute(
@@ -124,17 +126,17 @@ def with_trusts(connection, trust_ids):
 
 
 def open_ones(connection):
-    """The leases that are not over, whole, by id."""
+    """Return the leases that are not over with all their parts, by id."""
     return _whole(connection, connection.execute(
-        # By name: of all states but some, no index tells where they are.
+        # The open states are listed, because no index finds "all states but some".
         _SELECT.where(LEASES.c.deleted_at.is_(None), LEASES.c.state.in_(lifecycle.OPEN))
         .order_by(LEASES.c.id)).all())
 
 
 def mentioned(connection, ids):
-    """The leases that have one of these ids, or a reservation that has, whole, by id.
+    """Return the leases with one of these ids, or with a reservation that has one, by id.
 
-    Deleted ones too.
+    They have all their parts; deleted leases are among them.
     """
     if not ids:
         return []
@@ -145,13 +147,13 @@ def mentioned(connection, ids):
         .order_by(LEASES.c.id)).all())
 
 
-def are_there(connection):
-    """True where there is a lease, be it a deleted one."""
+def any_exist(connection):
+    """Return whether there is any lease, deleted ones included."""
     return connection.execute(sa.select(LEASES.c.id).limit(1)).first() is not None
 
 
 def counts(connection):
-    """{state: how many leases that are not deleted}."""
+    """Return {state: number of leases that are not deleted}."""
     rows = connection.execute(
         sa.select(LEASES.c.state, sa.func.count()).where(LEASES.c.deleted_at.is_(None))
         .group_by(LEASES.c.state))
@@ -173,7 +175,7 @@ def _whole(connection, rows, shown=False):
     ids = [row.id for row in rows]
     of_lease = reservations.of_leases(connection, ids)
     happening = events.of_leases(connection, ids, shown)
-    # Most have none, and nothing is asked for them.
+    # Most leases have no acquisition, so only the others are looked up.
     sought = acquisitions.of_leases(connection, [
         row.id for row in rows if row.acquire_type in acquire.LASTING])
     return [records.Lease(*row, reservations=of_lease.get(row.id, ()),
@@ -188,7 +190,7 @@ def _conditions(query, now):
     if query.project_id is not None:
         yield leases.project_id == query.project_id
     if query.name is not None:
-        # MariaDB's = does not see spaces at the end.
+        # MariaDB's = ignores spaces at the end, so the length is compared too.
         yield leases.name == query.name
         yield sa.func.char_length(leases.name) == len(query.name)
     if query.starts_before is not None:
@@ -215,15 +217,15 @@ def _status_conditions(status, now):
     if status == lifecycle.TO_BE_STARTED:
         yield LEASES.c.start <= now
     elif state == lifecycle.PENDING and status != lifecycle.words(state, None, now, now)[0]:
-        # Of the two words of REST 1.1; the one of 1.0 means both.
+        # REST 1.1 has two words for this state; the one of REST 1.0 means both.
         yield LEASES.c.start > now
 
 
 def _paged(connection, statement, query):
-    # The id makes the order total, so that a marker names one place in it.
+    # The id makes the order total, so that a marker is one position in it.
     keys = [(LEASES.c[name], up) for name, up in query.sort] + [(LEASES.c.id, True)]
-    # All that are not deleted are alike in deleted_at: said, it lets PostgreSQL see that the order
-    # is that of an index.
+    # deleted_at is NULL for all leases that are not deleted. To sort by it lets PostgreSQL see that
+    # the order is that of an index.
     first = [] if query.deleted else [(LEASES.c.deleted_at, keys[0][1])]
     statement = statement.order_by(*(column.asc() if up else column.desc()
                                      for column, up in first + keys))
@@ -239,7 +241,7 @@ def _paged(connection, statement, query):
         for (column, up), value in zip(keys, marker, strict=True):
             beyond.append(sa.and_(*same, column > value if up else column < value))
             same.append(column == value)
-        # By the first key alone an index finds the place; it says nothing that is not said after.
+        # Redundant, but with a condition on the first key alone an index finds the position.
         (column, up), value = keys[0], marker[0]
         statement = statement.where(column >= value if up else column <= value, sa.or_(*beyond))
     return statement.limit(query.limit) if query.limit is not None else statement

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Managers in the database: who lives."""
+"""Managers in the database: which of them are alive."""
 import sqlalchemy as sa
 
 from climate.db import tables
@@ -9,7 +9,7 @@ MANAGERS = tables.MANAGERS
 
 
 def seen(connection, manager_id, host, since, now, running):
-    """Note that a manager lives, with the number of events it is carrying out."""
+    """Record the heartbeat of a manager, with the number of events it is carrying out."""
     values = {'host': host, 'since': since, 'last_seen': now, 'running': running}
     done = connection.execute(sa.update(MANAGERS).where(MANAGERS.c.id == manager_id)
                               .values(**values))
@@ -18,23 +18,23 @@ def seen(connection, manager_id, host, since, now, running):
 
 
 def gone(connection, manager_id):
-    """Forget a manager that stopped."""
+    """Delete a manager that has stopped."""
     connection.execute(sa.delete(MANAGERS).where(MANAGERS.c.id == manager_id))
 
 
 def forget(connection, before):
-    """Forget the managers that were last seen before that moment."""
+    """Delete the managers that were last seen before that moment."""
     connection.execute(sa.delete(MANAGERS).where(MANAGERS.c.last_seen < before))
 
 
-def eldest(connection, since_last_seen):
-    """The id of the manager that lives longest, of those seen since that moment, or None."""
+def longest_running(connection, since_last_seen):
+    """Return the id of the longest running manager that was seen since that moment, or None."""
     return connection.execute(
         sa.select(MANAGERS.c.id).where(MANAGERS.c.last_seen >= since_last_seen)
         .order_by(MANAGERS.c.since, MANAGERS.c.id).limit(1)).scalar_one_or_none()
 
 
-def all_of_them(connection):
-    """The Services by their ids, whether they live or not."""
+def every(connection):
+    """Return the Services of all managers, alive or not, by id."""
     rows = connection.execute(sa.select(MANAGERS).order_by(MANAGERS.c.id))
     return [records.Service(**row._mapping) for row in rows]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Migrations of the database, and the purge of what is long over."""
+"""Migrations of the database, and the purge of old leases."""
 import pathlib
 
 from alembic import command
@@ -15,7 +15,7 @@ _SCRIPTS = pathlib.Path(__file__).parent / 'alembic'
 
 
 def upgrade(database, revision='head'):
-    """Bring the tables up to `revision`. Harmless when they are there already."""
+    """Upgrade the tables to `revision`. Do nothing if they have it already."""
     with database.writer() as connection:
         settings = _settings()
         settings.attributes['connection'] = connection
@@ -23,21 +23,21 @@ def upgrade(database, revision='head'):
 
 
 def version(database):
-    """The revision of the tables, None where there are none."""
+    """Return the revision of the tables, or None if there are no tables."""
     with database.reader() as connection:
         return migration.MigrationContext.configure(connection).get_current_revision()
 
 
 def newest():
-    """The revision that this release of Climate works with."""
+    """Return the revision that this release of Climate needs."""
     return script.ScriptDirectory.from_config(_settings()).get_current_head()
 
 
 def purge(database, before):
-    """Remove leases that ended or were deleted before `before`; returns how many.
+    """Delete leases that ended or were deleted before `before`; return how many.
 
-    With them go their reservations, events, allocations and history. Withdrawn resources that
-    nothing refers to any more go too, keys that nobody may use again, and offers that nobody took.
+    Their reservations, events, allocations and history are deleted with them. Withdrawn resources
+    without allocations, expired idempotency keys and expired offers are deleted too.
     """
     leases, resources, allocations = tables.LEASES, tables.RESOURCES, tables.ALLOCATIONS
     theirs = tables.RESERVATIONS
@@ -46,18 +46,18 @@ def purge(database, before):
     over = sa.and_(over, leases.c.task.is_(None))
     with database.writer() as connection:
         offers.delete(connection, offers.lock(
-            connection, offers.over(connection, before, before)))
+            connection, offers.expired(connection, before, before)))
         ids = list(connection.execute(sa.select(leases.c.id).where(over)).scalars())
         for some in _batches(ids, 500):
             connection.execute(sa.delete(tables.HISTORY).where(
                 tables.HISTORY.c.lease_id.in_(some)))
-            # The one thing of theirs that no foreign key takes along.
+            # No foreign key with a cascade covers allocations.
             connection.execute(sa.delete(allocations).where(allocations.c.reservation_id.in_(
                 sa.select(theirs.c.id).where(theirs.c.lease_id.in_(some)))))
             connection.execute(sa.delete(leases).where(leases.c.id.in_(some)))
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
-    # By itself, since whoever locks resources locks nothing before them.
+    # A transaction of its own, because resources must be locked before anything else.
     with database.writer() as connection:
         connection.execute(sa.delete(resources).where(
             resources.c.withdrawn_at < before,

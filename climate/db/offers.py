@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offers in the database: what is held for a project until it takes it, for a short while."""
+"""Offers in the database: resources that are held for a project for a short while."""
 import collections
 
 import sqlalchemy as sa
@@ -14,7 +14,7 @@ _COLUMNS = tuple(column for column in OFFERS.c if column.name != 'place')
 
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _HELD = OFFERS.c.place.is_not(None)
-# Asked each second, so it is built once.
+# This runs each second, so it is built once.
 _OVER = (
     sa.select(OFFERS.c.id)
     .where(sa.or_(sa.and_(OFFERS.c.held_until <= _NOW, _HELD),
@@ -23,18 +23,17 @@ _OVER = (
 
 
 def add(connection, offer, place):
-    """Write a new offer at a place of its project; a place that another has is a duplicate."""
+    """Insert an offer at a place of its project. A place that is taken raises Duplicate."""
     values = {column.name: getattr(offer, column.name) for column in _COLUMNS}
-    values['request'] = [{'id': each.id, 'resource_type': each.resource_type,
-                          'request': dict(each.request)} for each in offer.request]
+    values['request'] = [_part(each) for each in offer.request]
     connection.execute(sa.insert(OFFERS).values(place=place, **values))
 
 
 def get(connection, project_id, offer_id, locked=False):
-    """The Offer of a project, with what is held.
+    """Return an Offer of a project, with its allocations.
 
-    :param locked: lock its row until the transaction ends.
-    :raises OfferNotFound: the project has none of that id.
+    :param locked: whether to lock its row until the transaction ends.
+    :raises OfferNotFound: the project has no offer with that id.
     """
     statement = sa.select(OFFERS).where(OFFERS.c.id == offer_id,
                                         OFFERS.c.project_id == project_id)
@@ -45,48 +44,54 @@ def get(connection, project_id, offer_id, locked=False):
 
 
 def held(connection, project_id):
-    """{place: the Offer without what is held} of those that a project holds."""
+    """Return {place: the Offer, without its allocations} of the offers that a project holds."""
     rows = connection.execute(sa.select(OFFERS).where(OFFERS.c.project_id == project_id, _HELD)
                               .order_by(OFFERS.c.held_until, OFFERS.c.id))
     return {row.place: _record(row) for row in rows}
 
 
-def over(connection, now, forgotten):
-    """The ids of those whose time is over at `now` and that hold something yet.
+def is_held(connection, offer_id):
+    """Return whether the offer is still held, by any project."""
+    return connection.execute(
+        sa.select(OFFERS.c.id).where(OFFERS.c.id == offer_id, _HELD)).first() is not None
 
-    And of all those whose time was over at `forgotten` already.
+
+def expired(connection, now, forgotten):
+    """Return the ids of the offers that have expired at `now` and still hold resources.
+
+    Offers that expired before `forgotten` are listed even if they hold nothing.
     """
     return list(connection.execute(_OVER, {'now': now, 'forgotten': forgotten}).scalars())
 
 
-def were_over(connection, since, until):
-    """True where the time of an offer was over between two moments, whatever it holds."""
+def any_expired(connection, since, until):
+    """Return whether an offer expired between two moments."""
     return connection.execute(
         sa.select(OFFERS.c.id).where(OFFERS.c.held_until > since, OFFERS.c.held_until <= until)
         .limit(1)).first() is not None
 
 
 def lock(connection, ids):
-    """Those of the offers that are there, whole and locked."""
+    """Lock those of the offers that exist; return them with their allocations."""
     rows = connection.execute(sa.select(OFFERS).where(OFFERS.c.id.in_(list(ids)))
                               .order_by(OFFERS.c.id).with_for_update()).all()
     return _whole(connection, rows)
 
 
-def let_go(connection, offers):
-    """Hold what locked offers hold no more; their rows stay."""
-    _forget_promises(connection, offers)
+def release(connection, offers):
+    """Release the resources that locked offers hold; the offers themselves stay."""
+    _delete_allocations(connection, offers)
     connection.execute(sa.update(OFFERS).where(OFFERS.c.id.in_([each.id for each in offers]))
                        .values(place=None))
 
 
 def delete(connection, offers):
-    """Forget locked offers, with what they hold."""
-    _forget_promises(connection, offers)
+    """Delete locked offers with their allocations."""
+    _delete_allocations(connection, offers)
     connection.execute(sa.delete(OFFERS).where(OFFERS.c.id.in_([each.id for each in offers])))
 
 
-def _forget_promises(connection, offers):
+def _delete_allocations(connection, offers):
     ids = [each.id for offer in offers if offer.promises for each in offer.request]
     if ids:
         allocations.delete(connection, ids)
@@ -102,7 +107,19 @@ def _whole(connection, rows):
         given for each in offer.request for given in promised[each.id])}) for offer in offers]
 
 
+def _part(asked):
+    """A ReservationRequest as JSON; labels only if there are any: older managers know none."""
+    part = {'id': asked.id, 'resource_type': asked.resource_type, 'request': dict(asked.request)}
+    if asked.label:
+        part['label'] = asked.label
+    if asked.depends_on:
+        part['depends_on'] = list(asked.depends_on)
+    return part
+
+
 def _record(row):
     values = {column.name: row._mapping[column.name] for column in _COLUMNS}
-    values['request'] = tuple(records.ReservationRequest(**each) for each in row.request)
+    values['request'] = tuple(
+        records.ReservationRequest(**{**each, 'depends_on': tuple(each.get('depends_on', ()))})
+        for each in row.request)
     return records.Offer(**values, held=row.place is not None)

@@ -12,22 +12,23 @@ from climate.domain import records
 
 RESERVATIONS = tables.RESERVATIONS
 ALLOCATIONS = tables.ALLOCATIONS
-_OWN = tables.columns(RESERVATIONS, records.Reservation, 'resource_ids')
+_OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated')
 
-# The statements of each lease's life are built once: building one costs more than asking it.
+# Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(RESERVATIONS)
 _OF_LEASES = among.Among(
     sa.select(*_OWN).order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position),
     RESERVATIONS.c.lease_id)
 _CHANGE = among.Among(sa.update(RESERVATIONS), RESERVATIONS.c.id)
-_RESOURCE_IDS = among.Among(
-    sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.copies)
+_ALLOCATED = among.Among(
+    sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.need, ALLOCATIONS.c.resource_id,
+              ALLOCATIONS.c.copies)
     .where(ALLOCATIONS.c.released_at.is_(None))
     .order_by(ALLOCATIONS.c.resource_id), ALLOCATIONS.c.reservation_id)
 
 
 def add(connection, reservations):
-    """Write new reservations, in the order given."""
+    """Insert reservations in the given order."""
     rows = [{**{column.name: getattr(reservation, column.name) for column in _OWN},
              'request': dict(reservation.request), 'binding': dict(reservation.binding),
              'position': position} for position, reservation in enumerate(reservations)]
@@ -36,22 +37,22 @@ def add(connection, reservations):
 
 
 def of_leases(connection, lease_ids):
-    """{lease id: its reservations in their order}, with the resources that each has."""
+    """Return {lease id: its reservations in order}, with the resources allocated to each."""
     if not lease_ids:
         return {}
     rows = _OF_LEASES.execute(connection, lease_ids).all()
-    resources = _resource_ids(connection, [row.id for row in rows])
+    allocated = _allocated(connection, [row.id for row in rows])
     found = collections.defaultdict(tuple)
     for row in rows:
         found[row.lease_id] += (records.Reservation(
-            *row, resource_ids=resources.get(row.id, ())),)
+            *row, allocated=allocated.get(row.id, {})),)
     return dict(found)
 
 
 def change(connection, reservation_ids, now, **values):
-    """Write `values` to reservations. The caller holds the lease: its claim guards this.
+    """Update reservations with `values`. The caller must have claimed or locked the lease.
 
-    One that is over leases its one thing no more.
+    A deleted reservation releases its target.
     """
     if values.get('state') == lifecycle.RESERVATION_DELETED:
         values['leased_id'] = None
@@ -60,7 +61,7 @@ def change(connection, reservation_ids, now, **values):
 
 
 def leasing(connection, leased_ids):
-    """{leased id: (reservation id, lease id)} of those of the things that are leased."""
+    """Return {target id: (reservation id, lease id)} of those targets that are leased."""
     if not leased_ids:
         return {}
     return {leased_id: (reservation_id, lease_id)
@@ -70,7 +71,7 @@ def leasing(connection, leased_ids):
 
 
 def leased_ids(connection, resource_type):
-    """The ids of all things that are leased now with this type, as a frozenset."""
+    """Return the ids of all targets that are leased now with this resource type."""
     return frozenset(connection.execute(
         sa.select(RESERVATIONS.c.leased_id)
         .where(RESERVATIONS.c.leased_id.is_not(None),
@@ -78,7 +79,7 @@ def leased_ids(connection, resource_type):
 
 
 def lease_of(connection, reservation_id):
-    """The id of the lease that a reservation belongs to.
+    """Return the id of the lease of a reservation.
 
     :raises ReservationNotFound: no reservation has that id.
     """
@@ -89,14 +90,16 @@ def lease_of(connection, reservation_id):
     return found
 
 
-def _resource_ids(connection, reservation_ids):
-    """{reservation id: resource ids in order, each once for each copy}.
+def _allocated(connection, reservation_ids):
+    """Return the resources that are allocated to reservations, without released ones.
 
-    Those given back by a change are not among them.
+    :returns: {reservation id: {need key: sorted resource ids, each once for each copy}}.
     """
     if not reservation_ids:
         return {}
-    found = collections.defaultdict(tuple)
-    for reservation_id, resource_id, copies in _RESOURCE_IDS.execute(connection, reservation_ids):
-        found[reservation_id] += (resource_id,) * copies
+    found = collections.defaultdict(dict)
+    for reservation_id, need, resource_id, copies in _ALLOCATED.execute(connection,
+                                                                        reservation_ids):
+        mine = found[reservation_id]
+        mine[need] = mine.get(need, ()) + (resource_id,) * copies
     return found

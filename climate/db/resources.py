@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources of all pools in the database, and their properties."""
+"""The resources of all pools in the database, with their properties."""
 import collections
 import contextlib
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import among
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import records
 
 ALLOCATIONS = tables.ALLOCATIONS
@@ -20,7 +20,7 @@ PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
 _COLUMNS = tables.columns(RESOURCES, records.Resource, 'properties', 'facts')
 
-# The statements of each lease's life are built once: building one costs more than asking it.
+# Statements of every lease's life are built once, because building one costs more than running it.
 _IDS = sa.bindparam('ids')
 _HOLDER = sa.bindparam('holder')
 _BY_ID = sa.select(*_COLUMNS).order_by(RESOURCES.c.id)
@@ -45,7 +45,7 @@ _RELEASE_OTHERS = _RELEASE.where(
         sa.select(ALLOCATIONS.c.resource_id)
         .where(ALLOCATIONS.c.reservation_id == _HOLDER, ALLOCATIONS.c.released_at.is_(None))),
     ~sa.exists().where(EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
-                       RESERVATIONS.c.id == _HOLDER, EVENTS.c.kind == agenda.DELETE))
+                       RESERVATIONS.c.id == _HOLDER, EVENTS.c.kind == event_kinds.DELETE))
 _VALUES = among.Among(
     sa.select(VALUES.c.resource_id, PROPERTIES.c.name, PROPERTIES.c.fact, VALUES.c.text)
     .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id),
@@ -53,9 +53,9 @@ _VALUES = among.Among(
 
 
 def add(connection, pool, name, capacity, now, **values):
-    """Enrol a resource; returns its id. A name that is enrolled already fails as a duplicate.
+    """Enrol a resource; return its id. A name that is enrolled already raises Duplicate.
 
-    :param values: of further columns: reservable, lent_to.
+    :param values: values of further columns: reservable, lent_to.
     """
     return connection.execute(sa.insert(RESOURCES).values(
         pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now, **values)
@@ -63,7 +63,7 @@ def add(connection, pool, name, capacity, now, **values):
 
 
 def find(connection, pool, ids=None, after_id=None, limit=None):
-    """The enrolled resources of a pool by id, whole."""
+    """Return the enrolled resources of a pool with their properties, by id."""
     statement = (sa.select(*_COLUMNS)
                  .where(RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
                  .order_by(RESOURCES.c.id))
@@ -77,33 +77,33 @@ def find(connection, pool, ids=None, after_id=None, limit=None):
 
 
 def get(connection, pool, resource_id):
-    """One enrolled resource, whole.
+    """Return one enrolled resource with its properties.
 
-    :raises HostNotFound: the pool has none of that id.
+    :raises ResourceNotFound: the pool has none of that id.
     """
     found = find(connection, pool, ids=[resource_id])
     if not found:
-        raise errors.HostNotFound(host=resource_id)
+        raise errors.ResourceNotFound(pool=pool, resource=resource_id)
     return found[0]
 
 
 def with_ids(connection, ids):
-    """Resources by their ids, in id order, withdrawn ones too; without properties."""
+    """Return resources by their ids, withdrawn ones too, without properties, sorted by id."""
     return [records.Resource(*row) for row in _THESE.execute(connection, list(ids))]
 
 
 def enrolled(connection, ids):
-    """Those of the resources that are enrolled, whole, by pool and id."""
+    """Return those of the resources that are enrolled, with properties, by pool and id."""
     return _whole(connection, _ENROLLED_THESE.execute(connection, list(ids)).all())
 
 
 def held(connection, reservation_ids):
-    """The enrolled resources that reservations occupy, whole, by pool and id."""
+    """Return the enrolled resources that reservations hold, with properties, by pool and id."""
     return _whole(connection, _ENROLLED_HELD.execute(connection, list(reservation_ids)).all())
 
 
 def named(connection, pool, name):
-    """The enrolled resource of that very name, or None."""
+    """Return the enrolled resource of exactly that name, or None."""
     rows = connection.execute(
         sa.select(*_COLUMNS).where(RESOURCES.c.pool == pool,
                                    RESOURCES.c.enrolled_name == name)).all()
@@ -111,33 +111,35 @@ def named(connection, pool, name):
 
 
 def lock(connection, ids):
-    """Lock resources in id order until the transaction ends; returns them without properties.
+    """Lock reservable resources in id order until the transaction ends.
 
-    Withdrawn ones and those out of order are not among them.
+    Withdrawn resources and those that are not reservable are left out.
+
+    :returns: the locked Resources, without properties.
     """
     return [records.Resource(*row) for row in _LOCK.execute(connection, sorted(ids))]
 
 
 def touch(connection, ids, now):
-    """Raise the generation of resources."""
+    """Increase the generation of resources."""
     _TOUCH.execute(connection, sorted(ids), {'updated_at': now})
 
 
 def change(connection, resource_id, now, **values):
-    """Write `values` (capacity, reservable) to a resource."""
+    """Update a resource with `values` (capacity, reservable)."""
     connection.execute(sa.update(RESOURCES).where(RESOURCES.c.id == resource_id)
                        .values(updated_at=now, **values))
 
 
 def withdraw(connection, resource_id, now):
-    """Take a resource out of its pool; its row stays, for the history of its leases."""
+    """Withdraw a resource from its pool. Its row stays for the history of its leases."""
     connection.execute(
         sa.update(RESOURCES).where(RESOURCES.c.id == resource_id)
         .values(enrolled_name=None, reservable=False, withdrawn_at=now, updated_at=now))
 
 
 def hold(connection, ids, reservation_id):
-    """Let a reservation occupy resources; returns {id: holder} of those that another holds."""
+    """Hold resources for a reservation; return {id: holder} of those that another one holds."""
     wanted = sorted(ids)
     done = _HOLD.execute(connection, wanted, {'held_by': reservation_id})
     if done.rowcount == len(wanted):
@@ -147,7 +149,7 @@ def hold(connection, ids, reservation_id):
 
 
 def release(connection, reservation_id, ids=None):
-    """The reservation occupies nothing any more (none of `ids`, where given)."""
+    """Release the resources that a reservation holds: all, or those of `ids`."""
     statement = _RELEASE
     if ids is not None:
         statement = statement.where(RESOURCES.c.id.in_(sorted(ids)))
@@ -155,15 +157,18 @@ def release(connection, reservation_id, ids=None):
 
 
 def release_others(connection, reservation_id):
-    """The reservation occupies no resource any more that is not promised to it.
+    """Release the resources that a reservation holds but that are not allocated to it.
 
-    One whose lease is being deleted keeps them to its end: all promises to it are void.
+    If its lease is being deleted, it keeps them until the end, because its allocations are void.
     """
     connection.execute(_RELEASE_OTHERS, {'holder': reservation_id})
 
 
 def lent(connection, reservation_ids=None):
-    """The enrolled resources that are lent to these reservations (to any), without properties."""
+    """Return the enrolled resources that are lent to these reservations, without properties.
+
+    :param reservation_ids: None: lent to any reservation.
+    """
     statement = sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
     if reservation_ids is None:
         statement = statement.where(RESOURCES.c.lent_to.is_not(None))
@@ -174,9 +179,10 @@ def lent(connection, reservation_ids=None):
 
 
 def set_values(connection, pool, resource_id, values, now, fact=False):
-    """Give a resource property values; None takes one away.
+    """Set property values of a resource.
 
-    :param values: {name: text or None}; a name that is new to the pool is added to it.
+    :param values: {name: text, or None to remove the value}; names new to the pool are added to it.
+    :param fact: whether the properties are facts.
     """
     ids = _property_ids(connection, pool, values, now, fact)
     connection.execute(sa.delete(VALUES).where(VALUES.c.resource_id == resource_id,
@@ -188,9 +194,9 @@ def set_values(connection, pool, resource_id, values, now, fact=False):
 
 
 def properties(connection, pool):
-    """What operators said of a pool's resources: Property records by name, with their values.
+    """Return the Properties that operators set on a pool's resources, by name, with their values.
 
-    A property that no resource has a value of is not among them.
+    A property of which no resource has a value is left out.
     """
     rows = connection.execute(
         sa.select(PROPERTIES, VALUES.c.text)
@@ -207,7 +213,7 @@ def properties(connection, pool):
 
 
 def property_named(connection, pool, name):
-    """One property of a pool, an unused one too, or None; facts are not among them."""
+    """Return a property of a pool, even an unused one; None if there is none or it is a fact."""
     row = connection.execute(
         sa.select(PROPERTIES).where(PROPERTIES.c.pool == pool, PROPERTIES.c.name == name,
                                     PROPERTIES.c.fact.is_(False))).one_or_none()
@@ -215,13 +221,13 @@ def property_named(connection, pool, name):
 
 
 def set_private(connection, property_id, private, now):
-    """Show a property to everybody, or to admins only."""
+    """Set whether only administrators may see a property."""
     connection.execute(sa.update(PROPERTIES).where(PROPERTIES.c.id == property_id)
                        .values(private=private, updated_at=now))
 
 
 def names(connection, pool):
-    """The names of all properties and facts of a pool, as two sets: (public, private)."""
+    """Return the names of all properties and facts of a pool, as (set of public, of private)."""
     rows = connection.execute(
         sa.select(PROPERTIES.c.name, PROPERTIES.c.private).where(PROPERTIES.c.pool == pool)).all()
     return ({row.name for row in rows if not row.private},
@@ -229,7 +235,7 @@ def names(connection, pool):
 
 
 def values_of(connection, pool, names_wanted, ids=None):
-    """{resource id: {name: text}} of the properties and facts of those names."""
+    """Return {resource id: {name: text}} of the properties and facts with these names."""
     found = collections.defaultdict(dict)
     if not names_wanted:
         return found
@@ -250,7 +256,7 @@ def _property_ids(connection, pool, names_wanted, now, fact):
             .where(PROPERTIES.c.pool == pool, PROPERTIES.c.name.in_(list(names_wanted))))
         return {name: property_id for name, property_id in rows}
     for name in sorted(set(names_wanted) - set(known())):
-        # Another writer may add the same name; whoever comes second waits and then reads it.
+        # Another writer may add the same name; the second one waits and then reads it.
         with contextlib.suppress(db_exc.DBDuplicateEntry), connection.begin_nested():
             connection.execute(sa.insert(PROPERTIES).values(
                 pool=pool, name=name, fact=fact, created_at=now))
@@ -279,5 +285,5 @@ def _number(text):
         number = float(text)
     except ValueError:
         return None
-    # NaN and the infinities are words to an operator, and no database compares them alike.
+    # NaN and infinities count as text, because databases compare them differently.
     return number if number - number == 0 else None

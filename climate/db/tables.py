@@ -15,9 +15,9 @@ METADATA = sa.MetaData(naming_convention={
 
 
 class UtcDateTime(sa.types.TypeDecorator):
-    """A moment: aware UTC in Python, with microseconds on every database.
+    """A moment, aware and in UTC in Python, with microseconds on every database.
 
-    Plain DATETIME of MariaDB drops fractions, hence DATETIME(6).
+    DATETIME(6) is used because plain DATETIME of MariaDB drops fractions.
     """
 
     impl = sa.DateTime
@@ -32,13 +32,13 @@ class UtcDateTime(sa.types.TypeDecorator):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError('Climate keeps aware moments only.')
+            raise ValueError('Climate stores only aware moments: give it a time zone.')
         value = value.astimezone(datetime.UTC)
         return value if dialect.name == 'postgresql' else value.replace(tzinfo=None)
 
     def result_processor(self, dialect, coltype):
-        # A page of a list has some thousand moments: SQLAlchemy's own way, which reads a plain
-        # moment and has another one made of it, takes ten times as long.
+        # A page of a list has some thousand moments. SQLAlchemy's default would create two objects
+        # for each and take ten times as long.
         return {'sqlite': _read_text, 'mysql': _read_plain}.get(dialect.name, _read_aware)
 
 
@@ -51,12 +51,25 @@ def _read_plain(value):
 
 
 def _read_aware(value):
-    # PostgreSQL tells moments in the zone of the connection.
+    # PostgreSQL returns moments in the time zone of the connection.
     return None if value is None else value.astimezone(datetime.UTC)
 
 
+class Names(sa.types.TypeDecorator):
+    """Names in an order: a tuple in Python, a list in JSON; null where there are none."""
+
+    impl = sa.JSON(none_as_null=True)
+    cache_ok = True
+
+    def process_bind_param(self, value, dialect):
+        return list(value) if value else None
+
+    def process_result_value(self, value, dialect):
+        return tuple(value or ())
+
+
 def _text(length):
-    # Compared byte by byte on MariaDB too, so that names that differ in case differ.
+    # MariaDB compares this collation byte by byte, so names that differ only in case are distinct.
     return sa.String(length).with_variant(
         mysql.VARCHAR(length, charset='utf8mb4', collation='utf8mb4_bin'), 'mysql')
 
@@ -72,9 +85,9 @@ def _stamps():
 
 
 def columns(table, record, *others):
-    """The columns of a table for the fields of a class of records, in their order.
+    """Return the columns of a table for the fields of a record class, in the order of the fields.
 
-    :param others: fields at the end of the record that the table has no columns for.
+    :param others: the last fields of the record, for which the table has no columns.
     """
     names = [field.name for field in dataclasses.fields(record)]
     return tuple(table.c[name] for name in names if name not in others)
@@ -105,9 +118,9 @@ LEASES = sa.Table(
     sa.Column('deleted_at', UtcDateTime),
     sa.Column('acquire_type', _text(16), nullable=False, server_default='immediate'),
     *_stamps(),
-    # Lists show those that are not deleted by when they were made: of a project, of one state, of
-    # all. Who looks for a name needs no order. SQLite, which knows no statistics of its own accord,
-    # takes the index of which the most columns are given.
+    # Lists show leases that are not deleted by creation time: of a project, of a state, or all.
+    # A search by name needs no order. SQLite has no statistics by default and uses the index of
+    # which the query gives the most columns.
     sa.Index(None, 'project_id', 'deleted_at', 'created_at', 'id'),
     sa.Index(None, 'project_id', 'deleted_at', 'state', 'created_at', 'id'),
     sa.Index(None, 'deleted_at', 'created_at', 'id'),
@@ -131,6 +144,9 @@ RESERVATIONS = sa.Table(
     # What of the cloud it leases, null once it is over: nothing is leased twice at a time.
     sa.Column('leased_id', _text(64)),
     *_stamps(),
+    # Its name in its lease, and the names of those that start before it.
+    sa.Column('label', _text(64)),
+    sa.Column('depends_on', Names),
     sa.Index(None, 'lease_id', 'position'),
     sa.Index('uq_reservations_leased_id', 'leased_id', unique=True),
     **_MYSQL)
@@ -160,14 +176,14 @@ RESOURCES = sa.Table(
     sa.Column('id', _ID, primary_key=True, autoincrement=True),
     sa.Column('pool', _text(32), nullable=False),
     sa.Column('name', _text(255), nullable=False),
-    # The name again while enrolled, null once withdrawn: unique (pool, name) of those enrolled.
+    # The name while enrolled, null once withdrawn, so that (pool, name) is unique among enrolled.
     sa.Column('enrolled_name', _text(255)),
     sa.Column('capacity', sa.JSON, nullable=False),
     sa.Column('reservable', sa.Boolean, nullable=False, default=True),
     sa.Column('generation', sa.Integer, nullable=False, default=0),
     sa.Column('held_by', _text(36)),
     sa.Column('withdrawn_at', UtcDateTime),
-    # The reservation for which alone it is enrolled; null for what anybody may book.
+    # The only reservation that may use it; null: any reservation may.
     sa.Column('lent_to', _text(36)),
     *_stamps(),
     sa.UniqueConstraint('pool', 'enrolled_name'),
@@ -183,7 +199,7 @@ PROPERTIES = sa.Table(
     sa.Column('pool', _text(32), nullable=False),
     sa.Column('name', _text(64), nullable=False),
     sa.Column('private', sa.Boolean, nullable=False, default=False),
-    # A fact is what the cloud says of a resource; the others are what operators say.
+    # A fact comes from the cloud; other properties come from operators.
     sa.Column('fact', sa.Boolean, nullable=False, default=False),
     *_stamps(),
     sa.UniqueConstraint('pool', 'name'),
@@ -212,19 +228,21 @@ ALLOCATIONS = sa.Table(
     sa.Column('amount', sa.JSON, nullable=False),
     sa.Column('copies', sa.Integer, nullable=False, default=1),
     sa.Column('released_at', UtcDateTime),
+    # The key of the need that the allocation serves.
+    sa.Column('need', _text(64), nullable=False, server_default=sa.text("''")),
     sa.Index(None, 'resource_id', 'end', 'start'),
     sa.Index(None, 'reservation_id', 'resource_id'),
     sa.Index(None, 'end'),
     sqlite_autoincrement=True,
     **_MYSQL)
 
-# Its promises are those to the reservations that its request names.
+# Its allocations are those of the reservations that its request names.
 OFFERS = sa.Table(
     'offers', METADATA,
     sa.Column('id', _text(36), primary_key=True),
     sa.Column('project_id', _text(255), nullable=False),
     sa.Column('user_id', _text(255), nullable=False),
-    # Which of those that the project may hold at a time; null once nothing is held any more.
+    # Its number among the offers that the project may hold at once; null once it holds nothing.
     sa.Column('place', sa.Integer),
     sa.Column('start', UtcDateTime, nullable=False),
     sa.Column('end', UtcDateTime, nullable=False),
@@ -268,6 +286,22 @@ OUTBOX = sa.Table(
     sqlite_autoincrement=True,
     **_MYSQL)
 
+# What is created in the cloud for requests that are being answered: written before it is created,
+# and deleted in the transaction that writes the lease. What stays here is of a request that failed.
+EARLY_CREATIONS = sa.Table(
+    'early_creations', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    # No foreign key: the reservation is written later, if at all.
+    sa.Column('reservation_id', _text(36), nullable=False),
+    sa.Column('resource_type', _text(66), nullable=False),
+    # Of the offer that is being taken: other requests may try to take it too.
+    sa.Column('offer_id', _text(36)),
+    # It is being deleted from the cloud, so that no lease may be written that relies on it.
+    sa.Column('closing', sa.Boolean, nullable=False, default=False),
+    sa.Column('created_at', UtcDateTime, nullable=False),
+    sa.Index(None, 'created_at'),
+    **_MYSQL)
+
 MANAGERS = sa.Table(
     'managers', METADATA,
     sa.Column('id', _text(255), primary_key=True),
@@ -301,8 +335,8 @@ ACQUISITIONS = sa.Table(
     sa.Index(None, 'waits_for', 'priority', 'created_at'),
     **_MYSQL)
 
-# The line of the acquisitions that wait: one row, which is locked by whoever changes the line.
-LINE = sa.Table(
-    'line', METADATA,
+# The wait queue: its one row is locked by each transaction that changes the queue.
+WAIT_QUEUE = sa.Table(
+    'wait_queue', METADATA,
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
     **_MYSQL)

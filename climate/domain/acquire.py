@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways in which a lease may be acquired, and when those that take time try again."""
+"""The types of acquisition of a lease, and the pauses between tries."""
 import datetime
 
 from climate.domain import pauses
@@ -10,7 +10,7 @@ RETRIES = 'retries'
 BEST_EFFORT = 'best-effort'
 WAIT = 'wait'
 
-#: {type: the fields of a request that it has}.
+#: {type: the fields of its request}.
 FIELDS = {
     IMMEDIATE: (),
     SCHEDULED: (),
@@ -18,25 +18,26 @@ FIELDS = {
     BEST_EFFORT: ('timeout_seconds', 'strategy'),
     WAIT: ('not_after', 'priority'),
 }
-#: These go on trying after the request was answered.
+#: The types that go on trying after the request was answered.
 LASTING = (RETRIES, BEST_EFFORT, WAIT)
-#: Of these, the ones that stand in line for what others give back.
+#: The types that wait in the queue for resources that others release.
 QUEUED = (RETRIES, WAIT)
 
-# A pause is longer by up to this part of it, so that those who came together part.
+# Up to this share of a pause is added at random, to spread requests that came together.
 _JITTER = 0.2
 
 
 def type_of(start: datetime.datetime, now: datetime.datetime) -> str:
-    """The type of a lease for which nobody named one."""
+    """Return the type of a lease whose request does not name one."""
     return IMMEDIATE if start <= now else SCHEDULED
 
 
 def pause(first_seconds: float, longest_seconds: float, attempts: int,
           luck: float) -> datetime.timedelta:
-    """The pause after so many attempts: `first_seconds`, doubled each time up to the longest.
+    """Return the pause after a number of attempts: `first_seconds`, doubled each time.
 
-    :param luck: from 0 to 1, the part of the jitter that comes to it.
+    :param longest_seconds: the limit of the pause, without jitter.
+    :param luck: the share of the jitter to add, from 0 to 1.
     """
     return datetime.timedelta(seconds=pauses.doubled(first_seconds, longest_seconds, attempts)
                               * (1 + _JITTER * luck))

@@ -1,26 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an audit may judge, and what it says where the cloud is not as the accounts say."""
+"""The rules of an audit: what may be compared, and how a difference is reported and repaired."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 import re
-from typing import Any
 
-from climate.domain import agenda
-from climate.domain import hunt
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
 _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
-# While one of these is due or is carried out, the cloud is between two pictures.
-_MOVES = (agenda.ACQUIRE, agenda.PREPARE, agenda.START, agenda.HEAL, agenda.UPDATE,
-          agenda.END, agenda.DELETE, agenda.GIVE_BACK)
 
-#: What kinds of drift there are.
+#: The kinds of drift.
 KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',
-         'foreign host', 'unknown host', 'fence', 'lent')
+         'foreign host', 'unknown host', 'shared host', 'fence', 'lent')
 
-# Repairs, in the order in which they are made, and how a table says what each does.
+# The repairs in the order in which they are made, with the words of the table for each.
 CLEAR = 'clear'
 RELEASE = 'release'
 MEND = 'mend'
@@ -29,6 +24,7 @@ ENROL = 'enrol'
 DROP_TRUST = 'drop trust'
 UNFENCE = 'unfence'
 GIVE_BACK = 'give back'
+DELETE_EARLY = 'delete early'
 REPAIRS = {
     CLEAR: 'removes it',
     RELEASE: 'lets go of it in the accounts',
@@ -38,19 +34,20 @@ REPAIRS = {
     DROP_TRUST: 'drops it',
     UNFENCE: 'enables it',
     GIVE_BACK: 'gives it back, if it is empty',
+    DELETE_EARLY: 'deletes it',
 }
 BY_HAND = 'nothing: a person must decide'
 
 
 @dataclasses.dataclass(frozen=True)
 class Trace:
-    """Something in the cloud that a reservation made.
+    """An object in the cloud that was created for a reservation.
 
-    :ivar made_for: the id of the reservation; of its lease where the thing does not say which.
-    :ivar kind: a noun for it, such as 'flavor'.
-    :ivar name: how the cloud calls it.
-    :ivar signed_by: it has a mark that only this resource type of Climate makes, so that all of its
-        reservation is Climate's also where the accounts know no such reservation (any more).
+    :ivar made_for: the id of the reservation, or of its lease if the object names only that.
+    :ivar kind: a noun for the object, such as 'flavor'.
+    :ivar name: its name in the cloud.
+    :ivar signed_by: the resource type of Climate whose mark the object has. It proves that all
+        objects of the reservation belong to Climate, even if the database does not know it.
     """
 
     made_for: str
@@ -60,41 +57,55 @@ class Trace:
 
 
 @dataclasses.dataclass(frozen=True)
-class Drift:
-    """One thing that is not as the accounts say.
+class Disabled:
+    """Something that a pool has taken out of use while it is cleared for a lease.
 
-    :ivar kind: one of a few words, for metrics.
+    :ivar name: how the pool calls it.
     :ivar what: which thing, in words.
+    """
+
+    pool: str
+    name: str
+    what: str
+    lease_id: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Drift:
+    """A difference between the cloud and the database.
+
+    :ivar kind: one of KINDS, for metrics.
+    :ivar what: the object, in words.
     :ivar problem: what is wrong with it, in words.
-    :ivar repair: the key in REPAIRS of what a repair does; None where a person must act.
-    :ivar target: what the repair is about: the id of a reservation, trust or server; for CLEAR the
+    :ivar repair: the key of the repair in REPAIRS; None if a person must act.
+    :ivar target: the target of the repair: the id of a reservation, trust or server; for CLEAR the
         pair (resource type, `made_for` of the Trace), for MEND and ENROL (pool, name), for UNFENCE
-        (service host, id of the lease).
+        (pool, name, id of the lease).
     """
 
     kind: str
     what: str
     problem: str
     repair: str | None = None
-    target: str | tuple[str, str] | None = None
+    target: str | tuple[str, ...] | None = None
 
     @property
     def key(self) -> tuple[str, str]:
-        """By this it is known again; the words for what is wrong may change."""
+        """Return the key that identifies the drift in several comparisons; `problem` may change."""
         return self.kind, self.what
 
     @property
     def remedy(self) -> str:
-        """What a repair does about it, in words."""
+        """Return what a repair does about it, in words."""
         return BY_HAND if self.repair is None else REPAIRS[self.repair]
 
 
 @dataclasses.dataclass(frozen=True)
 class Accounts:
-    """What Climate's database says, as far as it can be compared with the cloud.
+    """The part of the database that can be compared with the cloud.
 
-    :ivar leases: those that did not change while the cloud was read, and are not moving.
-    :ivar resources: {pool: the enrolled resources that did not change meanwhile}.
+    :ivar leases: the leases that did not change while the cloud was read, and have no change due.
+    :ivar resources: {pool: the enrolled resources that did not change while the cloud was read}.
     :ivar enrolled: {pool: names of all resources enrolled before or after the cloud was read}.
     """
 
@@ -103,14 +114,15 @@ class Accounts:
     enrolled: Mapping[str, frozenset[str]]
 
     def running(self) -> list[tuple[records.Lease, records.Reservation]]:
-        """The reservations that are with their projects now, each with its lease."""
+        """Return the running reservations, each with its lease, as [(Lease, Reservation)]."""
         return [(lease, each) for lease in self.leases for each in lease.reservations
                 if is_running(lease, each)]
 
     def over(self) -> dict[str, tuple[str, str | None]]:
-        """{id: (lease id, resource type)} of what may have nothing in the cloud any more.
+        """Return the ended reservations and leases, which may have nothing in the cloud any more.
 
-        Those are reservations, and leases all of whose reservations are over, without a type.
+        :returns: {id: (lease id, resource type)}; for a lease, all of whose reservations are over,
+            the type is None.
         """
         found: dict[str, tuple[str, str | None]] = {}
         for lease in self.leases:
@@ -122,36 +134,36 @@ class Accounts:
 
 
 def is_id(text: str) -> bool:
-    """True for what may be the id of a reservation."""
+    """Return whether a text has the form of the id of a reservation."""
     return _ID.fullmatch(text) is not None
 
 
 def is_moving(lease: records.Lease, now: records.Moment) -> bool:
-    """True while something is being done to what a lease has in the cloud, or is due."""
+    """Return whether a change of what a lease has in the cloud is due or in progress."""
     return lease.task is not None or any(
-        event.kind in _MOVES and (
+        event_kinds.of(event.kind).moves_cloud and (
             event.status == lifecycle.EVENT_IN_PROGRESS
             or (event.status == lifecycle.EVENT_UNDONE and event.at <= now))
         for event in lease.events)
 
 
 def is_over(lease: records.Lease, reservation: records.Reservation) -> bool:
-    """True for a reservation that has nothing any more, and never will again."""
+    """Return whether a reservation is over: it has no resources and will get none."""
     return (lease.deleted_at is not None or lease.state in lifecycle.OVER
             or reservation.state == lifecycle.RESERVATION_DELETED)
 
 
 def is_running(lease: records.Lease, reservation: records.Reservation) -> bool:
-    """True for a reservation that is with its project."""
+    """Return whether the project has the resources of a reservation now."""
     return (lease.state == lifecycle.ACTIVE and lease.deleted_at is None
             and reservation.state == lifecycle.RESERVATION_ACTIVE)
 
 
 def settled(before: Iterable[records.Lease], after: Iterable[records.Lease],
             now: records.Moment) -> tuple[records.Lease, ...]:
-    """The leases of `after` that can be compared with what was read of the cloud in between.
+    """Return the leases of `after` that can be compared with what was read of the cloud in between.
 
-    :param before: all leases that were not over; one that is missing was over, or was not there.
+    :param before: all leases that were not over; a missing one was over or did not exist.
     """
     known = {lease.id: lease for lease in before}
     found = []
@@ -166,10 +178,10 @@ def settled(before: Iterable[records.Lease], after: Iterable[records.Lease],
 
 def left_behind(traces: Iterable[Trace], known: Iterable[str],
                 over: Mapping[str, tuple[str, str | None]]) -> list[Drift]:
-    """What reservations that are over, or that nobody knows any more, have in the cloud.
+    """Return the objects in the cloud of reservations that are over or unknown, as Drifts.
 
-    :param known: the ids of all reservations and leases in the accounts.
-    :param over: those of them that may have nothing, as ``Accounts.over`` has it.
+    :param known: the ids of all reservations and leases in the database.
+    :param over: the ended ones, from ``Accounts.over``.
     """
     traces, known, drifts = list(traces), set(known), []
     signers = {trace.made_for: trace.signed_by for trace in traces if trace.signed_by}
@@ -191,7 +203,7 @@ def left_behind(traces: Iterable[Trace], known: Iterable[str],
 
 def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
               now: records.Moment) -> list[Drift]:
-    """The leases whose time is over and whose end was given up, so that the cloud has them yet."""
+    """Return the leases past their end whose end event was given up, as Drifts."""
     made = {trace.made_for for trace in traces}
     return [Drift('not ended', f'lease {lease.id}',
                   f'its end was given up; delete it to have it tried again ({lease.reason})')
@@ -200,41 +212,35 @@ def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
             and made & {each.id for each in lease.reservations if not is_over(lease, each)}]
 
 
-def hunting(*readings: Iterable[records.Lease]) -> set[str]:
-    """The ids of the leases for which hosts were being cleared, or taken out of that again."""
+def clearing(*readings: Iterable[records.Lease]) -> set[str]:
+    """Return the ids of the leases for which hosts are being cleared or released."""
     return {lease.id for found in readings for lease in found
             if lease.state == lifecycle.ACQUIRING or any(
-                event.kind == agenda.GIVE_BACK and event.status in (
+                event.kind == event_kinds.GIVE_BACK and event.status in (
                     lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
                 for event in lease.events)}
 
 
-def fences(computes: Iterable[Any], seeking: Iterable[str]) -> list[Drift]:
-    """The fences around hosts that are not being cleared (any more).
+def disabled_in_vain(disabled: Iterable[Disabled], seeking: Iterable[str]) -> list[Drift]:
+    """What is out of use to be cleared for a lease, and is not being cleared (any more).
 
-    :param computes: the compute services, each with host, enabled and the reason why it is not.
     :param seeking: the ids of leases that may be having hosts cleared.
     """
-    seeking, drifts = set(seeking), []
-    for each in computes:
-        reason = each.reason or ''
-        lease_id = reason.removeprefix(hunt.FENCE_PREFIX)
-        if not each.enabled and lease_id != reason and lease_id not in seeking:
-            drifts.append(Drift(
-                'fence', f'service of {each.host}',
-                f'disabled as if it were being cleared for lease {lease_id}, which it is not',
-                UNFENCE, (each.host, lease_id)))
-    return drifts
+    seeking = set(seeking)
+    return [Drift('fence', each.what, (
+                f'disabled as if it were being cleared for lease {each.lease_id}, '
+                'which it is not'), UNFENCE, (each.pool, each.name, each.lease_id))
+            for each in disabled if each.lease_id not in seeking]
 
 
 def in_both(first: Iterable[Drift], second: Iterable[Drift]) -> list[Drift]:
-    """The drifts of the second look that were there in the first one already."""
+    """Return the drifts of the second comparison that the first one found too."""
     seen = {each.key for each in first}
     return [each for each in second if each.key in seen]
 
 
 def in_order(drifts: Iterable[Drift]) -> list[Drift]:
-    """The drifts in the order in which they are repaired, those for a person at the end."""
+    """Return the drifts in the order of repair, those for a person last."""
     places = list(REPAIRS)
     return sorted(drifts, key=lambda each: (
         places.index(each.repair) if each.repair else len(places), each.kind, each.what))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody asks of the future, and what is answered, as frozen records."""
+"""The records of queries for availability and of their answers."""
 from collections.abc import Mapping
 import dataclasses
 from typing import Any
@@ -9,11 +9,11 @@ from climate.domain import records
 
 @dataclasses.dataclass(frozen=True)
 class Query:
-    """When can these reservations be had together for `duration_seconds`?
+    """A query: when are the resources of these reservations free together for `duration_seconds`?
 
-    The whole time lies from `earliest` (None: now) to `latest` (None: a month later). `limit` is
-    how many openings are answered at most. `hold` of them are to be held, for `hold_seconds` each,
-    as long as the project holds no more than `hold_most`.
+    The whole duration must lie between `earliest` (None: now) and `latest` (None: a month later).
+    At most `limit` openings are returned. `hold` of them are held as offers for `hold_seconds`
+    each, unless the project would then hold more than `hold_most` offers.
     """
 
     reservations: tuple[records.ReservationRequest, ...]
@@ -28,7 +28,7 @@ class Query:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """So many resources that look alike: their properties, and their names for some eyes."""
+    """A number of resources with equal properties; `names` are shown only to some callers."""
 
     count: int
     properties: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Group:
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """What one reservation gets: how many copies, on which resources."""
+    """What one reservation gets: the number of copies, and the resources in groups."""
 
     resource_type: str
     count: int
@@ -46,9 +46,10 @@ class Share:
 
 @dataclasses.dataclass(frozen=True)
 class Opening:
-    """A time at which it can be had. It may begin until `last_start` and get as much.
+    """A time at which the resources are free.
 
-    `id` and `held_until` are those of the offer by which it is held; None where it is not.
+    A lease of the same duration and resources may start at any moment from `start` to `last_start`.
+    `id` and `held_until` are those of the offer that holds it; None if it is not held.
     """
 
     start: records.Moment
@@ -61,7 +62,7 @@ class Opening:
 
 @dataclasses.dataclass(frozen=True)
 class Criterion:
-    """One of the conditions: how many resources meet it, and how many meet it and those before."""
+    """A criterion: how many resources meet it, and how many meet it and all criteria before it."""
 
     criterion: str
     met_by: int
@@ -70,10 +71,10 @@ class Criterion:
 
 @dataclasses.dataclass(frozen=True)
 class Considered:
-    """What was looked at for one reservation.
+    """The numbers that explain the answer for one reservation.
 
-    `enrolled` resources of the pool, of which `matching` meet all criteria; `free` copies have room
-    at the best moment for this reservation alone, `wanted` are needed at least.
+    The pool has `enrolled` resources, of which `matching` meet all criteria. At the best moment
+    `free` copies are free for this reservation alone; it needs at least `wanted`.
     """
 
     resource_type: str
@@ -86,7 +87,7 @@ class Considered:
 
     @property
     def sentence(self) -> str:
-        """How far it would go round, in words."""
+        """Return the numbers as a sentence."""
         text = f'{self.resource_type}: {self.enrolled} {self.pool}s are enrolled'
         for place, each in enumerate(self.criteria):
             text += f', {each.remaining} {"of them " if place else ""}with {each.criterion}'
@@ -95,9 +96,9 @@ class Considered:
 
 @dataclasses.dataclass(frozen=True)
 class Alternative:
-    """Something near that can be had: `kind` is how it differs: shorter, fewer or later.
+    """A similar lease that is possible; `kind` is how it differs: shorter, fewer or later.
 
-    `counts` says how many each of the reservations would get, in their order.
+    `counts` are the copies that each reservation would get, in the order of the query.
     """
 
     kind: str
@@ -108,9 +109,9 @@ class Alternative:
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """The openings, the best first; where there are none, the alternatives.
+    """The answer to a query: the openings, best first, or the alternatives if there are none.
 
-    :ivar complete: False where it was not looked at all moments, for there were too many.
+    :ivar complete: False if there were too many moments to check them all.
     """
 
     earliest: records.Moment

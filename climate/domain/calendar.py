@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When so many of the same resources are free for a whole span of time, and which."""
+"""The moments at which a number of resources is free for a whole duration."""
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -9,13 +9,13 @@ from typing import Protocol
 from climate.domain import interval
 
 Moment = datetime.datetime
-#: {resource: when it is taken}, in any order; the spans may overlap.
+#: {resource: the intervals in which it is taken}, in any order; they may overlap.
 Taken = Mapping[int, Sequence[interval.Interval]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Opening:
-    """From `start` until `last` (both belong to it) a span may begin on `count` resources."""
+    """A range of starts, `start` to `last` inclusive, at which `count` resources are free."""
 
     start: Moment
     last: Moment
@@ -23,27 +23,27 @@ class Opening:
 
 
 class Starts(Protocol):
-    """At which moments a span may start, and on how many resources."""
+    """The possible starts of a fixed duration, and how many resources are free for it."""
 
     def count(self, moment: Moment) -> int:
-        """On how many resources it may start then."""
+        """Return on how many resources the duration may start at a moment."""
 
     def next(self, count: int, after: Moment) -> Moment | None:
-        """The first moment, `after` or later, at which it may start on so many; None for never."""
+        """Return the first start at or after `after` with `count` resources, or None."""
 
     def until(self, count: int, moment: Moment) -> Moment:
-        """How long, from `moment` on, it may start on so many: the last such moment.
+        """Return the last moment until which it may start on `count` resources without a gap.
 
-        It may start on so many at `moment`.
+        At `moment` it must be possible.
         """
 
 
 class Calendar:
-    """The plain Starts, for spans of `duration` that lie in `window`.
+    """A simple implementation of Starts, for spans of `duration` inside `window`.
 
-    Each resource is free in the gaps between what takes it. A gap of at least the duration serves
-    any start from its beginning to so long before its end; a moment serves as many resources as
-    there are such ranges around it.
+    A gap between the bookings of a resource that is at least as long as the duration gives a range
+    of starts: from its beginning to its end minus the duration. The count at a moment is the number
+    of ranges that contain it.
     """
 
     def __init__(self, taken: Taken, duration: datetime.timedelta, window: interval.Interval):
@@ -52,20 +52,20 @@ class Calendar:
         self._latest = window.end - duration
 
     def free(self, moment: Moment) -> list[int]:
-        """The resources on which it may start then, in the order in which they were given."""
+        """Return the resources on which it may start at a moment, in the order given."""
         return [resource for first, last, resource in self._ranges if first <= moment <= last]
 
     def count(self, moment: Moment) -> int:
         return len(self.free(moment))
 
     def next(self, count: int, after: Moment) -> Moment | None:
-        # There are more of them than before only where a range begins.
+        # The count increases only where a range begins.
         moments = [after, *sorted(first for first, _, _ in self._ranges if first > after)]
         return next((each for each in moments
                      if each <= self._latest and self.count(each) >= count), None)
 
     def until(self, count: int, moment: Moment) -> Moment:
-        # There are fewer of them only after the end of a range.
+        # The count decreases only after the end of a range.
         lasts = sorted(last for _, last, _ in self._ranges if last >= moment)
         return next((each for each in lasts
                      if self.count(each + interval.RESOLUTION) < count), self._latest)
@@ -73,10 +73,10 @@ class Calendar:
 
 def starts(spans: Sequence[interval.Interval], duration: datetime.timedelta,
            window: interval.Interval) -> list[tuple[Moment, Moment]]:
-    """The ranges (first, last) of the moments at which one resource is free for `duration`.
+    """Return the ranges (first, last) of starts at which one resource is free for `duration`.
 
-    :param spans: when it is taken.
-    :param window: the whole duration lies in it.
+    :param spans: the intervals in which it is taken.
+    :param window: the interval that must contain the whole duration.
     """
     found = []
     free_from = window.start
@@ -90,11 +90,11 @@ def starts(spans: Sequence[interval.Interval], duration: datetime.timedelta,
 
 
 def openings(found: Starts, least: int, most: int, first: Moment, limit: int) -> list[Opening]:
-    """The best Openings from `first` on, by their start; `limit` at most.
+    """Return the best Openings from `first` on, sorted by start, at most `limit`.
 
-    Whoever waits longer gets more: each has more resources than those before it, up to `most`.
-    Where these are too many, the one with the most is the last; a single one is the first. Where
-    they are too few, the next ones follow that have as many as the last.
+    Each opening has more resources than the one before it, up to `most`. If there are more than
+    `limit`, the first ones and the one with the most resources are returned (for a limit of 1, the
+    first). If there are fewer, later openings with as many resources as the last one follow.
     """
     chosen: list[Opening] = []
     after, wanted = first, least

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extra specs of a flavor, or those written like them, as a requirement.
+"""The translation of extra specs of a flavor, or of criteria in the same form, to a requirement.
 
 The operators are those of Nova's scheduler (module ``extra_specs_ops``, and "ComputeCapabilities
-filter" in Nova's guide to scheduling). The first word of a value says how the rest is compared:
+filter" in Nova's guide to scheduling). The first word of a value is the operator:
 
 =============================  =================================================================
 ``=``, ``>=``                  the host has at least this number
@@ -11,11 +11,11 @@ filter" in Nova's guide to scheduling). The first word of a value says how the r
 ``<in> a``                     the text `a` is part of the host's text, or a member of its list
 ``<all-in> a b``               as ``<in>``, each of the words
 ``<or> a <or> b``              the host's text is one of the words
-none of them                   the host's text is this text
+no operator                    the host's text is this text
 =============================  =================================================================
 
-Where Nova fails on a value or drops a part of it in silence (an operator without a word, a word
-too many, a number that is none, ``>=4`` without the space), it is refused here.
+A value that Nova fails on, or of which it silently ignores a part, is refused here: an operator
+without a word, too many words, text instead of a number, ``>=4`` without the space.
 """
 from collections.abc import Mapping
 import re
@@ -34,11 +34,12 @@ _LIKE_AN_OPERATOR = re.compile(r's?[<>]|s?[=!]=|=')
 
 
 def from_extra_specs(specs: Mapping[str, str]) -> requirement.Requirement:
-    """The requirement that a host meets when it meets every one of `specs`.
+    """Return the requirement that a host meets if it meets every one of `specs`.
 
-    :param specs: {key: value}; a key is a property's name, that with ``capabilities:`` before it,
-        or ``trait:`` and a trait's name (value ``required`` or ``forbidden``).
-    :raises BadField: a key of another scope, or a value that cannot be read; names the key.
+    :param specs: {key: value}; a key is the name of a property, with or without the prefix
+        ``capabilities:``, or ``trait:`` and the name of a trait (value ``required`` or
+        ``forbidden``).
+    :raises BadField: a key has another scope, or a value is malformed; names the key.
     """
     return requirement.conjunction(*(_one(key, value) for key, value in specs.items()))
 
@@ -48,8 +49,8 @@ def _one(key: str, value: str) -> requirement.Requirement:
         raise _refused(key, 'key and value must be text, as in {"capabilities:vcpus": ">= 8"}.')
     scope, colon, _ = key.partition(':')
     if colon and scope not in (_CAPABILITIES, _TRAIT):
-        raise _refused(key, f'the scope "{scope}" cannot be a criterion for a host; those that can '
-                            'are "capabilities:", "trait:", and a name without a scope.')
+        raise _refused(key, f'the scope "{scope}" cannot be a criterion for a host; use '
+                            '"capabilities:", "trait:", or a name without a scope.')
     form = ['==', f'${key}', value] if scope == _TRAIT and colon else _as_list(key, value)
     try:
         return requirement.parse(form)
@@ -58,12 +59,13 @@ def _one(key: str, value: str) -> requirement.Requirement:
 
 
 def _as_list(key: str, value: str) -> list[object]:
-    """The same criterion in the filter language."""
+    """Return the criterion in the filter language."""
     word, *rest = value.split() or ['']
     if word not in _OPERATORS:
         if _LIKE_AN_OPERATOR.match(word):
-            raise _refused(key, f'"{word}" is no operator; write one of {", ".join(_OPERATORS)}, '
-                                'then a space, then what to compare with.')
+            raise _refused(key, f'"{word}" is not an operator; write one of '
+                                f'{", ".join(_OPERATORS)}, then a space, then what to compare '
+                                'with.')
         return ['s==', f'${key}', value]
     if word == '<or>':
         return ['or', *(['s==', f'${key}', text] for text in _alternatives(key, rest))]
@@ -73,7 +75,7 @@ def _as_list(key: str, value: str) -> list[object]:
     if word in ('<in>', '<all-in>'):
         return ['and', *(['contains', f'${key}', text] for text in rest)]
     if word in _NUMBERS and values.number(rest[0]) is None:
-        raise _refused(key, f'"{word}" compares numbers and "{rest[0]}" is none; '
+        raise _refused(key, f'"{word}" compares numbers, and "{rest[0]}" is not a number; '
                             'the operators for text begin with s, as in "s== text".')
     return [_NUMBERS.get(word, word), f'${key}', rest[0]]
 

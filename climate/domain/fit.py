@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which resources a reservation gets: one algorithm for every kind of resource."""
+"""The choice of the resources that a reservation gets, the same for every kind of resource."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ class Whole(enum.Enum):
     WHOLE = 'all of it'
 
 
-# The amount "all of it": fits only where nobody holds anything, and leaves nothing.
+# The amount of a whole resource: it fits only on an unused resource, and leaves nothing free.
 WHOLE = Whole.WHOLE
 
 Amount = Mapping[str, int] | Whole
@@ -26,7 +26,7 @@ Booking = tuple[interval.Interval, Amount]
 
 
 class Spread(enum.Enum):
-    """How the copies of a demand lie on the resources."""
+    """How the copies of a demand are spread over the resources."""
 
     APART = 'each on another resource'
     TOGETHER = 'all on one resource'
@@ -35,7 +35,7 @@ class Spread(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Pick:
-    """So many copies on one resource."""
+    """A number of copies on one resource."""
 
     resource_id: int
     copies: int = 1
@@ -43,12 +43,12 @@ class Pick:
 
 @dataclasses.dataclass(frozen=True)
 class Demand:
-    """What a reservation asks of a pool: `amount`, at least and at most so many times.
+    """What a reservation demands of a pool: `at_least` to `at_most` copies of `amount`.
 
     :ivar amount: {class name: units} of one copy, or WHOLE.
-    :ivar keep: the picks that the reservation holds now, the dearest first; what still fits of
-        them stays, before anything else is taken.
-    :raises ValueError: counts that contradict each other.
+    :ivar keep: the picks that the reservation has now, the most important first; those that still
+        fit are kept before anything else is taken.
+    :raises ValueError: the counts contradict each other.
     """
 
     amount: Amount
@@ -64,12 +64,11 @@ class Demand:
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A resource that could be given.
+    """A resource that may be chosen.
 
     :ivar capacity: {class name: units}.
-    :ivar bookings: pairs (Interval, {class name: units} or WHOLE) of everybody else, in any
-        order: not those of the reservation for which is chosen. An allocation of several copies
-        is several pairs, or one with the sum.
+    :ivar bookings: pairs (Interval, {class name: units} or WHOLE) of all other reservations, in any
+        order. An allocation of several copies is several pairs, or one pair with the sum.
     """
 
     id: int
@@ -77,8 +76,8 @@ class Candidate:
     bookings: Sequence[Booking] = ()
 
 
-class _Room(NamedTuple):
-    """What a candidate can give: `free` copies; `place` is its rank in the order of the caller."""
+class _Slots(NamedTuple):
+    """The free slots of a candidate; `place` is its rank in the order of the caller."""
 
     resource_id: int
     free: int
@@ -88,45 +87,46 @@ class _Room(NamedTuple):
 
 def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.Interval,
            what: str = 'resources') -> tuple[Pick, ...]:
-    """The resources that `demand` gets during `interval`: as many copies as are free, to at_most.
+    """Choose the resources for `demand` during `interval`: all free copies, up to at_most.
 
-    What `demand.keep` names comes first. After that, whole resources are taken in the order of
-    the candidates. Amounts are packed: resources in use before empty ones, then the least room
-    first, then the order of the candidates. All copies together go where most of them fit, but
-    stay where they are kept as long as at_least fit there, even if more would fit elsewhere.
+    The picks of `demand.keep` come first. After that, whole resources are taken in the order of
+    the candidates. Amounts are packed: used resources before empty ones, then those with the fewest
+    free slots, then in the order of the candidates. Copies that must be together go where most of
+    them fit, but stay on a kept resource as long as at_least fit there.
 
     :param candidates: each id once.
-    :param what: what an error calls the resources, in the plural.
-    :returns: picks of one copy or more, by id; none where at_least is 0 and nothing is free.
-    :raises NotEnough: fewer than at_least copies are free, spread as the demand says.
+    :param what: the name of the resources in an error, in the plural.
+    :returns: picks of one or more copies, by id; empty if at_least is 0 and nothing is free.
+    :raises NotEnough: fewer than at_least copies are free with the spread of the demand.
     """
-    rooms = _rooms(demand, candidates, interval)
+    all_slots = _all_slots(demand, candidates, interval)
     if demand.spread is Spread.TOGETHER:
-        taken = _together(demand, rooms, what)
+        taken = _together(demand, all_slots, what)
     else:
-        taken = _spread_out(demand, rooms, what)
+        taken = _spread_out(demand, all_slots, what)
     return tuple(Pick(resource_id, taken[resource_id]) for resource_id in sorted(taken))
 
 
 def ways(demand: Demand, candidates: Iterable[Candidate],
          interval: interval.Interval) -> tuple[int, int]:
-    """On how many resources a copy of `demand` could be, and how many copies on all of them.
+    """Return (on how many resources a copy of `demand` fits, how many copies fit in total).
 
-    Where all copies are to be together, only resources with room for at_least count. Of several
-    demands the one with the least is the hardest to serve.
+    If all copies must be together, only resources with at_least free slots count. Of several
+    demands, the one with the smallest result is the hardest to serve.
     """
     least = demand.at_least if demand.spread is Spread.TOGETHER else 1
-    frees = [room.free for room in _rooms(demand, candidates, interval) if room.free >= least]
+    frees = [slots.free for slots in _all_slots(demand, candidates, interval)
+             if slots.free >= least]
     return len(frees), sum(frees)
 
 
-def _rooms(demand: Demand, candidates: Iterable[Candidate],
-           interval: interval.Interval) -> list[_Room]:
-    return [room for place, candidate in enumerate(candidates)
-            if (room := _room(demand.amount, candidate, interval, place)).free > 0]
+def _all_slots(demand: Demand, candidates: Iterable[Candidate],
+               interval: interval.Interval) -> list[_Slots]:
+    return [slots for place, candidate in enumerate(candidates)
+            if (slots := _slots(demand.amount, candidate, interval, place)).free > 0]
 
 
-def _room(amount: Amount, candidate: Candidate, interval: interval.Interval, place: int) -> _Room:
+def _slots(amount: Amount, candidate: Candidate, interval: interval.Interval, place: int) -> _Slots:
     held = usage.touching(candidate.bookings, interval)
     parts = [(span, booked) for span, booked in held if not isinstance(booked, Whole)]
     if len(parts) < len(held):
@@ -135,53 +135,53 @@ def _room(amount: Amount, candidate: Candidate, interval: interval.Interval, pla
         free = 0 if held else 1
     else:
         free = usage.copies_beside(candidate.capacity, parts, amount)
-    return _Room(candidate.id, free, bool(held), place)
+    return _Slots(candidate.id, free, bool(held), place)
 
 
-def _together(demand: Demand, rooms: list[_Room], what: str) -> dict[int, int]:
-    most = max((room.free for room in rooms), default=0)
+def _together(demand: Demand, all_slots: list[_Slots], what: str) -> dict[int, int]:
+    most = max((slots.free for slots in all_slots), default=0)
     if most < demand.at_least:
         raise errors.NotEnough(what=f'{what} in one place', wanted=demand.at_least, free=most)
-    if not rooms or demand.at_most == 0:
+    if not all_slots or demand.at_most == 0:
         return {}
     kept = _kept(demand)
-    best = min((room for room in rooms if room.free >= demand.at_least),
-               key=lambda room: (-min(kept.get(room.resource_id, 0), room.free, demand.at_most),
-                                 -min(room.free, demand.at_most),
-                                 not room.used, room.free, room.place))
+    best = min((slots for slots in all_slots if slots.free >= demand.at_least),
+               key=lambda slots: (-min(kept.get(slots.resource_id, 0), slots.free, demand.at_most),
+                                  -min(slots.free, demand.at_most),
+                                  not slots.used, slots.free, slots.place))
     return {best.resource_id: min(best.free, demand.at_most)}
 
 
-def _spread_out(demand: Demand, rooms: list[_Room], what: str) -> dict[int, int]:
-    limits = {room.resource_id: 1 if demand.spread is Spread.APART else room.free
-              for room in rooms}
+def _spread_out(demand: Demand, all_slots: list[_Slots], what: str) -> dict[int, int]:
+    limits = {slots.resource_id: 1 if demand.spread is Spread.APART else slots.free
+              for slots in all_slots}
     free = sum(limits.values())
     if free < demand.at_least:
         raise errors.NotEnough(what=what, wanted=demand.at_least, free=free)
     kept = _kept(demand)
-    wishes = [(resource_id, min(copies, limits.get(resource_id, 0)))
+    wanted = [(resource_id, min(copies, limits.get(resource_id, 0)))
               for resource_id, copies in kept.items()]
-    wishes += [(room.resource_id, limits[room.resource_id])
-               for room in _preferred(demand, rooms, kept)]
+    wanted += [(slots.resource_id, limits[slots.resource_id])
+               for slots in _preferred(demand, all_slots, kept)]
     left = demand.at_most
     taken: dict[int, int] = {}
-    for resource_id, wish in wishes:
-        more = min(wish - taken.get(resource_id, 0), left)
+    for resource_id, copies_wanted in wanted:
+        more = min(copies_wanted - taken.get(resource_id, 0), left)
         if more > 0:
             taken[resource_id] = taken.get(resource_id, 0) + more
             left -= more
     return taken
 
 
-def _preferred(demand: Demand, rooms: list[_Room], kept: Mapping[int, int]) -> list[_Room]:
+def _preferred(demand: Demand, all_slots: list[_Slots], kept: Mapping[int, int]) -> list[_Slots]:
     if isinstance(demand.amount, Whole):
-        return rooms
-    return sorted(rooms, key=lambda room: (not (room.used or room.resource_id in kept),
-                                           room.free, room.place))
+        return all_slots
+    return sorted(all_slots, key=lambda slots: (not (slots.used or slots.resource_id in kept),
+                                                slots.free, slots.place))
 
 
 def _kept(demand: Demand) -> dict[int, int]:
-    """{resource id: copies} held now, in the order in which they are to be kept."""
+    """Return {resource id: copies} of `demand.keep`, in the order of importance."""
     kept: dict[int, int] = {}
     for pick in demand.keep:
         kept[pick.resource_id] = kept.get(pick.resource_id, 0) + pick.copies

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often a manager says that it lives, and after which silence it counts as gone."""
+"""The heartbeat of managers: its interval, and when a manager counts as down."""
 from collections.abc import Iterable
 import dataclasses
 import datetime
@@ -11,12 +11,12 @@ _MISSED = 3
 
 
 def pause_seconds(claim_seconds: float) -> float:
-    """The time between two heartbeats, of which each prolongs the claims to `claim_seconds`."""
+    """Return the seconds between heartbeats, each of which prolongs claims to `claim_seconds`."""
     return min(_LONGEST_SECONDS, claim_seconds / _MISSED)
 
 
 def judged(services: Iterable[records.Service], now: datetime.datetime,
            claim_seconds: float) -> list[records.Service]:
-    """The services, each `up` unless its last three heartbeats are missing at `now`."""
+    """Return the services; each is `up` unless its last three heartbeats are missing at `now`."""
     silence = datetime.timedelta(seconds=_MISSED * pause_seconds(claim_seconds))
     return [dataclasses.replace(each, up=now - each.last_seen <= silence) for each in services]

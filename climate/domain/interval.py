@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A span of time, half-open: its start belongs to it, its end does not."""
+"""Half-open intervals of time: the start belongs to the interval, the end does not."""
 import dataclasses
 import datetime
 
-#: Between one moment and the next: the databases count in microseconds.
+#: The smallest difference of two moments: databases store microseconds.
 RESOLUTION = datetime.timedelta(microseconds=1)
 
-# For people, to whom parts of a second say nothing.
+# The format in messages, without fractions of a second.
 _SECONDS = '%Y-%m-%d %H:%M:%S'
 
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Interval:
-    """From ``start`` up to, not including, ``end``; both aware.
+    """The time from ``start`` up to, but not including, ``end``; both are aware.
 
-    :raises ValueError: a naive moment, or an end that is not after the start.
+    :raises ValueError: a moment is naive, or the end is not after the start.
     """
 
     start: datetime.datetime
@@ -34,9 +34,9 @@ class Interval:
         return self.end - self.start
 
     def overlaps(self, other: 'Interval') -> bool:
-        """True when some moment belongs to both. Intervals that only touch do not overlap."""
+        """Return whether both intervals share a moment. Adjacent intervals do not overlap."""
         return self.start < other.end and other.start < self.end
 
     def widened(self, margin: datetime.timedelta) -> 'Interval':
-        """The same span with `margin` (zero or more) added before and after it."""
+        """Return the interval with `margin` (zero or more) added before and after it."""
         return Interval(self.start - margin, self.end + margin)

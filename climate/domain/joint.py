@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reservations of one lease get, all of them or none."""
+"""The joint choice of resources for all reservations of a lease: all get theirs, or none."""
 import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ Picks = tuple[fit.Pick, ...]
 
 @dataclasses.dataclass(frozen=True)
 class Ask:
-    """What one reservation demands, and of which resources.
+    """The demand of one reservation, and the candidates for it.
 
-    :ivar candidates: with what everybody has of them who is not asked for at the same time.
-    :ivar must_keep: the resources in ``demand.keep`` are in use, so none may be lost.
+    :ivar candidates: with the bookings of all reservations that are not chosen for now.
+    :ivar must_keep: whether the resources in ``demand.keep`` are in use, so none may be lost.
     """
 
     demand: fit.Demand
@@ -26,13 +26,13 @@ class Ask:
 
 
 def choose(asks: Sequence[Ask], interval: interval.Interval) -> list[Picks]:
-    """The picks of each of `asks` during `interval`, in their order.
+    """Choose the resources for each of `asks` during `interval`; return their picks in order.
 
-    First each takes as much as it may, in their order. Where one gets too little so, all take the
-    least they need, those first that have the fewest places to go, and grow after that.
+    At first each takes as much as it may, in order. If one gets too little that way, each takes its
+    least amount, beginning with those that have the fewest possibilities, and then grows.
 
-    :raises NotEnough: one of them gets too little either way. ``place`` is which one, in the first
-        way; ``in_use`` the ids of the resources that it must keep and cannot.
+    :raises NotEnough: one of them gets too little both ways. ``place`` is its index in the first
+        way, ``in_use`` the ids of the resources that it must keep and cannot.
     """
     try:
         return in_order(asks, interval)
@@ -44,9 +44,9 @@ def choose(asks: Sequence[Ask], interval: interval.Interval) -> list[Picks]:
 
 
 def in_order(asks: Sequence[Ask], span: interval.Interval) -> list[Picks]:
-    """The picks of each of `asks` where each takes as much as it may, in their order.
+    """Choose for each of `asks` in order, each taking as much as it may; return their picks.
 
-    :raises NotEnough: one of them gets too little so; as of `choose`.
+    :raises NotEnough: one of them gets too little; with the details of `choose`.
     """
     chosen: dict[int, Picks] = {}
     for place in range(len(asks)):
@@ -59,7 +59,7 @@ def _least_first(asks: Sequence[Ask], span: interval.Interval) -> list[Picks] | 
         ask.demand, at_most=_least(ask), at_least=_least(ask))) for ask in asks]
     places = sorted(range(len(asks)), key=lambda place: fit.ways(
         least[place].demand, least[place].candidates, span))
-    # What must be kept is spoken for before anybody chooses.
+    # Resources that must be kept are taken before any choice.
     chosen = {place: ask.demand.keep for place, ask in enumerate(asks) if ask.must_keep}
     try:
         for place in places:
@@ -77,7 +77,7 @@ def _least_first(asks: Sequence[Ask], span: interval.Interval) -> list[Picks] | 
 
 def _pick(asks: Sequence[Ask], place: int, chosen: Mapping[int, Picks],
           span: interval.Interval) -> Picks:
-    """What one of the asks gets beside what was `chosen` for others: {place: picks}."""
+    """Choose for one of the asks, given what is `chosen` for others, {place: picks}."""
     ask = asks[place]
     taken: dict[int, list[fit.Booking]] = collections.defaultdict(list)
     for other, picks in chosen.items():
@@ -111,5 +111,5 @@ def _copies(picks: Picks) -> collections.Counter[int]:
 
 
 def _united(first: Picks, second: Picks) -> Picks:
-    """Of each resource as many copies as the one or the other has, those of the first first."""
+    """Return for each resource the larger number of copies of both; those of `first` come first."""
     return tuple(fit.Pick(*each) for each in (_copies(first) | _copies(second)).items())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life of a lease: its states, its tasks, and the words in which users see them.
+"""The life cycle of a lease: its states, its tasks, and the status words that users see.
 
-`state` says what is true; `task` says what Climate is doing about it just now.
+The `state` is what is true of a lease; the `task` is what Climate is doing to it now.
 """
 import dataclasses
 import datetime
@@ -24,9 +24,9 @@ STATES = {
     ERROR: 'Something failed; the reason is in words, the end still cleans up.',
 }
 
-#: In these a lease has nothing any more, and never will again.
+#: The states in which a lease has no resources and will get none.
 OVER = (TERMINATED, TIMEDOUT)
-#: The others.
+#: The other states.
 OPEN = tuple(state for state in STATES if state not in OVER)
 
 RESERVATION_PENDING = 'pending'
@@ -38,18 +38,18 @@ EVENT_UNDONE = 'UNDONE'
 EVENT_IN_PROGRESS = 'IN_PROGRESS'
 EVENT_DONE = 'DONE'
 EVENT_ERROR = 'ERROR'
-# Of events that may be carried out yet, and that nobody is carrying out.
+# The statuses of events that may still be carried out and are not in progress.
 EVENT_OPEN = (EVENT_UNDONE, EVENT_ERROR)
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """One thing that Climate does to a lease.
+    """A task: something that Climate does to a lease.
 
-    :ivar shown: the status at REST 1.0 while it runs; the later word is the same in small letters.
+    :ivar shown: the status at REST 1.0 while it runs; from 1.1 on it is the same in lower case.
     :ivar begins_in: the states in which it may begin.
-    :ivar success: the state after it went well; None leaves the state as it is.
-    :ivar verb: how an error message says it.
+    :ivar success: the state after success; None: the state does not change.
+    :ivar verb: the words for it in an error message.
     :ivar failure: the state after it was given up.
     """
 
@@ -61,7 +61,7 @@ class Task:
     failure: str = ERROR
 
 
-#: The tasks that take back all that a lease has.
+#: The tasks that release all resources of a lease.
 TEARDOWN = ('end', 'delete')
 
 TASKS = {task.name: task for task in (
@@ -71,14 +71,14 @@ TASKS = {task.name: task for task in (
     Task('delete', 'DELETING', frozenset(STATES), TERMINATED, 'be deleted'),
 )}
 
-#: How looking for the resources of a lease comes to its end: {what happened: its state then}. It
-#: is no task: the state itself shows it.
+#: How the acquisition of resources ends: {result: the state then}. Acquisition is a state and not
+#: a task.
 ACQUIRED = 'acquired'
 USED_UP = 'tries used up'
 TOO_LATE = 'time passed'
 ACQUIRING_ENDS = {ACQUIRED: PENDING, USED_UP: ERROR, TOO_LATE: TIMEDOUT}
 
-# How a state is called while no task runs: at REST 1.0, and from 1.1.
+# The status of each state while no task runs: (at REST 1.0, from 1.1).
 _WORDS = {
     PENDING: ('PENDING', 'inactive'),
     ACQUIRING: ('CREATING', 'in_progress'),
@@ -88,13 +88,13 @@ _WORDS = {
     ERROR: ('ERROR', 'error'),
 }
 TO_BE_STARTED = 'to_be_started'
-# What admins see of a lease that was deleted, from 1.1 on; to everybody else it is not there.
+# The status of a deleted lease, from REST 1.1 on; only admins see such leases.
 DELETED = 'deleted'
 
 
 def words(state: str, task: str | None, start: datetime.datetime,
           now: datetime.datetime) -> tuple[str, str]:
-    """The status of a lease as users see it: (at REST 1.0, from 1.1)."""
+    """Return the status that users see, as (at REST 1.0, from 1.1)."""
     if task is not None:
         shown = TASKS[task].shown
         return shown, shown.lower()
@@ -104,9 +104,9 @@ def words(state: str, task: str | None, start: datetime.datetime,
 
 
 def meaning(word: str) -> tuple[str | None, str | None]:
-    """What a status word (of any version) asks for: (state, task), one of them None.
+    """Return what a status word of any version selects, as (state, task); one of them is None.
 
-    :raises BadField: no lease ever shows that word.
+    :raises BadField: no lease has that status.
     """
     for task in TASKS.values():
         if word.upper() == task.shown:
@@ -122,8 +122,10 @@ def meaning(word: str) -> tuple[str | None, str | None]:
 
 
 def begin(lease_id: str, state: str, running: str | None, task: str) -> None:
-    """Let `task` begin on a lease in `state` on which `running` (or None) is being done.
+    """Check that `task` may begin on a lease.
 
+    :param state: the state of the lease.
+    :param running: the task that runs on it now, or None.
     :raises BadTransition: another task runs, or the state does not allow it.
     """
     if running is not None and running != task:
@@ -135,13 +137,13 @@ def begin(lease_id: str, state: str, running: str | None, task: str) -> None:
 
 
 def after(state: str, task: str, succeeded: bool) -> str:
-    """The state in which `task` leaves a lease that was in `state`."""
+    """Return the state of a lease after `task`, given the state before it."""
     rule = TASKS[task]
     return (rule.success or state) if succeeded else rule.failure
 
 
 def as_dot() -> str:
-    """The picture of states and tasks, in the DOT language."""
+    """Return the diagram of states and tasks in the DOT language."""
     lines = ['digraph lease {', '  rankdir=LR;', '  node [shape=box, style=rounded];']
     lines += [f'  {state} [tooltip="{text}"];' for state, text in STATES.items()]
     for task in TASKS.values():

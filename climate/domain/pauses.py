@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pauses between tries that fail: doubled each time, up to a longest one."""
+"""Pauses between failed attempts, which double each time up to a maximum."""
 
-# No power of two that is larger could still be the shorter one.
+# Limits the power of two; longer pauses exceed every maximum.
 _MOST_DOUBLINGS = 40
 
 
 def doubled(first_seconds: float, longest_seconds: float, attempts: int) -> float:
-    """The seconds after so many failed attempts: the first pause after one."""
-    return min(first_seconds * 2 ** min(max(attempts - 1, 0), _MOST_DOUBLINGS), longest_seconds)
+    """Return the seconds to wait after a number of failed attempts."""
+    return min(first_seconds * 2.0 ** min(max(attempts - 1, 0), _MOST_DOUBLINGS), longest_seconds)

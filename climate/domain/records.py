@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nouns of Climate as frozen records, the same in every layer."""
+"""The frozen records of Climate, which every layer uses."""
+from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 import datetime
@@ -14,10 +15,11 @@ Moment = datetime.datetime
 
 @dataclasses.dataclass(frozen=True)
 class Allocation:
-    """A promise: `resource_id` belongs to `reservation_id` from `start` to `end`.
+    """The allocation of a resource to a reservation from `start` to `end`.
 
-    `whole` says that all of it does, else `amount` is {class: units}, once for each of `copies`.
-    A promise that was given back early has `released_at` and counts no more.
+    If not `whole`, it takes `amount`, {class: units}, for each of `copies`. `need` is the key of
+    the need of the reservation's plugin that it serves. An allocation that was released early has
+    `released_at` and does not count any more.
     """
 
     reservation_id: str
@@ -29,15 +31,26 @@ class Allocation:
     copies: int = 1
     released_at: Moment | None = None
     lease_id: str | None = None
+    need: str = ''
+
+
+def by_need(allocations: Iterable[Allocation],
+            reservation_id: str) -> dict[str, tuple[int, ...]]:
+    """Return what `allocations` give a reservation, in the format of ``Reservation.allocated``."""
+    found: dict[str, tuple[int, ...]] = {}
+    for each in sorted(allocations, key=lambda given: given.resource_id):
+        if each.reservation_id == reservation_id:
+            found[each.need] = found.get(each.need, ()) + (each.resource_id,) * each.copies
+    return found
 
 
 @dataclasses.dataclass(frozen=True)
 class Resource:
-    """Something that can be given: a host, an address, a storage backend.
+    """A resource that can be reserved: a host, an address, a storage backend.
 
-    `capacity` is {class: units}; `properties` what operators said of it; `facts` what the cloud
-    says of it. `held_by` is the reservation that occupies all of it in the cloud now; `lent_to` the
-    one for which alone it is enrolled, None where anybody may book it.
+    `capacity` is {class: units}. `properties` come from operators, `facts` from the cloud.
+    `held_by` is the reservation that holds all of it in the cloud now. `lent_to` is the only
+    reservation that may use it; None: any may.
     """
 
     id: int
@@ -56,7 +69,7 @@ class Resource:
 
 @dataclasses.dataclass(frozen=True)
 class Property:
-    """A name under which resources of a pool have values; a private one only admins see."""
+    """A property of the resources of a pool; only admins see a private one."""
 
     id: int
     pool: str
@@ -69,10 +82,12 @@ class Property:
 
 @dataclasses.dataclass(frozen=True)
 class Reservation:
-    """One allocation in a lease: what was asked (`request`), what the cloud made (`binding`).
+    """A reservation of a lease: its `request`, and the `binding` that the cloud gave it.
 
-    `resource_ids` has a resource once for each copy that the reservation has of it. `leased_id` is
-    the one thing of the cloud that it leases (a server), where it is of that kind and known.
+    `allocated` is {need key: resource ids}, with an id once for each copy. `leased_id` is the id of
+    its target, the object in the cloud that it leases (such as a server); None if it has no target
+    or the target is not known yet. `label` names it among the reservations of its lease.
+    It starts after the reservations whose labels are in `depends_on`, and ends before them.
     """
 
     id: str
@@ -86,17 +101,24 @@ class Reservation:
     leased_id: str | None = None
     created_at: Moment | None = None
     updated_at: Moment | None = None
-    resource_ids: tuple[int, ...] = ()
+    label: str | None = None
+    depends_on: tuple[str, ...] = ()
+    allocated: Mapping[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def resource_ids(self) -> tuple[int, ...]:
+        """Return the sorted ids of the resources of all needs, each once for each copy."""
+        return tuple(sorted(key for ids in self.allocated.values() for key in ids))
 
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """Something that happens to a lease at the moment `at`.
+    """An event of a lease at the moment `at`.
 
-    `due_at` is when it is tried next: `at` at first, later after a failure or while it waits.
-    A claim (`claim_owner`, `claimed_until`) ends by itself; `claim_no` counts the claims, and
-    every write of a claim's owner names its number. `begun_at` is when it was first tried,
-    `attempts` counts the failures, `waits` how often something in the cloud was not ready yet.
+    `due_at` is when it is tried next: at first `at`, later after a failure or a wait. A claim
+    (`claim_owner`, `claimed_until`) expires; `claim_no` counts the claims, and every write of the
+    owner is conditional on it. `begun_at` is the first try, `attempts` counts the failures, and
+    `waits` counts how often something in the cloud was not ready.
     """
 
     id: str
@@ -117,7 +139,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Acquire:
-    """How a lease is to be acquired, as a caller asked for it; what was not said is None."""
+    """How a lease is to be acquired, as the caller asked; fields that are not set are None."""
 
     type: str
     retries: int | None = None
@@ -130,14 +152,14 @@ class Acquire:
 
 @dataclasses.dataclass(frozen=True)
 class Acquisition:
-    """How the resources of a lease are looked for, and how far that has come.
+    """The acquisition of the resources of a lease, and its progress.
 
-    The fields of its type (`acquire.FIELDS`) are as in Acquire, all of them settled. `not_after` is
-    when it is given up, None for never. `duration_seconds` is how long the lease lasts from the
-    moment it is acquired, None where its end is fixed. `attempts` counts those that cost a retry;
-    the next of these is at `next_at`. `wakes` counts how often it was woken by what others gave
-    back, `heard` those of them that a try has followed. `plan` is what a best effort decided,
-    JSON-ready, written before it is done.
+    The fields of its type (`acquire.FIELDS`) are those of Acquire with their final values.
+    `not_after` is when it is given up; None: never. `duration_seconds` is the length of the lease
+    from its acquisition on; None: its end is fixed. `attempts` counts timed tries; the next one is
+    at `next_at`. `wakes` counts how often released resources notified it, `heard` how many of these
+    notifications a try has answered. `plan` is the JSON-ready plan of host clearing, which is
+    written before it is carried out.
     """
 
     lease_id: str
@@ -158,13 +180,13 @@ class Acquisition:
     created_at: Moment | None = None
 
     def by_clock(self, now: Moment) -> bool:
-        """True for a try that is made because its time has come: nothing was given back."""
+        """Return whether a try at `now` is a timed one, not one for released resources."""
         return (self.wakes == self.heard and self.next_at is not None and self.next_at <= now)
 
 
 @dataclasses.dataclass(frozen=True)
 class HistoryLine:
-    """One thing that happened to a lease: who did what, and why where more is to be said."""
+    """An entry in the history of a lease: who did what, and optionally why."""
 
     id: int
     at: Moment
@@ -175,11 +197,11 @@ class HistoryLine:
 
 @dataclasses.dataclass(frozen=True)
 class Lease:
-    """The contract: reservations for a project from `start` to `end`.
+    """A lease: reservations for a project from `start` to `end`.
 
-    While it is being acquired, `start` is the moment of the request and `end` what would follow
-    from it; both are settled when it is acquired. `acquisition` is None where it was not looked for
-    after the request: for the types immediate and scheduled.
+    While it is being acquired, `start` is the moment of the request and `end` the end that follows
+    from it; both are set when it is acquired. `acquisition` is None for the types immediate and
+    scheduled, which get their resources in the request.
     """
 
     id: str
@@ -207,7 +229,7 @@ class Lease:
     acquisition: Acquisition | None = None
 
     def interval_from(self, now: Moment) -> interval.Interval:
-        """The time that it lasts where it is acquired at this moment."""
+        """Return the interval of the lease if it is acquired at `now`."""
         seconds = self.acquisition.duration_seconds if self.acquisition is not None else None
         end = self.end if seconds is None else now + datetime.timedelta(seconds=seconds)
         return interval.Interval(now, end)
@@ -218,40 +240,45 @@ class Lease:
 
     @property
     def open_reservations(self) -> tuple[Reservation, ...]:
-        """Those that are not over."""
+        """Return the reservations that are not over."""
         return tuple(each for each in self.reservations
                      if each.state != lifecycle.RESERVATION_DELETED)
 
     @property
     def leased_ids(self) -> list[str]:
-        """The ids of the things of the cloud that its reservations lease."""
+        """Return the ids of the targets of its reservations."""
         return [each.leased_id for each in self.reservations if each.leased_id is not None]
 
     @property
     def given_up_at(self) -> Moment | None:
-        """When a lease that is being acquired is given up; None for never."""
+        """Return when a lease that is being acquired is given up; None: never."""
         if self.acquisition is None:
             return None
         fixed = self.end if self.acquisition.duration_seconds is None else None
         return min((each for each in (fixed, self.acquisition.not_after) if each is not None),
                    default=None)
 
+    def dependencies(self, reservation: Reservation) -> dict[str, Reservation]:
+        """Return {label: Reservation} of those that a reservation of the lease depends on."""
+        return {each.label: each for each in self.reservations
+                if each.label is not None and each.label in reservation.depends_on}
+
     def task_at(self, now: Moment) -> str | None:
-        """The task that holds the lease at `now`; one whose time ran out holds it no more."""
+        """Return the task that runs on the lease at `now`, or None if it has expired."""
         return self.task if self.task_until is not None and self.task_until > now else None
 
     def event(self, kind: str) -> Event | None:
-        """The lease's own event of that kind, the latest where there are several."""
+        """Return the event of that kind, the latest if there are several, or None."""
         found = [event for event in self.events if event.kind == kind]
         return max(found, key=lambda event: event.at) if found else None
 
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """A manager, as it was last heard of; `id` is its host and the number of its process.
+    """A manager at its last heartbeat; `id` is its host and process number.
 
-    `running` counts the events that it was carrying out; `up` says that it still lives, where
-    somebody judged that.
+    `running` counts the events that it was carrying out. `up` is whether it is alive; see
+    ``heartbeat.judged``.
     """
 
     id: str
@@ -264,19 +291,25 @@ class Service:
 
 @dataclasses.dataclass(frozen=True)
 class ReservationRequest:
-    """What a caller asks of one resource type; `id` names the reservation that it changes."""
+    """A request for one resource type; `id` is that of the reservation to change, or None.
+
+    `label` and `depends_on` are those of Reservation; None if the caller did not set them. A label
+    of '' removes it.
+    """
 
     resource_type: str | None
     request: Mapping[str, Any]
     id: str | None = None
+    label: str | None = None
+    depends_on: tuple[str, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Offer:
-    """What a project may have from `start` to `end`, held for it until `held_until`.
+    """An offer: resources from `start` to `end`, held for a project until `held_until`.
 
-    Each part of `request` is as it was validated, with the id that its reservation gets when the
-    offer is taken; `promises` are the Allocations to these, none once nothing is `held` any more.
+    Each part of `request` is validated and has the id that its reservation gets when the offer is
+    taken. `promises` are the Allocations to these; empty if nothing is `held` any more.
     """
 
     id: str
@@ -296,12 +329,28 @@ class Offer:
 
 
 @dataclasses.dataclass(frozen=True)
-class LeaseRequest:
-    """What a caller asks for: a `start` of None means now; `duration_seconds` stands in for one.
+class EarlyCreation:
+    """The objects that are created in the cloud for a reservation during its request.
 
-    :ivar lenient: the caller speaks REST 1.0: unknown keys are ignored, numbers may be text,
-        "now" is the current minute.
-    :ivar offer_id: the offer that is taken, which says what and when.
+    `offer_id` is the offer that is being taken. While `closing`, the objects are being deleted.
+    """
+
+    id: str
+    reservation_id: str
+    resource_type: str
+    offer_id: str | None
+    created_at: Moment
+    closing: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class LeaseRequest:
+    """A request for a lease.
+
+    A `start` of None means now. `duration_seconds` may replace the start or the end.
+
+    :ivar whole_minutes: the caller counts in whole minutes: "now" is the current one.
+    :ivar offer_id: the offer to take, which has the reservations and the dates.
     """
 
     name: str
@@ -312,7 +361,7 @@ class LeaseRequest:
     reservations: tuple[ReservationRequest, ...] = ()
     notify_at: tuple[Moment, ...] = ()
     acquire: Acquire | None = None
-    lenient: bool = True
+    whole_minutes: bool = False
     dry_run: bool = False
     idempotency_key: str | None = None
     request_hash: str | None = None
@@ -321,9 +370,10 @@ class LeaseRequest:
 
 @dataclasses.dataclass(frozen=True)
 class LeaseChanges:
-    """What a caller wants changed; a field that is None stays as it is.
+    """The changes of a lease; a field that is None does not change.
 
-    `start_now` and `end_now` stand for the word "now". `generation`, where given, is the version
+    `start_now` and `end_now` stand for the word "now". With `whole_minutes`, the minute in which
+    the lease starts stands for its start. `generation`, if given, is the version
     of the lease that the caller has seen.
     """
 
@@ -336,19 +386,19 @@ class LeaseChanges:
     before_end: Moment | None = None
     reservations: tuple[ReservationRequest, ...] = ()
     notify_at: tuple[Moment, ...] = ()
-    lenient: bool = True
+    whole_minutes: bool = False
     dry_run: bool = False
     generation: int | None = None
 
     @property
     def only_renames(self) -> bool:
-        """True where nothing but the name is to change (or nothing at all)."""
+        """Return whether at most the name changes."""
         return not (self.start or self.end or self.start_now or self.end_now or self.before_end
                     or self.duration_seconds or self.reservations or self.notify_at)
 
     @property
     def only_ends(self) -> bool:
-        """True where nothing but the end (and the name) is to change."""
+        """Return whether the end changes, and at most the name beside it."""
         return bool(self.end or self.end_now or self.duration_seconds) and not (
             self.start or self.start_now or self.before_end or self.reservations
             or self.notify_at)
@@ -356,7 +406,7 @@ class LeaseChanges:
 
 @dataclasses.dataclass(frozen=True)
 class LeaseQuery:
-    """Which leases to list, and in which order; None means any."""
+    """A query for leases: filters, of which None means any, and the order."""
 
     project_id: str | None = None
     status: str | None = None

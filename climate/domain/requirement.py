@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The language in which users say what a resource must be like.
+"""The language of the requirements that users have of a resource.
 
-A requirement is a list, or its JSON text; none, an empty list or an empty text asks for nothing::
+A requirement is a list, or its JSON text. Null, an empty list and an empty text require nothing::
 
     [">=", "$vcpus", "4"]
     ["in", "$gpu", ["A100", "H100"]]
     ["and", ["=", "$trait:HW_CPU_X86_AVX2", "required"], ["not", ["<", "$memory_mb", 65536]]]
 
-* ``==`` (or ``=``), ``!=``, ``<``, ``<=``, ``>``, ``>=`` compare numbers where both sides look
-  like numbers, truths where both are true or false in any case, else text, letter by letter.
-  Unlike things are never equal and neither is the greater.
+* ``==`` (or ``=``), ``!=``, ``<``, ``<=``, ``>``, ``>=`` compare numbers if both sides look like
+  numbers, truth values if both are "true" or "false" in any case, and text otherwise. Values of
+  different kinds are never equal and have no order.
 * ``s==`` ``s!=`` ``s<`` ``s<=`` ``s>`` ``s>=`` always compare text. ``contains`` finds a part of a
   text, or a member of a list.
-* A property that is a list equals each of its members; it is not less or greater than anything.
-* A host without the property meets no comparison, not even ``!=``. ``not`` is plain negation, so
+* A property that is a list equals each of its members, and has no order.
+* A host without the property meets no comparison, not even ``!=``. ``not`` is the negation, so
   ``["not", ["==", "$gpu", "A100"]]`` is true for a host without the property ``gpu``.
   ``["!=", "$gpu", null]`` is true for every host that has the property.
 """
@@ -50,7 +50,7 @@ _REQUIRED = {'required': True, 'true': True, 'forbidden': False, 'false': False}
 
 @dataclasses.dataclass(frozen=True)
 class Leaf:
-    """One comparison of the property `name` with `value`."""
+    """The comparison of the property `name` with `value`."""
 
     operator: str
     name: str
@@ -66,7 +66,7 @@ class Leaf:
 
 @dataclasses.dataclass(frozen=True)
 class In:
-    """The property `name` equals one of `values`."""
+    """The condition that the property `name` equals one of `values`."""
 
     name: str
     values: tuple[values.Value, ...]
@@ -81,7 +81,7 @@ class In:
 
 @dataclasses.dataclass(frozen=True)
 class All:
-    """Every one of `parts`; without parts it asks for nothing."""
+    """The conjunction of `parts`; without parts it requires nothing."""
 
     parts: 'tuple[Requirement, ...]' = ()
 
@@ -91,7 +91,7 @@ class All:
 
 @dataclasses.dataclass(frozen=True)
 class Any_:  # noqa: N801 (beside typing.Any)
-    """At least one of `parts`."""
+    """The disjunction of `parts`."""
 
     parts: 'tuple[Requirement, ...]'
 
@@ -101,7 +101,7 @@ class Any_:  # noqa: N801 (beside typing.Any)
 
 @dataclasses.dataclass(frozen=True)
 class Not:
-    """The contrary of `part`."""
+    """The negation of `part`."""
 
     part: 'Requirement'
 
@@ -113,12 +113,12 @@ NOTHING = All()
 
 
 def parse(text_or_value: object) -> Requirement:
-    """The requirement that a JSON text, or the list it stands for, says.
+    """Return the requirement of a JSON text or of a list.
 
-    Names come out canonical: aliases replaced, ``capabilities:`` dropped, and ``$trait:X`` turned
-    into a question about the property ``traits``.
+    Names are made canonical: aliases are replaced, ``capabilities:`` is removed, and ``$trait:X``
+    becomes a condition on the property ``traits``.
 
-    :raises MalformedRequirement: it cannot be read; whatever the input, nothing else is raised.
+    :raises MalformedRequirement: the input is malformed; no input raises another error.
     """
     value = _decoded(text_or_value) if isinstance(text_or_value, str) else text_or_value
     if value is None or (isinstance(value, str | list | tuple) and not value):
@@ -127,10 +127,10 @@ def parse(text_or_value: object) -> Requirement:
 
 
 def matches(requirement: Requirement, properties: Mapping[str, object]) -> bool:
-    """True when a resource with these property values meets the requirement.
+    """Return whether a resource with these property values meets the requirement.
 
-    :param properties: {canonical name: text, number, truth, or a collection of them}; None counts
-        as absent. ``traits`` is a collection of names.
+    :param properties: {canonical name: text, number, truth value, or a collection of them}; None
+        counts as absent. ``traits`` is a collection of names.
     """
     match requirement:
         case Leaf():
@@ -150,7 +150,7 @@ def matches(requirement: Requirement, properties: Mapping[str, object]) -> bool:
 
 
 def names(requirement: Requirement) -> frozenset[str]:
-    """The canonical names of the properties that `matches` will look at."""
+    """Return the canonical names of the properties that `matches` reads."""
     match requirement:
         case Leaf() | In():
             return frozenset({requirement.name})
@@ -161,32 +161,34 @@ def names(requirement: Requirement) -> frozenset[str]:
 
 
 def check_names(requirement: Requirement, known: Collection[str],
-                hidden: Collection[str] = ()) -> None:
+                hidden: Collection[str] = (), pool: str = 'resource') -> None:
     """Refuse a requirement about properties that are neither `known` nor `hidden`.
 
-    :param hidden: names that may be used but are not told.
-    :raises UnknownProperty: names the first unknown one in the alphabet, and those like it.
+    :param hidden: names that may be used, but are not listed in the error.
+    :param pool: the name of the resources in the error.
+    :raises UnknownProperty: names the alphabetically first unknown one, and similar known ones.
     """
     for name in sorted(names(requirement) - frozenset(known) - frozenset(hidden)):
         near = sorted(known)
         if len(near) > 12:
             near = difflib.get_close_matches(name, near, n=5, cutoff=0.5) or [*near[:12], '…']
-        raise errors.UnknownProperty(name=name, near=', '.join(near) or 'there are none')
+        raise errors.UnknownProperty(pool=pool, name=name,
+                                     near=', '.join(near) or 'there are none')
 
 
 def criteria(requirement: Requirement) -> list[Requirement]:
-    """The conditions which all have to be met, each by itself; ``str()`` of one can be read."""
+    """Return the conditions that must all be met; ``str()`` of each is readable."""
     return list(requirement.parts) if isinstance(requirement, All) else [requirement]
 
 
 def conjunction(*requirements: Requirement) -> Requirement:
-    """The requirement which is met where all of these are."""
+    """Return the requirement that is met if all of these are met."""
     parts = tuple(part for requirement in requirements for part in criteria(requirement))
     return parts[0] if len(parts) == 1 else All(parts)
 
 
 def to_json(requirement: Requirement) -> list[Any]:
-    """The list which `parse` reads as this requirement, ready for JSON."""
+    """Return the JSON-ready list that `parse` reads as this requirement."""
     match requirement:
         case Leaf():
             return [requirement.operator, f'${requirement.name}', requirement.value]
@@ -202,7 +204,7 @@ def to_json(requirement: Requirement) -> list[Any]:
 
 
 class _Reader:
-    """Reads one requirement and counts its leaves."""
+    """A reader of one requirement, which counts its leaves."""
 
     def __init__(self) -> None:
         self._leaves = 0
@@ -262,7 +264,7 @@ def _membership(whole: object, rest: list[object]) -> Requirement:
 
 
 def _name(whole: object, text: object) -> str:
-    """The name without `$` and without its scope, unless that is ``trait:``."""
+    """Return the name without `$` and without a scope other than ``trait:``."""
     if not isinstance(text, str) or not text.startswith('$'):
         _refuse(whole, f'the second item must be a name that begins with $, as in {_EXAMPLE}.')
     name = re.sub('^(capabilities:)+', '', text[1:])
@@ -286,7 +288,7 @@ def _decoded(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        # From neither is there anything to learn for the user that the example does not say.
+        # The parser's own message would not help the user more than the example.
         _refuse(text, f'it is not JSON; a list is expected, such as {_EXAMPLE}.')
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a reservation may be used at a moment, and by whom: what Nova's scheduler asks."""
+"""The decision, for Nova's scheduler, whether a project may use a reservation at a moment."""
 from collections.abc import Mapping
 import dataclasses
 
@@ -9,7 +9,7 @@ from climate.domain import records
 
 @dataclasses.dataclass(frozen=True)
 class Holding:
-    """What is known of a reservation and its lease: states, times, and whose it is.
+    """The states, times and project of a reservation and its lease.
 
     `state` and `task` are those of the lease, `reservation_state` that of the reservation.
     """
@@ -28,17 +28,17 @@ class Holding:
 
 @dataclasses.dataclass(frozen=True)
 class Usability:
-    """The answer.
+    """Whether a reservation may be used, why not, and on which hosts.
 
-    :ivar active: its owner may use it now.
-    :ivar usable: the project that asks may.
-    :ivar reason: why not, in words; None where it is usable.
+    :ivar active: the owner may use it now.
+    :ivar usable: the project of the question may use it now.
+    :ivar reason: why it is not usable, in words; None if it is.
     :ivar ordinary: its servers may be placed as if they named no reservation.
-    :ivar server_id: the one server that it is for; None where it is for any, or not known yet.
-    :ivar room: what that server may take of a host, {class: units}; None where all is its own, or
-        none.
+    :ivar server_id: the only server that it is for; None: it is for any, or not known yet.
+    :ivar room: the resources of a host that this server may take, {class: units}; None: without
+        limit, or none at all.
     :ivar hosts: the hypervisors that belong to it while it is active.
-    :ivar service_hosts: the names of their nova-compute, in the same order.
+    :ivar service_hosts: the service hosts of these hypervisors, in the same order.
     """
 
     id: str
@@ -55,21 +55,21 @@ class Usability:
 
 
 def judge(holding: Holding, project_id: str, now: records.Moment,
-          wakes: bool = False) -> Usability:
-    """The Usability of a reservation for a project at `now`, without its hosts.
+          usable_in_start: bool = False) -> Usability:
+    """Return the Usability of a reservation for a project at `now`, without its hosts.
 
-    :param wakes: its hosts must be usable while it is being started, for what it leases is woken
-        there.
+    :param usable_in_start: whether its hosts must be usable while the lease is being started,
+        because its target is unshelved there.
     """
-    idle = _why_idle(holding, now, wakes)
+    idle = _why_idle(holding, now, usable_in_start)
     foreign = holding.project_id != project_id
     reason = idle or ('It belongs to another project.' if foreign else None)
     return Usability(id=holding.id, lease_id=holding.lease_id, project_id=holding.project_id,
                      active=idle is None, usable=reason is None, reason=reason)
 
 
-def _why_idle(holding: Holding, now: records.Moment, wakes: bool) -> str | None:
-    """Why nobody may use the reservation at `now`, in words; None where it may be used."""
+def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool) -> str | None:
+    """Return why nobody may use the reservation at `now`, in words; None: it may be used."""
     lease = f'Lease {holding.lease_id}'
     if holding.deleted_at is not None:
         return f'{lease} was deleted.'
@@ -79,7 +79,7 @@ def _why_idle(holding: Holding, now: records.Moment, wakes: bool) -> str | None:
         return f'{lease} is being ended.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'
-    if wakes and holding.task == 'start':
+    if usable_in_start and holding.task == 'start':
         return None
     if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE):
         return f'{lease} is in the state {holding.state.lower()}.'

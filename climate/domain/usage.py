@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of one resource is in use over time."""
+"""The usage of one resource over time."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -15,35 +15,38 @@ Held = TypeVar('Held')
 
 def touching(bookings: Iterable[tuple[interval.Interval, Held]],
              interval: interval.Interval) -> list[tuple[interval.Interval, Held]]:
-    """The bookings that overlap `interval`, in the order given."""
+    """Return the bookings that overlap `interval`, in the order given."""
     return [booking for booking in bookings if booking[0].overlaps(interval)]
 
 
 def peak(bookings: Iterable[Booking], interval: interval.Interval) -> dict[str, int]:
-    """The most that is in use of each class at any one moment of `interval`.
+    """Return the peak usage of each class during `interval`.
 
     :param bookings: pairs (Interval, {class name: units}), in any order.
-    :returns: {class name: units}; a class that nobody uses is absent. The classes may have their
-        peaks at different moments.
+    :returns: {class name: units}, without unused classes. The classes may have their peaks at
+        different moments.
     """
     return _peak(touching(bookings, interval))
 
 
 def copies_free(capacity: Units, bookings: Iterable[Booking], amount: Units,
                 interval: interval.Interval) -> int:
-    """How many times `amount` still fits into `capacity` during `interval`.
+    """Return how many more copies of `amount` fit into `capacity` during `interval`.
 
     :param capacity: {class name: units}; an absent class has none.
     :param bookings: pairs (Interval, {class name: units}), in any order.
-    :param amount: {class name: units}; a class with 0 units asks for nothing.
-    :returns: 0 or more, also where more is booked than there is.
-    :raises ValueError: an amount of nothing, which would fit without end.
+    :param amount: {class name: units}; a class with 0 units is ignored.
+    :returns: 0 or more, even if the resource is overbooked.
+    :raises ValueError: the amount has no units at all.
     """
     return copies_beside(capacity, touching(bookings, interval), amount)
 
 
 def copies_beside(capacity: Units, held: list[Booking], amount: Units) -> int:
-    """As `copies_free`, where every one of the bookings `held` touches one same interval."""
+    """Return how many more copies of `amount` fit beside the bookings `held`.
+
+    All of these bookings must touch one interval. See `copies_free` for the parameters.
+    """
     in_use = _peak(held)
     copies = [(capacity.get(name, 0) - in_use.get(name, 0)) // units
               for name, units in amount.items() if units > 0]
@@ -53,7 +56,7 @@ def copies_beside(capacity: Units, held: list[Booking], amount: Units) -> int:
 
 
 def overdrawn(capacity: Units, bookings: Sequence[Booking]) -> list[int]:
-    """The places in `bookings` of those that take part where more is booked than there is.
+    """Return the indexes in `bookings` of those that overlap an overbooked moment.
 
     :param capacity: {class name: units}; an absent class has none.
     """
@@ -66,16 +69,16 @@ def overdrawn(capacity: Units, bookings: Sequence[Booking]) -> list[int]:
 
 
 def _peak(held: list[Booking]) -> dict[str, int]:
-    """The peaks of bookings that all touch one interval.
+    """Return the peaks of bookings that all touch one interval.
 
-    Those of them that meet each other meet inside that interval, so nothing needs to be clipped.
+    Bookings that overlap each other also overlap inside that interval, so clipping is not needed.
     """
     in_use: dict[str, int] = {}
     most: dict[str, int] = {}
     by_end = sorted(held, key=_end)
     over = 0
     for span, units in sorted(held, key=_start):
-        # What ends at the moment at which this starts is given back before this takes.
+        # A booking that ends when this one starts is released first.
         while by_end[over][0].end <= span.start:
             for name, count in by_end[over][1].items():
                 in_use[name] -= count

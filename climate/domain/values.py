@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of properties: how two of them compare, and how one is shown.
+"""Values of properties: their comparison, and their form in messages.
 
-A value is a number, a truth, or text: text that looks like a number is one, and "true" in any
-case is a truth. Unlike things are never equal, and neither is the greater.
+A value is a number, a truth value or text. Text that looks like a number is a number, and "true" or
+"false" in any case is a truth value. Values of different kinds are never equal and have no order.
 """
 from collections.abc import Callable
 from collections.abc import Collection
@@ -29,13 +29,13 @@ _TRUTHS = {'true': True, 'false': False}
 
 
 def compare(value: object, sign: str, wanted: Value, wanted_typed: Typed) -> bool:
-    """True where a property's `value` is, say, ``>=`` what is wanted.
+    """Return whether a property's `value` compares to the wanted value as `sign` says.
 
-    :param value: a value, or a collection of them: a list equals each of its members, and has no
+    :param value: a value, or a collection of values, which equals each of its members and has no
         order.
-    :param sign: one of COMPARE; with an ``s`` before it both sides count as text; ``contains``
+    :param sign: one of COMPARE; with the prefix ``s`` both sides count as text; ``contains``
         finds a part of a text, or a member of a list.
-    :param wanted_typed: ``typed(wanted)``, which the caller works out once.
+    :param wanted_typed: ``typed(wanted)``, which the caller computes once.
     """
     text_only = sign.startswith('s')
     sign = sign.removeprefix('s')
@@ -52,7 +52,7 @@ def compare(value: object, sign: str, wanted: Value, wanted_typed: Typed) -> boo
 
 
 def typed(value: object) -> Typed:
-    """(kind, key): values of one kind can be compared by their keys."""
+    """Return (kind, key); values of the same kind are compared by their keys."""
     if value is None:
         return 'null', None
     if (exact := number(value)) is not None:
@@ -67,25 +67,25 @@ def _as_text(value: object) -> Typed:
 
 
 def members(value: object) -> Collection[object]:
-    """What a property has: the members of a list, or the one value."""
+    """Return the members of a list, or the single value in a tuple."""
     return value if isinstance(value, _MANY) else (value,)
 
 
 def number(value: object) -> int | decimal.Decimal | None:
-    """The exact number that `value` is or, as text, looks like; None for anything else."""
+    """Return the exact number that `value` is or, as text, looks like; None for other values."""
     if isinstance(value, str):
         text = value.strip()
         return decimal.Decimal(text) if len(text) <= 64 and _NUMBER.fullmatch(text) else None
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
-        # The short form: 0.1 is to equal "0.1", not the binary number next to it.
+        # By its short form, so that 0.1 equals "0.1".
         return decimal.Decimal(repr(float(value))) if math.isfinite(value) else None
     return value if isinstance(value, int) else None
 
 
 def bounded(value: Value) -> bool:
-    """False for what JSON or a database cannot take: endless or huge numbers, broken text."""
+    """Return whether JSON and databases can store a value: no huge numbers, no broken text."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, int):
@@ -94,26 +94,26 @@ def bounded(value: Value) -> bool:
 
 
 def storable(text: str) -> bool:
-    """False for half a character pair and for the character 0, which no database takes."""
+    """Return whether databases can store a text: no lone surrogates, no character 0."""
     return _UNSTORABLE.search(text) is None
 
 
 def readable(value: Value) -> str:
-    """A value as a message shows it."""
+    """Return a value in the form of messages."""
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
 def shown(part: object) -> str:
-    """Anything as JSON text for a message, cut short."""
+    """Return any object as a short JSON text for a message."""
     text = json.dumps(_abridged(part, 3), ensure_ascii=False)
     text = text if len(text) <= 100 else f'{text[:99]}…'
     return text.encode('utf-8', 'replace').decode()
 
 
 def _abridged(part: object, depth: int) -> object:
-    """A small copy of `part` that can be written as JSON, whatever it was."""
+    """Return a small copy of any object that can be written as JSON."""
     if isinstance(part, list | tuple):
         return ['…'] if depth == 0 else [*(_abridged(item, depth - 1) for item in part[:5]),
                                          *(['…'] if len(part) > 5 else [])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every use case of a manager needs, handed around as one thing."""
+"""The parts that every use case of a manager needs, in one record."""
 import collections.abc
 import dataclasses
 import datetime
@@ -12,8 +12,8 @@ from climate import errors
 from climate.db import engine
 from climate.plugins import registry
 
-#: Repeats a method whose transaction lost a race or was chosen to break a deadlock. What it did
-#: before was rolled back; a claim that is really lost is lost at each try.
+#: Call a method again if its transaction lost a race or was chosen to break a deadlock. The lost
+#: transaction was rolled back. If the claim itself is lost, each try raises that error again.
 again_after_a_race = tenacity.retry(
     retry=tenacity.retry_if_exception_type(errors.LostRace),
     stop=tenacity.stop_after_attempt(5), wait=tenacity.wait_random(0, 0.1), reraise=True)
@@ -23,10 +23,11 @@ again_after_a_race = tenacity.retry(
 class Core:
     """The parts of one manager.
 
-    :ivar clock: returns this moment; the database's, so that no machine's clock is trusted.
-    :ivar wake: called after a change that may have made an event due.
-    :ivar monotonic: returns seconds that rise also while this process is stopped; they say only
-        how long something took here.
+    :ivar clock: returns the present moment by the clock of the database; no other machine's clock
+        is trusted.
+    :ivar notify: called after a change that may have made an event due.
+    :ivar monotonic: returns seconds that rise also while this process is stopped; use them only to
+        measure how long something took in this process.
     """
 
     conf: object
@@ -34,5 +35,5 @@ class Core:
     cloud: clouds.Cloud
     registry: registry.Registry
     clock: collections.abc.Callable[[], datetime.datetime]
-    wake: collections.abc.Callable[[], None] = lambda: None
+    notify: collections.abc.Callable[[], None] = lambda: None
     monotonic: collections.abc.Callable[[], float] = time.monotonic

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RPC methods of a manager: unpack, call one use case; the bus packs what is answered."""
+"""The RPC methods of a manager: each unpacks its arguments and calls one use case.
+
+The serializer of the bus packs the answers.
+"""
 import functools
 
 from oslo_log import log
@@ -8,14 +11,17 @@ import oslo_messaging as messaging
 from climate import errors
 from climate.domain import availability
 from climate.domain import records
-from climate.manager import binding
-from climate.manager import changes as change_use_cases
-from climate.manager import leases
-from climate.manager import offers
-from climate.manager import reservations
-from climate.manager import resources
 from climate.manager import services
-from climate.manager.availability import finder
+from climate.manager.booking import availability_finder
+from climate.manager.booking import offers
+from climate.manager.leases import create
+from climate.manager.leases import delete
+from climate.manager.leases import draft
+from climate.manager.leases import read
+from climate.manager.leases import scheduler
+from climate.manager.leases import targets
+from climate.manager.leases import update
+from climate.manager.pools import resources
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -23,25 +29,27 @@ LOG = log.getLogger(__name__)
 
 
 def _answers(method):
-    """Let a deliberate error be an answer: the RPC server sends it without a traceback."""
+    """Declare ClimateError as an expected answer: the RPC server sends it without a traceback."""
     wrapped = messaging.expected_exceptions(errors.ClimateError)(method)
     return functools.wraps(method)(wrapped)
 
 
 class Endpoint:
-    """What `climate.rpc.client.ManagerClient` calls, method by method."""
+    """The RPC endpoint: one method for each method of `climate.rpc.client.ManagerClient`."""
 
     target = messaging.Target(version=transport.VERSION)
 
     def __init__(self, core):
         self._core = core
-        self._leases = leases.Leases(core)
-        self._changes = change_use_cases.Changes(core, self._leases)
-        self._reservations = reservations.Reservations(core)
-        self._binding = binding.Binding(core)
+        self._create = create.Create(core)
+        self._read = read.Read(core)
+        self._update = update.Update(core)
+        self._delete = delete.Delete(core)
+        self._reservations = scheduler.Reservations(core)
+        self._targets = targets.Targets(core)
         self._resources = resources.Resources(core)
         self._offers = offers.Offers(core)
-        self._finder = finder.Finder(core)
+        self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
     @_answers
     def ping(self, context):
@@ -52,28 +60,28 @@ class Endpoint:
     @_answers
     def create_lease(self, context, lease_id, request):
         request = wire.unpack(records.LeaseRequest, request)
-        return self._leases.create(context, lease_id, request)
+        return self._create.create(context, lease_id, request)
 
     @_answers
     def update_lease(self, context, lease_id, changes):
         changes = wire.unpack(records.LeaseChanges, changes)
-        return self._changes.update(context, lease_id, changes)
+        return self._update.update(context, lease_id, changes)
 
     @_answers
     def delete_lease(self, context, lease_id):
-        return self._leases.delete(context, lease_id)
+        return self._delete.delete(context, lease_id)
 
     @_answers
     def get_lease(self, context, lease_id):
-        return self._leases.get(lease_id)
+        return self._read.get(lease_id)
 
     @_answers
     def lease_history(self, context, lease_id, marker=None, limit=None):
-        return self._leases.history(lease_id, marker, limit)
+        return self._read.history(lease_id, marker, limit)
 
     @_answers
     def list_leases(self, context, query):
-        return self._leases.find(wire.unpack(records.LeaseQuery, query))
+        return self._read.find(wire.unpack(records.LeaseQuery, query))
 
     @_answers
     def reservation_hosts(self, context, reservation_id, project_id):
@@ -89,7 +97,7 @@ class Endpoint:
 
     @_answers
     def bind_reservation(self, context, reservation_id, leased_id):
-        return self._binding.bind(context, reservation_id, leased_id)
+        return self._targets.bind(context, reservation_id, leased_id)
 
     @_answers
     def get_offer(self, context, offer_id):
@@ -113,8 +121,8 @@ class Endpoint:
         return services.find(self._core)
 
     @_answers
-    def create_resource(self, context, pool, name, properties):
-        return self._resources.enrol(pool, name, properties)
+    def create_resource(self, context, pool, name, properties, fields=None):
+        return self._resources.enrol(pool, name, properties, fields)
 
     @_answers
     def update_resource(self, context, pool, resource_id, properties, reservable=None):
@@ -147,9 +155,9 @@ class Endpoint:
 
 
 class InProcess:
-    """The manager of the same process, called without a bus: `climate-standalone`, tests.
+    """A manager in the same process, called without a bus, for `climate-standalone` and tests.
 
-    An error that nobody meant is logged and hidden here, as the bus would do it.
+    An unexpected error is logged and hidden from the caller here, as the bus would do.
     """
 
     def __init__(self, endpoint):
@@ -160,6 +168,6 @@ class InProcess:
             return getattr(self._endpoint, method)(context, **arguments)
         except messaging.ExpectedException as expected:
             raise expected.exc_info[1] from None
-        except Exception as error:  # A door: what nobody meant is hidden from the caller.
+        except Exception as error:  # A door: an unexpected error is hidden from the caller.
             LOG.exception('Call %s failed', method)
             raise errors.ClimateError() from error

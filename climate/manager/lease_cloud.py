@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud as a plugin sees it while something is done for one lease."""
+"""The cloud as a plugin uses it during an action for one lease."""
 from oslo_log import log
 
 from climate import errors
 
 LOG = log.getLogger(__name__)
 
+_NO_TRUST = ('Keystone: the lease has no trust, so that Climate cannot act for its owner. Make '
+             'another lease with a token that may delegate: from a password, not from an '
+             'application credential.')
+
 
 class LeaseCloud:
-    """The cloud as the service, or on behalf of the lease's owner.
+    """The cloud, used as Climate itself or on behalf of the lease's owner.
 
-    Without a trust, or with a dead one, the service itself acts for the owner.
-
-    :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None where it is
-        only asked.
+    :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None if the plugin
+        is only asked a question.
     """
 
     def __init__(self, cloud, lease, attempt=None):
@@ -22,14 +24,27 @@ class LeaseCloud:
         self._lease = lease
 
     def as_service(self):
+        """Return the Services that act as Climate itself."""
         return self._cloud.as_service()
 
     def as_user(self):
+        """Return the Services that act for the owner, so that all they create is the owner's.
+
+        :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
+        """
         if self._lease.trust_id is None:
-            return self._cloud.as_service()
+            raise errors.TrustDead(_NO_TRUST, service='Keystone', reason='there is no trust.')
+        return self._cloud.as_user(self._lease.trust_id)
+
+    def as_owner_or_service(self):
+        """Return the Services that act for the owner or, if that is impossible, as Climate itself.
+
+        Use this only to take back the resources of a lease, which must not fail because the owner
+        is gone. The caller must hand what Climate then creates over to the owner's project.
+        """
         try:
-            return self._cloud.as_user(self._lease.trust_id)
+            return self.as_user()
         except errors.TrustDead as error:
-            LOG.warning('Lease %s: the service acts for its owner: %s', self._lease.id,
+            LOG.warning('Lease %s: Climate acts as itself, not for the owner: %s', self._lease.id,
                         error.message)
-            return self._cloud.as_service()
+            return self.as_service()

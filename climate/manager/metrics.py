@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Prometheus may read of a manager."""
+"""The metrics of a manager for Prometheus, and the server of /metrics."""
 import ssl
 
 import prometheus_client
@@ -10,19 +10,19 @@ from climate.domain import audit
 
 
 class Unusable(Exception):
-    """/metrics cannot be served as it is configured; says why."""
+    """The configuration of /metrics cannot be used; the message says why."""
 
 
 class Collector:
-    """Looks at the database when it is asked, so that nothing is counted twice."""
+    """A collector that reads the database at each request and keeps no counters of its own."""
 
-    def __init__(self, core, clockwork, patrol):
+    def __init__(self, core, event_loop, audit_schedule):
         self._core = core
-        self._clockwork = clockwork
-        self._patrol = patrol
+        self._event_loop = event_loop
+        self._audit_schedule = audit_schedule
 
     def collect(self):
-        """The metrics, as prometheus_client wants them."""
+        """Yield the metrics, as prometheus_client expects them."""
         by_state = prometheus.GaugeMetricFamily(
             'climate_leases', 'Leases that are not deleted, by state', labels=['state'])
         with self._core.database.reader() as connection:
@@ -31,24 +31,24 @@ class Collector:
         yield by_state
         yield prometheus.GaugeMetricFamily(
             'climate_events_running', 'Events that this manager is carrying out',
-            value=self._clockwork.running)
-        counts = self._patrol.counts
+            value=self._event_loop.running)
+        counts = self._audit_schedule.counts
         if counts is not None:
             drift = prometheus.GaugeMetricFamily(
-                'climate_audit_drift', 'Things that the last audit found not to be as the '
-                'accounts say, by kind', labels=['kind'])
+                'climate_audit_drift', 'Differences that the last audit found between the cloud '
+                'and the allocations, by kind', labels=['kind'])
             for kind in audit.KINDS:
                 drift.add_metric([kind], counts[kind])
             yield drift
 
 
 def check(conf):
-    """Nothing, where /metrics can be served as `conf` says, or not at all.
+    """Raise Unusable unless `conf` lets /metrics be served, or says not to serve it.
 
     :raises Unusable: a certificate is missing or cannot be read.
     """
     certificate, key, authority = _files(conf.manager)
-    # Without one of the two it would be served, but in the clear.
+    # With only one of the two, /metrics would be served without TLS.
     if (certificate is None) != (key is None) or (authority and not certificate):
         raise Unusable('[manager] metrics_cert_file and metrics_key_file must both be set, or '
                        'none of the metrics_*_file options.')
@@ -62,13 +62,13 @@ def check(conf):
                        f'cannot be used: {error}.') from error
 
 
-def serve(core, clockwork, patrol):
-    """Serve /metrics on [manager] metrics_port; returns the server, None where that is 0."""
+def serve(core, event_loop, audit_schedule):
+    """Serve /metrics on [manager] metrics_port; return the server, or None if the port is 0."""
     conf = core.conf.manager
     if not conf.metrics_port:
         return None
     registry = prometheus_client.CollectorRegistry()
-    registry.register(Collector(core, clockwork, patrol))
+    registry.register(Collector(core, event_loop, audit_schedule))
     certificate, key, authority = _files(conf)
     server, _ = prometheus_client.start_http_server(
         conf.metrics_port, addr=conf.metrics_host, registry=registry, certfile=certificate,
@@ -77,6 +77,6 @@ def serve(core, clockwork, patrol):
 
 
 def _files(conf):
-    """Certificate, key and authority of the clients; None for one that is not set."""
+    """Return (certificate, key, CA of the clients) as file names; None for one that is not set."""
     return (conf.metrics_cert_file or None, conf.metrics_key_file or None,
             conf.metrics_client_ca_file or None)

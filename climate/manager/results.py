@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the action of an event went, to be written down."""
+"""The outcome of the action of an event, which the event loop writes to the database."""
 import dataclasses
 
 DONE = 'done'
@@ -11,17 +11,17 @@ RECORDED = 'recorded'
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How an action went.
+    """The outcome of the action of one event.
 
-    :ivar result: DONE; BUSY, to be tried again in a moment; FAILED; MOOT, nothing was to be done;
-        RECORDED, all was written down already, with the end of the claim.
+    :ivar result: DONE; BUSY, try again in a moment; FAILED; MOOT, there was nothing to do;
+        RECORDED, everything was written already, together with the end of the claim.
     :ivar reason: in words, for the lease and the log.
     :ivar states: {reservation id: its new state}.
     :ivar bindings: {reservation id: what the cloud made for it}.
-    :ivar free: ids of reservations that occupy nothing any more.
-    :ivar patient: while it is BUSY it is tried again as often as it takes.
-    :ivar over: no reservation of the lease is left, so that it ends before its time.
-    :ivar in_vain: ids of reservations that are over because what they lease never came.
+    :ivar free: ids of reservations that occupy no resource any more.
+    :ivar patient: the event is tried again without limit while the result is BUSY.
+    :ivar over: no reservation of the lease is left, so the lease ends early.
+    :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
     result: str
@@ -34,7 +34,7 @@ class Outcome:
     in_vain: frozenset = frozenset()
 
     def without(self, ids):
-        """The same where nothing is said of the reservations `ids`: they are to be tried again."""
+        """Return this outcome without the reservations `ids`, which are to be tried again."""
         return dataclasses.replace(
             self, result=BUSY if self.result == DONE else self.result, over=False,
             states={key: state for key, state in self.states.items() if key not in ids},

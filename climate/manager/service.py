@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One manager: RPC server and clockwork, started and stopped."""
+"""The daemon of one manager: it starts and stops the RPC server, event loop and periodic tasks."""
 from concurrent import futures
 import datetime
 import functools
@@ -15,49 +15,51 @@ from climate import errors
 from climate.db import engine
 from climate.db import managers
 from climate.domain import heartbeat
-from climate.manager import clockwork
 from climate.manager import core
 from climate.manager import endpoint
-from climate.manager import expiry
 from climate.manager import metrics
-from climate.manager import notify
-from climate.manager import patrol
-from climate.manager import refresh
-from climate.manager import trusts
-from climate.manager import watch
+from climate.manager.audit import schedule
+from climate.manager.booking import offer_expiry
+from climate.manager.events import loop
+from climate.manager.leases import early
+from climate.manager.leases import target_watch
+from climate.manager.leases import trusts
+from climate.manager.notifications import outbox
+from climate.manager.pools import refresh
 from climate.plugins import registry
 from climate.rpc import transport
 from climate.strategies import registry as strategies
 
 LOG = log.getLogger(__name__)
 
-# No sleep is shorter than this while something due cannot be claimed.
-_BREATH_SECONDS = 0.05
+# The shortest sleep while a due event cannot be claimed.
+_SHORTEST_SLEEP_SECONDS = 0.05
 _FORGET = datetime.timedelta(hours=1)
-# How long a stop may take unless somebody says, and the parts of it in which what runs may come to
-# its end, and is handed back. The rest is for everything else that must be closed.
+# The default time limit of a stop, the share of it in which running events may finish, and the
+# share in which the others are handed back. The rest is for closing everything else.
 _STOP_SECONDS = 60
 _FINISHING = 0.75
 _HANDING_BACK = 0.15
 
 
 def check(conf):
-    """Nothing, where a manager can start with this configuration.
+    """Raise an error unless a manager can start with this configuration.
 
-    :raises ClimateError: the database or the configuration of the cloud is not usable.
-    :raises Unusable: a plugin is not, a strategy, or /metrics; the error says which.
+    :raises ClimateError: the database or the configuration of the cloud cannot be used.
+    :raises Unusable: a plugin, an adapter, a strategy or /metrics cannot be used; the error says
+        which.
     """
-    registry.load(conf.plugins)
+    classes = registry.load(conf.plugins)
     strategies.check(conf)
     metrics.check(conf)
-    clouds.build(conf)
+    clouds.build(conf, registry.services(classes))
     engine.connect(conf).dispose()
 
 
 class Manager:
-    """All that a manager does, in threads of this process.
+    """One manager, which works in threads of this process.
 
-    :param serve_rpc: False where the API is in the same process and calls `endpoint` itself.
+    :param serve_rpc: False if the API is in the same process and calls `endpoint` directly.
     """
 
     def __init__(self, conf, serve_rpc=True):
@@ -65,36 +67,37 @@ class Manager:
         self._serve_rpc = serve_rpc
         self._stopping = threading.Event()
         self._idle = threading.Event()
-        self._woken = threading.Event()
+        self._notified = threading.Event()
         self._threads = []
         self._server = None
         database = engine.connect(conf)
-        self.core = core.Core(conf=conf, database=database, cloud=clouds.build(conf),
-                              registry=registry.Registry(conf), clock=database.now,
-                              wake=self._woken.set)
+        plugins = registry.Registry(conf)
+        self.core = core.Core(conf=conf, database=database,
+                              cloud=clouds.build(conf, plugins.services), registry=plugins,
+                              clock=database.now, notify=self._notified.set)
         self.endpoint = endpoint.Endpoint(self.core)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
-        self._watch = watch.Watch(self.core)
-        self._patrol = patrol.Patrol(self.core, self.owner)
+        self._watch = target_watch.Watch(self.core)
+        self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
         self._pool = futures.ThreadPoolExecutor(conf.manager.workers,
                                                 thread_name_prefix='event')
-        self.clockwork = clockwork.Clockwork(self.core, self.owner, self._pool.submit)
+        self.event_loop = loop.EventLoop(self.core, self.owner, self._pool.submit)
 
     def start(self):
-        """Answer calls and carry out events from here on."""
+        """Start to answer calls, carry out events and run the periodic tasks."""
         self._since = self.core.clock()
         self._seen()
-        self._listener = watch.listen(self._conf, self._watch, self.core.clock)
-        metrics.serve(self.core, self.clockwork, self._patrol)
+        self._listener = target_watch.listen(self._conf, self._watch, self.core.clock)
+        metrics.serve(self.core, self.event_loop, self._audit_schedule)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
         self._events = self._threads[0]
-        for errand, pause in self._errands():
-            self._run(self._repeat, errand, pause)
+        for task, pause in self._periodic_tasks():
+            self._run(self._repeat, task, pause)
         if self._serve_rpc:
             bus = transport.connect(self._conf)
-            transport.limit_line(self._conf)
+            transport.limit_prefetch(self._conf)
             self._server = messaging.get_rpc_server(
                 bus, transport.target(self._conf, server=self.owner),
                 [self.endpoint], executor=self._conf.manager.backend,
@@ -104,22 +107,23 @@ class Manager:
         LOG.info('Manager %s: ready', self.owner)
 
     def stop(self, within_seconds=_STOP_SECONDS):
-        """Take no new work, finish or hand back what runs, and leave.
+        """Stop taking new work, finish or hand back running events, and close everything.
 
-        What is still in a call of the cloud after that time is left; its claim ends by itself.
+        An event that is still in a cloud call after `within_seconds` is left unfinished; its claim
+        expires.
         """
         if self._stopping.is_set():
             return
         self._stopping.set()
-        self._woken.set()
+        self._notified.set()
         for server in filter(None, (self._server, self._listener)):
             server.stop()
         self._events.join()
-        if not self.clockwork.rest(within_seconds * _FINISHING):
-            self.clockwork.give_up()
-            if not self.clockwork.rest(within_seconds * _HANDING_BACK):
+        if not self.event_loop.rest(within_seconds * _FINISHING):
+            self.event_loop.give_up()
+            if not self.event_loop.rest(within_seconds * _HANDING_BACK):
                 LOG.warning('Manager %s: %s events are left unfinished', self.owner,
-                            self.clockwork.running)
+                            self.event_loop.running)
         for server in filter(None, (self._server, self._listener)):
             server.wait()
         self._pool.shutdown(wait=False)
@@ -136,60 +140,67 @@ class Manager:
         thread.start()
         self._threads.append(thread)
 
-    def _errands(self):
-        """Pairs (what is done again and again, seconds between two times); 0 seconds: never."""
+    def _periodic_tasks(self):
+        """Return pairs (periodic task, seconds between two runs) of the tasks that are enabled."""
         conf = self._conf.manager
-        sender = notify.Sender(self.core, self.owner,
+        sender = outbox.Sender(self.core, self.owner,
                                messaging.get_notification_transport(self._conf))
         looks = [plugin.audit_seconds for plugin in self.core.registry.plugins.values()
                  if plugin.audit_seconds]
-        errands = [
+        tasks = [
             (sender.flush, 1),
-            (functools.partial(expiry.expire, self.core), 1),
+            (functools.partial(offer_expiry.expire, self.core), 1),
             (self._watch.look, min(looks, default=0)),
             (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
+            (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
-            (self._patrol.step, self._patrol.pause_seconds),
+            (self._audit_schedule.step, self._audit_schedule.pause_seconds),
         ]
-        return [(errand, pause) for errand, pause in errands if pause]
+        # A task with a pause of 0 seconds is off.
+        return [(task, pause) for task, pause in tasks if pause]
 
     def _run_events(self):
         while not self._stopping.is_set():
-            self._woken.clear()
+            self._notified.clear()
             pause = self._conf.manager.poll_seconds
             try:
                 now = self.core.clock()
-                pause = self._until_next(now, self.clockwork.tick(now))
+                pause = self._until_next(now, self.event_loop.tick(now))
             except errors.ClimateError as error:
-                LOG.warning('The events wait: %s', error.message)
-            except Exception:  # The door of a tick: the next one may go well.
-                LOG.exception('A look at the events failed; the next one follows')
-            self._woken.wait(pause)
+                LOG.warning('Events cannot be carried out now, they are tried again: %s',
+                            error.message)
+            except Exception:  # The door of a tick: the next one may succeed.
+                LOG.exception('A tick of the event loop failed; the next one follows')
+            self._notified.wait(pause)
 
     def _until_next(self, now, claimed):
-        """How many seconds to sleep after a look at `now` in which so many events were claimed."""
+        """Return the seconds to sleep after the tick at `now`.
+
+        :param claimed: how many events that tick claimed.
+        """
         longest = self._conf.manager.poll_seconds
-        if not self.clockwork.room:
-            # Nothing can be claimed before a worker is free, and that wakes us.
+        if not self.event_loop.room:
+            # No event can be claimed before a worker is free, and a free worker notifies us.
             return longest
-        moment = self.clockwork.next_moment()
+        moment = self.event_loop.next_moment()
         if moment is None:
             return longest
-        shortest = 0 if claimed else _BREATH_SECONDS
+        shortest = 0 if claimed else _SHORTEST_SLEEP_SECONDS
         return min(longest, max(shortest, (moment - now).total_seconds()))
 
     def _keep_claims(self):
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)
-        # To the last action: what is finished after a stop must not be taken over meanwhile.
+        # Prolong until the last action ends: while a stop waits for an event to finish, no other
+        # manager may take that event over.
         while not self._idle.wait(pause):
-            self._guarded(lambda: self.clockwork.prolong(self.core.clock()))
+            self._guarded(lambda: self.event_loop.prolong(self.core.clock()))
             self._guarded(self._seen)
 
-    def _repeat(self, errand, pause):
-        # Each in a thread of its own: one that waits for the cloud holds up no other.
+    def _repeat(self, task, pause):
+        # Each task has its own thread, so one that waits for the cloud does not delay the others.
         wait = 1
         while not self._stopping.wait(wait):
-            self._guarded(lambda: errand(self.core.clock()))
+            self._guarded(lambda: task(self.core.clock()))
             wait = pause
 
     def _seen(self):
@@ -197,13 +208,13 @@ class Manager:
         with self.core.database.writer() as connection:
             managers.forget(connection, now - _FORGET)
             managers.seen(connection, self.owner, socket.gethostname(), self._since, now,
-                          self.clockwork.running)
+                          self.event_loop.running)
 
     @staticmethod
-    def _guarded(errand):
+    def _guarded(task):
         try:
-            errand()
+            task()
         except errors.ClimateError as error:
-            LOG.warning('An errand waits: %s', error.message)
-        except Exception:  # The door of an errand, as that of a tick.
-            LOG.exception('An errand failed; it is tried again')
+            LOG.warning('A periodic task failed, it is tried again: %s', error.message)
+        except Exception:  # The door of a periodic task, as that of a tick.
+            LOG.exception('A periodic task failed unexpectedly; it is tried again')

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request to boot servers: the lease that it gets, and the request with that lease in it."""
+"""Translation of a request to boot servers: into a lease, and into a request with that lease."""
 import urllib.parse
 
+from climate.nova import boot_hints
 from climate.nova import errors
-from climate.nova import hints
 
-#: As many servers of one request can be leased; the filter asks about each of their reservations.
+#: Limit of leased servers in one request; the filter asks about each of their reservations.
 MOST_SERVERS = 100
 
 _LONGEST_NAME = 80
@@ -14,11 +14,11 @@ _STATUS_KEY = 'climate:status'
 
 
 def lease_of(server, params):
-    """The body of the request to Climate: one lease, with a reservation for each server.
+    """Return the body of the request to Climate: one lease with a reservation for each server.
 
-    :param server: what stands under ``server`` in the request to Nova.
-    :param params: as hints.wanted gives them.
-    :raises BadRequest: the server has no name, no flavor, or no number that makes sense.
+    :param server: the value of ``server`` in the request to Nova.
+    :param params: the lease parameters that hints.wanted returns.
+    :raises BadRequest: the server's name, flavor, metadata or count is missing or wrong.
     """
     named = _name(server)
     reservation = {'resource_type': 'virtual:instance', 'resource_id': None,
@@ -26,19 +26,19 @@ def lease_of(server, params):
     terms = {'name': f'lease-{named}'[:_LONGEST_NAME], **params}
     if 'on_end' in terms:
         reservation['on_end'] = terms.pop('on_end')
-    # Also where no server needs it: Nova would refuse the request after the lease was made.
+    # Checked here, because Nova would refuse the request after the lease was created.
     if not isinstance(server.get('metadata', {}), dict):
         raise errors.BadRequest('server.metadata', 'it must be an object.')
     return {**terms, 'reservations': [reservation] * _count(server)}
 
 
 def leased(body, lease):
-    """The body with which Nova makes the servers of a Lease."""
-    found = hints.without(body)
+    """Return the request body with which Nova creates the servers of a Lease."""
+    found = boot_hints.without(body)
     ids = list(lease.reservation_ids)
-    # Nova reads one of the keys only, so it must be the one that it reads.
-    key = next((each for each in hints.KEYS if each in body), hints.KEYS[0])
-    found[key] = {**found.get(key, {}), hints.RESERVATION: ids[0] if len(ids) == 1 else ids}
+    # If both keys are present, Nova reads only the first.
+    key = next((each for each in boot_hints.KEYS if each in body), boot_hints.KEYS[0])
+    found[key] = {**found.get(key, {}), boot_hints.RESERVATION: ids[0] if len(ids) == 1 else ids}
     server = body['server']
     found['server'] = {**server, 'metadata': {
         **server.get('metadata', {}), _LEASE_KEY: lease.id,
@@ -54,7 +54,7 @@ def _name(server):
 
 
 def _flavor_id(server):
-    """The id of a flavor, of itself or of the URL that ends with it, as Nova reads it."""
+    """Return the flavor id of `flavorRef`, which is an id or a URL that ends with one."""
     found = server.get('flavorRef')
     if isinstance(found, (str, int)) and not isinstance(found, bool):
         try:
@@ -67,7 +67,7 @@ def _flavor_id(server):
 
 
 def _count(server):
-    """How many servers Nova makes at most."""
+    """Return the largest number of servers that Nova may create for the request."""
     counts = [_number(server, name) for name in ('max_count', 'min_count') if name in server]
     found = counts[0] if counts else 1
     if found > MOST_SERVERS:

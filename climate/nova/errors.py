@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a request to boot with a lease is refused, as Nova tells it."""
+"""The errors with which a request to boot with a lease is refused."""
 
-#: What it raises to read JSON that somebody else wrote, and that may be nested without end.
+#: What reading foreign JSON may raise; deeply nested JSON raises RecursionError.
 UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
 
 
 class Refused(Exception):
-    """A request that goes no further; the text names the field, and the way out.
+    """The request is refused; the text names the field and how to correct it.
 
     :ivar status: the HTTP status.
-    :ivar retry_seconds: after how many seconds it may be tried again, or None.
+    :ivar retry_seconds: seconds after which the request may be repeated, or None.
     """
 
     def __init__(self, status, message, retry_seconds=None):
@@ -26,9 +26,9 @@ class BadRequest(Refused):
 
 
 class Unreachable(Refused):
-    """Climate gave no answer that can be used."""
+    """Climate cannot be reached, or its answer cannot be used."""
 
     def __init__(self, retry_seconds):
         super().__init__(503, (
-            'The reservation service, Climate, cannot be reached, so no instance was made: try '
-            f'again in {retry_seconds} seconds.'), retry_seconds)
+            'The reservation service, Climate, cannot be reached, so no instance was created: '
+            f'try again in {retry_seconds} seconds.'), retry_seconds)

@@ -31,111 +31,111 @@ LOG = log.getLogger(__name__)
 _HINT = 'reservation'
 # A request that boots several leased servers names the reservations of all; see boots.MOST_SERVERS.
 _MOST_RESERVATIONS = 100
-# Each costs a question: after so many there is no further one if a host is open.
+# Each costs a call: after this many, no further reservation is asked about if a host passed.
 _BATCH = 10
 
 
 class ClimateFilter(filters.BaseHostFilter):
-    """Lets a server onto a fenced host only with a reservation that its project may use."""
+    """Passes reserved hosts only to servers with a reservation that their project may use."""
 
     # The decision is the same for all servers of a request.
     run_filter_once_per_request = True
 
     def __init__(self):
         super().__init__()
-        # Nova makes its filters itself and hands nothing in.
+        # Nova creates its filters without arguments.
         conf = nova.conf.CONF
         options.register(conf)
         self._names = options.names(conf)
         self._climate = _climate(conf)
 
     def filter_all(self, filter_obj_list, spec_obj):
-        """The hosts that may take the request, as a list."""
+        """Return the list of hosts that may take the request."""
         hosts = list(filter_obj_list)
-        # A rebuild stays where it is; a refusal would leave the server in ERROR.
+        # A rebuild stays on its host; a refusal would leave the server in ERROR.
         if not hosts or utils.request_is_rebuild(spec_obj):
             return hosts
-        wish = _wish(spec_obj)
+        request = _request(spec_obj)
         try:
-            passed, refused = self._sorted(hosts, wish)
+            passed, refused = self._sorted(hosts, request)
             if not passed and _demands_host(spec_obj):
-                passed = self._by_server(hosts, wish)
+                passed = self._by_server(hosts, request)
         except _Refused as error:
             passed, refused = [], {str(error): len(hosts)}
-        if wish.reservations is not None and not passed:
+        if request.reservations is not None and not passed:
             LOG.info('Request with the %s reservation=%s of project %s has no host: %s',
-                     'flavor of' if wish.by_flavor else 'hint',
-                     ','.join(wish.reservations[:_BATCH]), wish.project_id,
+                     'flavor of' if request.by_flavor else 'hint',
+                     ','.join(request.reservations[:_BATCH]), request.project_id,
                      ', '.join(f'{count} {reason}' for reason, count in refused.items()))
         return passed
 
     def host_passes(self, host_state, spec_obj):
-        """Whether this one host may take the request."""
+        """Return whether this host may take the request."""
         return bool(self.filter_all([host_state], spec_obj))
 
-    def _sorted(self, hosts, wish):
-        """(the hosts that pass, {reason: how many it refuses})."""
-        if wish.reservations is None or self._climate is None:
-            return _judged(hosts, rules.Judge(wish, self._names))
-        for answers, some_kept in self._answers(wish):
-            judge = rules.Judge(wish, self._names, answers)
+    def _sorted(self, hosts, request):
+        """Return (the hosts that pass, {reason: how many hosts it refuses})."""
+        if request.reservations is None or self._climate is None:
+            return _judged(hosts, rules.Judge(request, self._names))
+        for answers, some_cached in self._answers(request):
+            judge = rules.Judge(request, self._names, answers)
             passed, refused = _judged(hosts, judge)
-            is_old = some_kept and (judge.doubtful or not passed)
+            is_old = some_cached and (judge.doubtful or not passed)
             if passed:
                 break
         if is_old:
-            # The aggregates contradict an answer that is not of this moment, or it leaves no host,
-            # and the reservation may have got one since.
-            judge = rules.Judge(wish, self._names, self._answers_of_now(wish, answers))
+            # A cached answer contradicts the aggregates or leaves no host, and the reservation
+            # may have changed since: ask again.
+            judge = rules.Judge(request, self._names, self._answers_of_now(request, answers))
             passed, refused = _judged(hosts, judge)
         return passed, refused
 
-    def _answers(self, wish):
-        """Yield ({reservation id: Answer}, whether one of them was kept), each time with more."""
-        named = wish.reservations
+    def _answers(self, request):
+        """Yield ({reservation id: Answer}, whether one came from the cache), growing each time."""
+        named = request.reservations
         if len(named) > _MOST_RESERVATIONS:
             raise _Refused(f'because it names more than {_MOST_RESERVATIONS} reservations')
-        answers, some_kept = {}, False
+        answers, some_cached = {}, False
         with _refusing():
-            if len(named) > _BATCH and wish.server_id is not None:
-                # It was booted together with others; one of the reservations may be its own.
-                answers = self._of_server(wish)
+            if len(named) > _BATCH and request.server_id is not None:
+                # Servers booted together share the hint; one reservation may be this server's.
+                answers = self._of_server(request)
                 if answers:
                     yield answers, False
             for first in range(0, len(named) or 1, _BATCH):
-                some_kept |= self._ask(named[first:first + _BATCH], wish, answers)
-                yield answers, some_kept
+                some_cached |= self._ask(named[first:first + _BATCH], request, answers)
+                yield answers, some_cached
             if any(answer.ordinary for answer in answers.values()):
-                # As if it had no hint: then its flavor counts.
-                some_kept |= self._ask(wish.of_flavor, wish, answers)
-                yield answers, some_kept
+                # The server counts as one without a hint, so its flavor decides.
+                some_cached |= self._ask(request.of_flavor, request, answers)
+                yield answers, some_cached
 
-    def _ask(self, reservations, wish, answers):
-        """Put what Climate says of them into `answers`; whether one of them was kept."""
-        some_kept = False
+    def _ask(self, reservations, request, answers):
+        """Add Climate's answers to `answers`; return whether one came from the cache."""
+        some_cached = False
         for each in reservations:
-            answer, kept = self._climate.ask(each, wish.project_id)
-            answers[each] = _counting(answer, wish)
-            some_kept |= kept
-        return some_kept
+            answer, is_cached = self._climate.ask(each, request.project_id)
+            answers[each] = _counting(answer, request)
+            some_cached |= is_cached
+        return some_cached
 
-    def _answers_of_now(self, wish, answers):
+    def _answers_of_now(self, request, answers):
         with _refusing():
-            return {each: _counting(self._climate.ask_anew(each, wish.project_id), wish)
+            return {each: _counting(self._climate.ask_anew(each, request.project_id), request)
                     for each in answers}
 
-    def _by_server(self, hosts, wish):
-        """The hosts that pass for a server that was leased after its boot, without a hint."""
-        if self._climate is None or wish.server_id is None:
+    def _by_server(self, hosts, request):
+        """Return the hosts that pass for a server without a hint, leased after it was booted."""
+        if self._climate is None or request.server_id is None:
             return []
         with _refusing():
-            answers = self._of_server(wish)
-        own = dataclasses.replace(wish, reservations=list(answers), by_flavor=False)
+            answers = self._of_server(request)
+        own = dataclasses.replace(request, reservations=list(answers), by_flavor=False)
         return _judged(hosts, rules.Judge(own, self._names, answers))[0]
 
-    def _of_server(self, wish):
-        """{reservation id: Answer} of the reservation that leases the server, if one does."""
-        found = self._climate.ask_server(wish.server_id, wish.project_id)
+    def _of_server(self, request):
+        """Return {reservation id: Answer} of the reservation of the server; empty: it has none."""
+        found = self._climate.ask_server(request.server_id, request.project_id)
         return {} if found is None else dict([found])
 
 
@@ -145,7 +145,7 @@ class _Refused(Exception):
 
 @contextlib.contextmanager
 def _refusing():
-    """Without an answer of Climate the request is refused."""
+    """Refuse the request if Climate gives no answer."""
     try:
         yield
     except question.Unreachable as error:
@@ -153,7 +153,7 @@ def _refusing():
 
 
 def _climate(conf):
-    """The Climate to ask, or None where aggregates alone decide."""
+    """Return the question.Climate, or None if the aggregates alone decide."""
     adapter = options.adapter(conf) if conf.climate.ask_climate else None
     if adapter is None:
         LOG.warning('ClimateFilter decides by aggregates alone: %s in [climate]',
@@ -163,10 +163,11 @@ def _climate(conf):
     return question.Climate(adapter, conf.climate.cache_seconds)
 
 
-def _counting(answer, wish):
-    """The Answer as it counts for a server, which may have outlived its reservation."""
-    if wish.exists and answer is question.UNKNOWN:
-        # Nothing boots with such a hint, so its lease was purged: it is an ordinary server now.
+def _counting(answer, request):
+    """Return the Answer as it counts for a server, which may outlive its reservation."""
+    if request.exists and answer is question.UNKNOWN:
+        # The server could not have booted with an unknown reservation, so its lease was purged
+        # and it is an ordinary server now.
         return dataclasses.replace(answer, ordinary=True)
     return answer
 
@@ -177,14 +178,14 @@ def _judged(hosts, judge):
     return passed, collections.Counter(reason for reason in refusals if reason is not None)
 
 
-def _wish(spec_obj):
+def _request(spec_obj):
     hinted = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
     of_flavor = _of_flavor(spec_obj.flavor)
     server = {'server_id': _set(spec_obj, 'instance_uuid'), 'exists': _exists(spec_obj),
               'size': sizes.of(spec_obj.flavor)}
     if hinted is None:
-        return rules.Wish(of_flavor, spec_obj.project_id, of_flavor is not None, **server)
-    return rules.Wish(hinted, spec_obj.project_id, of_flavor=tuple(of_flavor or ()), **server)
+        return rules.Request(of_flavor, spec_obj.project_id, of_flavor is not None, **server)
+    return rules.Request(hinted, spec_obj.project_id, of_flavor=tuple(of_flavor or ()), **server)
 
 
 def _of_flavor(flavor):
@@ -194,12 +195,12 @@ def _of_flavor(flavor):
 
 
 def _demands_host(spec_obj):
-    """Whether the server is to go to one host, as when it is unshelved or migrated to it."""
+    """Return whether the request demands one host, as an unshelve or migration to it does."""
     return _of_destination(spec_obj, 'host') is not None
 
 
 def _exists(spec_obj):
-    """Whether the server is moved or woken: only then Nova says in which cell it is."""
+    """Return whether the server is moved or unshelved: only then the request has its cell."""
     return _of_destination(spec_obj, 'cell') is not None
 
 
@@ -209,5 +210,5 @@ def _of_destination(spec_obj, name):
 
 
 def _set(thing, name):
-    """A field of one of Nova's objects; None where it is not set."""
+    """Return a field of a Nova object, or None if it is not set."""
     return getattr(thing, name) if thing.obj_attr_is_set(name) else None

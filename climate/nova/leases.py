@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls to Climate with which a lease is made, bound to its server, or dropped."""
+"""The calls to Climate that create a lease, bind it to its server, or delete it."""
 import dataclasses
 import datetime
 import re
@@ -13,19 +13,19 @@ LOG = log.getLogger(__name__)
 
 _VERSION = 'reservation 1.1'
 _RETRY_SECONDS = 10
-# Those that Nova has, too; another refusal is told as the plainest of its class.
+# Statuses that Nova has too. Any other refusal becomes a plain 400 or 503.
 _STATUSES = {400, 401, 403, 404, 409, 413, 429, 500}
-# An id goes into an address and into a header.
+# An id becomes part of a URL and of a header, so it is checked.
 _ID = re.compile('[0-9A-Za-z-]{1,36}')
 _SECONDS = re.compile('[0-9]{1,5}')
 
 
 @dataclasses.dataclass(frozen=True)
 class Caller:
-    """In whose name Climate is asked.
+    """The user on whose behalf Climate is called.
 
-    :ivar token: the user's own.
-    :ivar request_id: Nova's; repetitions of it make one lease.
+    :ivar token: the user's own token.
+    :ivar request_id: Nova's request id; requests with the same id create one lease.
     """
 
     token: str
@@ -34,10 +34,10 @@ class Caller:
 
 @dataclasses.dataclass(frozen=True)
 class Lease:
-    """A lease that was made.
+    """A lease that Climate created.
 
     :ivar reservation_ids: one for each server.
-    :ivar is_later: it starts later than it was made.
+    :ivar is_later: it starts later than it was created.
     """
 
     id: str
@@ -46,20 +46,20 @@ class Lease:
 
 
 class Leases:
-    """Climate, as the user whose request is served."""
+    """A client of Climate's leases that acts as the user who sent the request."""
 
     def __init__(self, adapter, timeout):
-        """Nothing is asked yet.
+        """Prepare the client without calling Climate.
 
-        :param adapter: a keystoneauth Adapter, for the way to Climate; its login asks the
-            catalogue and nothing else.
-        :param timeout: seconds to connect, and seconds until a lease must have been made.
+        :param adapter: a keystoneauth Adapter for Climate; its login only reads the service
+            catalog.
+        :param timeout: (seconds to connect, seconds within which a lease must be created).
         """
         self._adapter = adapter
         self._timeout = timeout
 
     def make(self, terms, caller):
-        """The Lease that was made.
+        """Create a lease and return it as a Lease.
 
         :param terms: the body of the request.
         :raises Refused: Climate refuses it, or cannot be reached.
@@ -68,13 +68,14 @@ class Leases:
         try:
             lease = _read(response.json()['lease'], len(terms['reservations']))
         except errors.UNREADABLE as error:
-            LOG.error('A lease was made, but the answer of Climate cannot be read: %s', error)
+            LOG.error('Climate created a lease, but its answer cannot be read: %s', error)
             raise errors.Unreachable(_RETRY_SECONDS) from error
-        LOG.info('Lease %s is made, with %d reservations', lease.id, len(lease.reservation_ids))
+        LOG.info('Lease %s is created with %d reservations', lease.id,
+                 len(lease.reservation_ids))
         return lease
 
     def bind(self, reservation_id, server_id, caller):
-        """Say which server a reservation is for.
+        """Bind a reservation to its server.
 
         :raises Refused: Climate refuses it, or cannot be reached.
         """
@@ -82,7 +83,7 @@ class Leases:
                    json={'resource_id': server_id})
 
     def drop(self, lease_id, caller):
-        """Delete a lease; one that is gone is deleted.
+        """Delete a lease. Do nothing if it is already gone.
 
         :raises Refused: Climate refuses it, or cannot be reached.
         """
@@ -93,13 +94,13 @@ class Leases:
                 raise
 
     def _call(self, method, path, caller, **more):
-        """The answer, of a status below 400. All calls may be repeated, and each is once."""
+        """Return a response with a status below 400. Each call can safely be repeated."""
         headers = {'X-Auth-Token': caller.token, 'OpenStack-API-Version': _VERSION,
                    'Accept': 'application/json', 'X-OpenStack-Request-ID': caller.request_id}
         if method == 'POST':
             headers['Idempotency-Key'] = caller.request_id
         try:
-            # Not authenticated: the login's own token would take the place of the user's.
+            # authenticated=True would replace the user's token by that of the login.
             response = self._adapter.request(
                 path, method, headers=headers, authenticated=False, raise_exc=False,
                 connect_retries=1, connect_retry_delay=0.1, **more)
@@ -121,7 +122,7 @@ def _read(found, number):
 
 def _id(found):
     if not _ID.fullmatch(found['id']):
-        raise ValueError('an id that is none')
+        raise ValueError(f'{found["id"]!r} is not an id')
     return found['id']
 
 
@@ -129,10 +130,11 @@ def _refusal(response):
     status = response.status_code
     message = _message(response)
     if message is None:
-        LOG.error('%s answers as Climate does not, with the status %d', response.url, status)
+        LOG.error('%s gave an answer that is not from Climate, with status %d', response.url,
+                  status)
         return errors.Unreachable(_RETRY_SECONDS)
     if status not in _STATUSES:
-        LOG.warning('Climate refuses a lease with the status %d: %s', status, message)
+        LOG.warning('Climate refuses a lease with status %d: %s', status, message)
         status = 400 if status < 500 else 503
     after = response.headers.get('Retry-After', '')
     seconds = int(after) if _SECONDS.fullmatch(after) else None
@@ -141,12 +143,13 @@ def _refusal(response):
 
 
 def _message(response):
-    """What Climate says, or None where it is not Climate that says it."""
+    """Return the error message of Climate, or None if the answer is not from Climate."""
     try:
         found = response.json()
         if isinstance(found['error_name'], str):
             return str(found['error_message'])
     except errors.UNREADABLE:
         pass
-    # Tokens are looked at before Climate itself is asked.
-    return 'the token was not taken: log in anew.' if response.status_code == 401 else None
+    # keystonemiddleware answers 401 itself, before the request reaches Climate.
+    return ('the token is not valid: log in again.' if response.status_code == 401
+            else None)

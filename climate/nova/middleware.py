@@ -1,54 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The WSGI filter of nova-api that boots servers with a lease, as one thing.
+"""The WSGI filter of nova-api that creates a lease for servers when they are booted.
 
 In api-paste.ini, behind keystonecontext in both pipelines::
 
     [filter:climate]
     paste.filter_factory = climate.nova.middleware:filter_factory
 
-The lease is made first, so that whatever speaks against it is said before there is a server; then
-Nova makes the servers, which name it in their metadata; then it is bound to them. Whoever is killed
-in between leaves a lease that Climate's manager binds itself, or ends.
+The lease is created first, so that a refusal comes before any server exists. Then Nova creates the
+servers, whose metadata names the lease. Then the lease is bound to them. If nova-api is killed in
+between, Climate's manager binds the lease itself, or ends it.
 """
 import uuid
 
 import nova.conf
 from oslo_log import log
 
+from climate.nova import boot_hints
 from climate.nova import boots
 from climate.nova import errors
-from climate.nova import hints
 from climate.nova import leases
 from climate.nova import options
 from climate.nova import wsgi
 
 LOG = log.getLogger(__name__)
 
-# The second is an old name that Nova still knows for the first.
+# Nova still accepts the second path as an old name of the first.
 _PATHS = ('/servers', '/os-volumes_boot')
 _HEADER = 'X-Climate-Lease-Id'
 
 
 def filter_factory(global_conf, **local_conf):
-    """What paste makes the filter with; the options are those of [climate] in nova.conf.
+    """Return the callable with which paste wraps nova-api; options come from nova.conf [climate].
 
-    :raises AuthPluginException: there is no way to Climate, or it cannot be used as written.
+    :raises AuthPluginException: the options do not say how to reach Climate, or are wrong.
     """
     conf = nova.conf.CONF
     options.register(conf)
-    climate = leases.Leases(options.way(conf), (conf.climate.timeout, conf.climate.lease_seconds))
+    climate = leases.Leases(options.user_adapter(conf),
+                            (conf.climate.timeout, conf.climate.lease_seconds))
     return lambda app: LeaseMiddleware(app, climate, options.defaults(conf))
 
 
 class LeaseMiddleware:
-    """nova-api that gives servers a lease when they are made."""
+    """A WSGI application that creates a lease for servers before nova-api boots them."""
 
     def __init__(self, app, climate, defaults):
-        """Nothing is asked yet.
+        """Prepare the filter without calling Climate.
 
-        :param app: what is behind it, nova-api in the end.
-        :param climate: the Leases.
-        :param defaults: the options.Defaults, for requests that say nothing of a lease.
+        :param app: the next WSGI application of the pipeline.
+        :param climate: the leases.Leases.
+        :param defaults: the options.Defaults, for requests that do not mention a lease.
         """
         self._app = app
         self._climate = climate
@@ -60,31 +61,35 @@ class LeaseMiddleware:
             return self._app(environ, start_response)
         caller = _caller(environ)
         try:
-            lease = self._made(environ, caller)
+            lease = self._create(environ, caller)
         except errors.Refused as error:
             return wsgi.refuse(error, start_response)
         if lease is None:
             return self._app(environ, start_response)
-        return self._booted(environ, lease, caller).send(start_response)
+        return self._boot(environ, lease, caller).send(start_response)
 
-    def _made(self, environ, caller):
-        """The Lease of the request, which then names it; None where it gets none."""
+    def _create(self, environ, caller):
+        """Create the lease of the request and name it in the request body.
+
+        :returns: the Lease, or None if the request gets none.
+        """
         body = wsgi.document(environ)
         if body is None or not isinstance(body.get('server'), dict):
-            # Nova knows best what is wrong with it.
+            # Nova refuses such a body with its own message.
             return None
-        hinted = hints.read(body)
-        params = hints.wanted(hinted, self._defaults.days_for(environ.get('HTTP_X_PROJECT_ID')))
+        hinted = boot_hints.read(body)
+        params = boot_hints.wanted(
+            hinted, self._defaults.days_for(environ.get('HTTP_X_PROJECT_ID')))
         if params is None:
             if hinted.reserved is not None:
-                wsgi.put(environ, hints.without(body))
+                wsgi.put(environ, boot_hints.without(body))
             return None
         lease = self._climate.make(boots.lease_of(body['server'], params), caller)
         wsgi.put(environ, boots.leased(body, lease))
         return lease
 
-    def _booted(self, environ, lease, caller):
-        """Nova's Answer; the lease is dropped where there is none, or a refusal."""
+    def _boot(self, environ, lease, caller):
+        """Return Nova's Answer. If Nova fails or refuses, delete the lease."""
         answer = None
         try:
             answer = wsgi.Answer(self._app, environ)
@@ -100,10 +105,10 @@ class LeaseMiddleware:
         try:
             self._climate.drop(lease.id, caller)
         except errors.Refused as error:
-            LOG.warning('Lease %s has no server and could not be deleted; Climate ends it when '
-                        'its time to be bound is over: %s', lease.id, error)
+            LOG.warning('Lease %s has no server and could not be deleted; Climate ends it after '
+                        'the time within which it must be bound: %s', lease.id, error)
         else:
-            LOG.info('Lease %s is deleted again: Nova has not made its servers', lease.id)
+            LOG.info('Lease %s is deleted, because Nova did not create its servers', lease.id)
 
     def _bind(self, lease, server_id, caller):
         if server_id is None or len(lease.reservation_ids) > 1:
@@ -131,7 +136,7 @@ def _caller(environ):
 
 
 def _server_id(answer):
-    """The id of the server that was made; None where Nova was asked for another answer."""
+    """Return the id of the server; None if Nova's answer holds none (return_reservation_id)."""
     found = answer.json()
     server = found.get('server') if isinstance(found, dict) else None
     return server.get('id') if isinstance(server, dict) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[climate] in nova.conf: the names that Climate uses, and how it is asked."""
+"""The options of [climate] in nova.conf: the names that Climate uses, and how to reach it."""
 import dataclasses
 
 from keystoneauth1 import exceptions
@@ -11,57 +11,58 @@ from climate.nova import rules
 GROUP = 'climate'
 OPTS = [
     cfg.StrOpt('aggregate_freepool', default=rules.Options.freepool,
-               help='Name of the aggregate that holds enrolled hosts nobody has leased; as '
-                    '[nova] aggregate_freepool of Climate. Empty: there is none.'),
+               help='Name of the aggregate that holds enrolled hosts which are not leased. '
+                    'Must equal [nova] aggregate_freepool of Climate. Empty: there is none.'),
     cfg.StrOpt('aggregate_owner_key', default=rules.Options.owner_key,
                help='Metadata key under which the aggregate of a reservation names the project '
-                    'that may use it; as [nova] aggregate_owner_key of Climate.'),
+                    'that may use it. Must equal [nova] aggregate_owner_key of Climate.'),
     cfg.StrOpt('availability_zone_prefix', default=rules.Options.zone_prefix,
-               help='Aggregates whose availability zone begins so are those of reservations; '
-                    'as [nova] availability_zone_prefix of Climate. Empty: zones are not '
-                    'looked at.'),
+               help='Prefix of the availability zones of reservations: an aggregate with such a '
+                    'zone is that of a reservation. Must equal [nova] availability_zone_prefix '
+                    'of Climate. Empty: zones are ignored.'),
     cfg.BoolOpt('ask_climate', default=True,
-                help='Whether Climate is asked about each request that names a reservation. '
-                     'False, or no login here: aggregates alone decide, and a reservation can '
-                     'be used until they are taken away.'),
+                help='Whether the filter asks Climate about each request that names a '
+                     'reservation. False, or no auth_type in this group: the aggregates alone '
+                     'decide, and a reservation can be used until its aggregate is deleted.'),
     cfg.FloatOpt('cache_seconds', default=2, min=0,
-                 help='How long the answer that a reservation is active is believed, and how '
-                      'long Climate is not asked again after it could not be reached. That a '
-                      'reservation is not active is never kept. 0: always ask.'),
+                 help='Seconds for which the filter caches the answer that a reservation is '
+                      'active, and for which it does not call Climate again after a failed '
+                      'call. The answer that a reservation is not active is never cached. '
+                      '0: always ask.'),
     cfg.FloatOpt('lease_seconds', default=30, min=1,
-                 help='How long nova-api waits until Climate has made the lease of a request to '
-                      'boot, in seconds. The request is refused after it. To connect, and for '
-                      'other calls, it waits as long as timeout says.'),
+                 help='Seconds within which Climate must create the lease of a request to boot; '
+                      'after that nova-api refuses the request. The option timeout limits the '
+                      'connection and all other calls.'),
     cfg.BoolOpt('default_lease', default=False,
-                help='Whether each new server gets a lease, also where the request says nothing '
-                     'of one. It starts at once.'),
+                help='Whether a new server gets a lease if its request does not ask for one. '
+                     'The lease starts at once.'),
     cfg.IntOpt('default_lease_days', default=30, min=1, max=36500,
-               help='How long such a lease lasts, in days.'),
+               help='Days that a lease by default_lease lasts.'),
     cfg.ListOpt('default_lease_exempt_projects', default=[],
-                help='Ids of projects, with commas between them, whose servers get no such '
-                     'lease.'),
+                help='Comma-separated ids of projects whose servers get no lease by '
+                     'default_lease.'),
 ]
 TIMEOUT_SECONDS = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Defaults:
-    """The lease of servers for which none is asked.
+    """The default lease of servers whose request does not ask for one.
 
-    :ivar days: how long it lasts; None: they get none.
-    :ivar exempt: ids of projects whose servers get none.
+    :ivar days: its length; None: such servers get no lease.
+    :ivar exempt: ids of projects whose servers get no default lease.
     """
 
     days: int | None
     exempt: frozenset = frozenset()
 
     def days_for(self, project_id):
-        """How long it lasts in a project; None: its servers get none."""
+        """Return the days of the default lease in a project; None: there is none."""
         return None if project_id in self.exempt else self.days
 
 
 def register(conf):
-    """Add the options of [climate] to Nova's `conf`, those of the login too."""
+    """Register the options of [climate], with those of its login, in Nova's `conf`."""
     conf.register_opts(OPTS, group=GROUP)
     conf.register_opts(_connection(), group=GROUP)
     conf.register_opts(_endpoint(), group=GROUP)
@@ -69,38 +70,38 @@ def register(conf):
 
 
 def names(conf):
-    """The rules.Options that `conf` names."""
+    """Return the names in `conf` as rules.Options."""
     return rules.Options(freepool=conf.climate.aggregate_freepool,
                          owner_key=conf.climate.aggregate_owner_key,
                          zone_prefix=conf.climate.availability_zone_prefix)
 
 
 def defaults(conf):
-    """The Defaults that `conf` says."""
+    """Return the Defaults of `conf`."""
     return Defaults(conf.climate.default_lease_days if conf.climate.default_lease else None,
                     frozenset(conf.climate.default_lease_exempt_projects))
 
 
 def adapter(conf):
-    """A keystoneauth Adapter to Climate; None where `conf` has no login for it.
+    """Return a keystoneauth Adapter for Climate; None if `conf` has no login for it.
 
-    :raises AuthPluginException: the login cannot be used as it is written.
+    :raises AuthPluginException: the options of the login are wrong.
     """
     login = loading.load_auth_from_conf_options(conf, GROUP)
     return None if login is None else _adapter(conf, login)
 
 
-def way(conf):
-    """A keystoneauth Adapter that finds Climate, for calls that bring a token of their own.
+def user_adapter(conf):
+    """Return a keystoneauth Adapter for Climate, for calls that carry the user's own token.
 
-    :raises AuthPluginException: `conf` has no login with which the catalogue can be asked, and
-        no address either; or the login cannot be used as it is written.
+    :raises AuthPluginException: `conf` has neither a login to read the service catalog with nor
+        the address of Climate, or the options of the login are wrong.
     """
     login = loading.load_auth_from_conf_options(conf, GROUP)
     if login is None and not conf.climate.endpoint_override:
         raise exceptions.MissingAuthPlugin(
-            '[climate] in nova.conf has neither auth_type nor endpoint_override: one of the two '
-            'is needed to find Climate.')
+            '[climate] in nova.conf has neither auth_type nor endpoint_override: set one of '
+            'them, so that Climate can be found.')
     return _adapter(conf, login)
 
 
@@ -114,8 +115,8 @@ def _connection():
     for opt in found:
         if opt.dest == 'timeout':
             opt.default = TIMEOUT_SECONDS
-            opt.help = ('Longest wait for Climate, and for Keystone, in seconds. A request that '
-                        'names a reservation is refused after it.')
+            opt.help = ('Seconds to wait for an answer of Climate or Keystone. After that, a '
+                        'request that names a reservation is refused.')
     return found
 
 

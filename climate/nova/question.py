@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The question to Climate: may this project use this reservation now, and on which hosts."""
+"""The call that asks Climate whether a project may use a reservation now, and on which hosts."""
 import re
 import threading
 import time
@@ -19,83 +19,86 @@ UNKNOWN = rules.Answer(active=False, usable=False, reason='no reservation has th
 
 
 class Unreachable(Exception):
-    """Climate gave no answer that can be used; the text says why."""
+    """Climate cannot be reached, or its answer cannot be used; the text says why."""
 
 
 class Climate:
-    """Asks Climate, and keeps its answers for a moment.
+    """A client that asks Climate about reservations and caches the answers for a moment.
 
-    Only that a reservation is active is kept, so that one that starts now can be used now.
+    Only answers that a reservation is active are cached, so that one that starts now can be used
+    now.
     """
 
     def __init__(self, adapter, cache_seconds, clock=time.monotonic):
-        """Nothing is asked yet.
+        """Prepare the client without calling Climate.
 
-        :param adapter: a keystoneauth Adapter; it logs in when it is first used, and anew when
-            Climate does not take the token any more.
+        :param adapter: a keystoneauth Adapter; it logs in when it is first used, and again when
+            Climate refuses the token.
+        :param cache_seconds: how long an answer, or a failure, is cached.
         """
         self._adapter = adapter
         self._seconds = cache_seconds
         self._clock = clock
         self._lock = threading.Lock()
-        # {(reservation id, project id): (until when it is believed, Answer)}
-        self._kept = {}
-        self._silent = (float('-inf'), None)
+        # {(reservation id, project id): (when it expires, Answer)}
+        self._cached = {}
+        # (until when no call is made, why)
+        self._paused = (float('-inf'), None)
 
     def ask(self, reservation_id, project_id):
-        """The Answer, from Climate or kept from a moment ago, and whether it was kept.
+        """Return (the Answer, whether it came from the cache).
 
-        :raises Unreachable: there is none, or there was none a moment ago.
+        :raises Unreachable: the call fails, or one failed within the last `cache_seconds`.
         """
         if not _ID.fullmatch(reservation_id):
             return UNKNOWN, False
         now = self._clock()
         with self._lock:
-            until, answer = self._kept.get((reservation_id, project_id), (now, None))
-            silent_until, reason = self._silent
+            until, answer = self._cached.get((reservation_id, project_id), (now, None))
+            paused_until, reason = self._paused
         if until > now:
             return answer, True
-        if silent_until > now:
+        if paused_until > now:
             raise Unreachable(reason)
         return self.ask_anew(reservation_id, project_id), False
 
     def ask_anew(self, reservation_id, project_id):
-        """The Answer as Climate gives it at this moment.
+        """Call Climate and return the Answer, without the cache.
 
-        :raises Unreachable: there is none.
+        :raises Unreachable: the call fails.
         """
-        found = self._asked('reservation', reservation_id, project_id)
+        found = self._call('reservation', reservation_id, project_id)
         answer = UNKNOWN if found is None else found[1]
-        self._keep((reservation_id, project_id), answer)
+        self._cache((reservation_id, project_id), answer)
         return answer
 
     def ask_server(self, server_id, project_id):
-        """(reservation id, Answer) of the reservation that leases a server; None: none does.
+        """Return (reservation id, Answer) of the reservation of a server; None: it has none.
 
-        Never kept: what leases a server is asked seldom, and changes with it.
+        These answers are not cached, because this is asked rarely.
 
-        :raises Unreachable: there is no answer, or there was none a moment ago.
+        :raises Unreachable: the call fails, or one failed within the last `cache_seconds`.
         """
         with self._lock:
-            silent_until, reason = self._silent
-        if silent_until > self._clock():
+            paused_until, reason = self._paused
+        if paused_until > self._clock():
             raise Unreachable(reason)
-        return self._asked('server', server_id, project_id)
+        return self._call('server', server_id, project_id)
 
-    def _asked(self, kind, each_id, project_id):
-        """(reservation id, Answer), or None where Climate does not know the reservation or server.
+    def _call(self, kind, each_id, project_id):
+        """Return (reservation id, Answer), or None if Climate knows no such reservation or server.
 
-        :raises Unreachable: there is no answer; until a moment from now nothing is asked.
+        :raises Unreachable: the call fails; further calls pause for `cache_seconds`.
         """
         try:
-            return self._told(kind, each_id, project_id)
+            return self._get(kind, each_id, project_id)
         except Unreachable as error:
             LOG.warning('Climate cannot be asked about %s %s: %s', kind, each_id, error)
             with self._lock:
-                self._silent = (self._clock() + self._seconds, str(error))
+                self._paused = (self._clock() + self._seconds, str(error))
             raise
 
-    def _told(self, kind, each_id, project_id):
+    def _get(self, kind, each_id, project_id):
         try:
             response = self._adapter.get(
                 f'/{kind}s/{each_id}/hosts', params={'project_id': project_id or '-'},
@@ -109,34 +112,34 @@ class Climate:
             if response.status_code == 404 and found['error_name'] == f'{kind}_not_found':
                 return None
         except errors.UNREADABLE as error:
-            raise Unreachable(f'an answer that is not Climate\'s, with the status '
+            raise Unreachable('an answer that is not from Climate, with status '
                               f'{response.status_code}') from error
         raise Unreachable(f'status {response.status_code}: {_message(found)}')
 
-    def _keep(self, key, answer):
+    def _cache(self, key, answer):
         now = self._clock()
         with self._lock:
-            self._silent = (float('-inf'), None)
-            self._kept = {each: kept for each, kept in self._kept.items()
-                          if kept[0] > now and each != key}
+            self._paused = (float('-inf'), None)
+            self._cached = {each: cached for each, cached in self._cached.items()
+                            if cached[0] > now and each != key}
             if answer.active:
-                self._kept[key] = (now + self._seconds, answer)
+                self._cached[key] = (now + self._seconds, answer)
 
 
 def _read(found):
-    """(reservation id, Answer)."""
+    """Return (reservation id, Answer) of the reservation in Climate's answer."""
     hosts, reason = found['service_hosts'], found['reason']
     if not isinstance(hosts, list) or not isinstance(reason, str | None):
-        raise TypeError('service_hosts is no list, or reason no text')
-    # An older Climate leases no servers and says nothing of ordinary ones.
+        raise TypeError('service_hosts is not a list, or reason is not text')
+    # The other fields are missing in answers of an older Climate.
     return str(found['id']), rules.Answer(
         active=found['active'] is True, usable=found['usable'] is True, reason=reason,
         hosts=frozenset(hosts), ordinary=found.get('ordinary') is True,
-        server_id=found.get('server_id'), room=_room(found.get('room')))
+        server_id=found.get('server_id'), capacity=_capacity(found.get('room')))
 
 
-def _room(found):
-    """{class of Placement: units}, or None where none is told."""
+def _capacity(found):
+    """Return {resource class: units}, or None if the answer has none."""
     return None if found is None else {each: int(units) for each, units in dict(found).items()}
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a server may be placed on a host, as a pure decision.
+"""The decision whether a server may be placed on a host, without any I/O.
 
-A host is fenced while it is in the freepool or in the aggregate of a reservation. A fenced host
-takes servers of its reservation only, and a server that names a reservation goes nowhere else.
-Where Climate was asked about the reservation, its answer says which hosts those are, or that its
-servers are ordinary ones now; otherwise the aggregates do.
+A host is reserved while it is in the freepool or in the aggregate of a reservation. A reserved host
+takes only servers of its reservation, and a server that names a reservation goes nowhere else. If
+Climate was asked about the reservation, its answer lists those hosts, or says that its servers are
+ordinary ones now. Otherwise the aggregates decide.
 """
 import collections.abc
 import dataclasses
@@ -12,16 +12,16 @@ import dataclasses
 #: Extra spec by which a flavor belongs to a reservation.
 FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
 
-_FENCED = 'reserved for others'
+_RESERVED = 'reserved for others'
 _ELSEWHERE = 'not in the reservation'
 _OTHERS = 'its reservation is for another server'
-_TOO_LARGE = 'too large for the room that its reservation holds'
+_TOO_LARGE = 'larger than the capacity that its reservation holds'
 _FOREIGN = 'its reservation is not for this project, or not active'
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """The names that Climate gives to things in Nova; the same as in its own [nova]."""
+    """The names that Climate uses in Nova; they must equal those in its own group [nova]."""
 
     freepool: str = 'freepool'
     owner_key: str = 'climate:owner'
@@ -30,7 +30,7 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
-    """One of the aggregates of a host; Nova's own have the same attributes.
+    """An aggregate of a host, with the same attributes as Nova's own object.
 
     :ivar availability_zone: its zone or None.
     :ivar metadata: {key: text}.
@@ -42,15 +42,15 @@ class Aggregate:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
-    """What a request to place a server says of reservations.
+class Request:
+    """What a request to place a server says about reservations.
 
-    :ivar reservations: ids of reservations that it names; None for an ordinary request.
-    :ivar by_flavor: its flavor names the reservation, not a hint.
-    :ivar of_flavor: ids of reservations that its flavor names beside the hint.
-    :ivar server_id: the server that is placed; None where it is not known.
-    :ivar exists: it is moved or woken, not booted.
-    :ivar size: what it takes of a host, {class of Placement: units}; None where that is not known.
+    :ivar reservations: ids of the reservations that it names; None for an ordinary request.
+    :ivar by_flavor: the flavor names the reservation, not a hint.
+    :ivar of_flavor: ids of reservations that the flavor names in addition to the hint.
+    :ivar server_id: the server to place; None if it is not known.
+    :ivar exists: the server is moved or unshelved, not booted.
+    :ivar size: the resources it takes of a host, {resource class: units}; None if not known.
     """
 
     reservations: list | None
@@ -64,16 +64,16 @@ class Wish:
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What Climate says of a reservation to a project.
+    """What Climate answers about a reservation to a project.
 
-    :ivar active: whoever it belongs to may use it now.
-    :ivar usable: the project that was named may.
-    :ivar reason: why not, in words; None where it is usable.
-    :ivar hosts: the names of the compute services that belong to it now.
+    :ivar active: the reservation may be used now by its owner.
+    :ivar usable: the reservation may be used now by the project of the request.
+    :ivar reason: why it is not usable, in words; None if it is.
+    :ivar hosts: the service hosts that belong to it now.
     :ivar ordinary: its servers may be placed as if they named no reservation.
-    :ivar server_id: the one server that it is for; None: any.
-    :ivar room: what the server may take of a host, {class of Placement: units}; None: it is not
-        said. The rest of the host is others'.
+    :ivar server_id: the only server that it is for; None: any server.
+    :ivar capacity: the resources that the server may take of a host, {resource class: units};
+        None: Climate does not limit it.
     """
 
     active: bool
@@ -82,44 +82,44 @@ class Answer:
     hosts: collections.abc.Set = frozenset()
     ordinary: bool = False
     server_id: str | None = None
-    room: dict | None = None
+    capacity: dict | None = None
 
 
 class Judge:
-    """Decides about the hosts of one request.
+    """Decides which hosts may take the server of one request.
 
-    :ivar doubtful: a host was let through that is not, as Nova sees it, in an aggregate which the
-        project may use: either Nova's picture is old, or the answer is.
+    :ivar doubtful: a host passed that is, as Nova sees it, in no aggregate which the project may
+        use: either Nova's view of the aggregates is outdated, or the answer is.
     """
 
-    def __init__(self, wish, options, answers=None):
-        """Nothing is decided yet.
+    def __init__(self, request, options, answers=None):
+        """Prepare the decision.
 
-        :param answers: {reservation id: Answer}; None where Climate was not asked.
+        :param answers: {reservation id: Answer}; None if Climate was not asked.
         """
         self.doubtful = False
-        self._wish = wish
+        self._request = request
         self._options = options
         self._answers = answers
 
     def refusals(self, places):
-        """Why the server may not be placed on each host, in words; None where it may.
+        """Return for each host why the server may not be placed there, in words; None: it may.
 
-        A cloud has ten thousand hosts and each request goes through them all, hence the care.
+        Each request goes through all hosts of the cloud, ten thousand perhaps: this must be fast.
 
-        :param places: [(name of the compute service, its aggregates)].
+        :param places: [(service host, its aggregates)].
         """
-        if self._wish.reservations is not None and self._answers is not None:
+        if self._request.reservations is not None and self._answers is not None:
             return self._by_answers(places)
-        if self._wish.by_flavor:
+        if self._request.by_flavor:
             # The flavor needs a resource class that only hosts of its reservation have.
             return [None] * len(places)
-        fences = self._fences(places)
-        if self._wish.reservations is None:
-            return [None if fences.keys().isdisjoint(map(id, aggregates)) else _FENCED
+        reserved = self._reserved_aggregates(places)
+        if self._request.reservations is None:
+            return [None if reserved.keys().isdisjoint(map(id, aggregates)) else _RESERVED
                     for _, aggregates in places]
         verdicts = {key: None if self._opens(each) else _FOREIGN
-                    for key, each in fences.items() if each.name in self._wish.reservations}
+                    for key, each in reserved.items() if each.name in self._request.reservations}
         return [next((verdicts[id(each)] for each in aggregates if id(each) in verdicts),
                      _ELSEWHERE) for _, aggregates in places]
 
@@ -129,13 +129,13 @@ class Judge:
         idle = [answer for answer in answers if not answer.active]
         active = [item for item in known.items() if item[1].active]
         elsewhere = (idle[-1].reason or _FOREIGN) if idle and not active else _ELSEWHERE
-        fences = None
+        reserved = None
         if any(answer.ordinary for answer in answers):
-            fences, elsewhere = self._fences(places), _FENCED
+            reserved, elsewhere = self._reserved_aggregates(places), _RESERVED
         refusals = []
         for host, aggregates in places:
             reason = elsewhere
-            if fences is not None and fences.keys().isdisjoint(map(id, aggregates)):
+            if reserved is not None and reserved.keys().isdisjoint(map(id, aggregates)):
                 reason = None
             else:
                 for reservation_id, answer in active:
@@ -147,12 +147,13 @@ class Judge:
         return refusals
 
     def _answers_for_it(self):
-        """The answers, where those about reservations of other servers open no host to this one.
+        """Return the answers as they count for this server.
 
-        Servers that are booted together name the reservations of all of them. Some of those may be
-        over; but where one is its own, that one alone says whether the server is an ordinary one.
+        Servers that are booted together name the reservations of all of them. A reservation of
+        another server opens no host to this one. If one of the reservations is the server's own,
+        that one alone says whether the server is an ordinary one now.
         """
-        mine = self._wish.server_id
+        mine = self._request.server_id
         has_own = mine is not None and any(
             answer.server_id == mine for answer in self._answers.values())
         found = {}
@@ -164,16 +165,16 @@ class Judge:
             found[each] = answer
         return found
 
-    def _fences(self, places):
-        """The fences among the aggregates of all hosts, by their identity."""
-        # Hosts share their aggregates, so each is looked at once.
+    def _reserved_aggregates(self, places):
+        """Return the freepool and the aggregates of reservations, as {id(aggregate): aggregate}."""
+        # Hosts share aggregate objects, so each object is checked once.
         return {key: each for key, each in {
             id(each): each for _, aggregates in places for each in aggregates}.items()
-            if self._is_fence(each)}
+            if self._is_reserved(each)}
 
     def _inside(self, reservation_id, answer, aggregates):
-        """Why not on a host that is in an active reservation."""
-        if self._exceeds(answer.room):
+        """Return why a host of an active reservation refuses the server; None: it takes it."""
+        if self._exceeds(answer.capacity):
             return _TOO_LARGE
         pool = next((each for each in aggregates if each.name == reservation_id), None)
         if answer.usable:
@@ -183,32 +184,32 @@ class Judge:
             return None
         return answer.reason or _FOREIGN
 
-    def _exceeds(self, room):
-        """True where the server, perhaps as it is to be resized, needs more than the room."""
-        size = self._wish.size
-        return room is not None and size is not None and any(
-            units > room.get(each, 0) for each, units in size.items())
+    def _exceeds(self, capacity):
+        """Return whether the server, in the size it is to get, needs more than the capacity."""
+        size = self._request.size
+        return capacity is not None and size is not None and any(
+            units > capacity.get(each, 0) for each, units in size.items())
 
-    def _is_fence(self, aggregate):
+    def _is_reserved(self, aggregate):
         if aggregate.name == self._options.freepool:
             return True
         prefix = self._options.zone_prefix
         return bool(prefix) and (aggregate.availability_zone or '').startswith(prefix)
 
     def _opens(self, aggregate):
-        """The owner may use it, and each project with which it is shared."""
-        project_id = self._wish.project_id
+        """Return whether the project owns the aggregate, or it is shared with the project."""
+        project_id = self._request.project_id
         owner = aggregate.metadata.get(self._options.owner_key)
         return (bool(project_id) and owner == project_id) or self._is_shared(aggregate)
 
     def _is_shared(self, aggregate):
-        """A project with a key of its own in the metadata may use it, whatever the value."""
-        project_id = self._wish.project_id
+        """Return whether the project's id is a metadata key of the aggregate, with any value."""
+        project_id = self._request.project_id
         return bool(project_id) and bool(aggregate.metadata.get(project_id))
 
 
 def hinted(value):
-    """The reservations that a scheduler hint names, as a list; None without the hint."""
+    """Return the ids of reservations that a scheduler hint names, as a list; None: no hint."""
     if value is None:
         return None
     if isinstance(value, (list, tuple)):
@@ -217,16 +218,19 @@ def hinted(value):
 
 
 def passes(reservations, project_id, aggregates, options, flavor_reserved=False):
-    """Whether a server may be placed on the host with these aggregates, by them alone.
+    """Return whether a server may be placed on a host, judged by its aggregates alone.
 
-    :param reservations: the ids in the hint `reservation`; None if the request has no such hint.
-    :param flavor_reserved: the flavor has the extra spec FLAVOR_KEY.
+    :param reservations: the ids in the hint `reservation`; None: the request has no such hint.
+    :param flavor_reserved: whether the flavor has the extra spec FLAVOR_KEY.
     """
     return refusal(reservations, project_id, aggregates, options, flavor_reserved) is None
 
 
 def refusal(reservations, project_id, aggregates, options, flavor_reserved=False):
-    """As `passes`, but in words why not; None if the server may be placed there."""
+    """Return why a server may not be placed on a host, in words; None: it may.
+
+    The parameters are those of `passes`.
+    """
     by_flavor = reservations is None and flavor_reserved
-    wish = Wish([] if by_flavor else reservations, project_id, by_flavor)
-    return Judge(wish, options).refusals([(None, aggregates)])[0]
+    request = Request([] if by_flavor else reservations, project_id, by_flavor)
+    return Judge(request, options).refusals([(None, aggregates)])[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server of one of Nova's flavors takes of its host, in the classes of Placement."""
+"""The resources that a server of a Nova flavor takes of its host, by resource class."""
 import math
 
 _MB = 1024
@@ -7,9 +7,10 @@ _RESOURCE = 'resources:'
 
 
 def of(flavor):
-    """{class: units}, as Nova asks Placement for them; None where the flavor is not whole.
+    """Return {resource class: units} as Nova requests them from Placement.
 
-    :param flavor: Nova's object of the flavor that the server has, or is to be resized to.
+    :param flavor: Nova's Flavor object of the server, or the one it is to be resized to.
+    :returns: None if some fields of the flavor are not loaded.
     """
     names = ('vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb', 'swap')
     if not flavor or not all(flavor.obj_attr_is_set(name) for name in names):

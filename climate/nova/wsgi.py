@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests and answers of nova-api as WSGI has them: read whole, changed, passed on."""
+"""Helpers to read, change and pass on whole WSGI requests and answers of nova-api."""
 import io
 import json
 
 from climate.nova import errors
 
-# Nova's own limit comes before and is a tenth of it; where that was raised, this one holds.
+# Nova's own limit is a tenth of this and applies first, unless the operator raised it.
 _MOST_BYTES = 1 << 20
-# As Nova calls them.
+# Nova's names of the faults.
 _FAULTS = {400: 'badRequest', 401: 'unauthorized', 403: 'forbidden', 404: 'itemNotFound',
            409: 'conflictingRequest', 413: 'overLimit', 429: 'overLimit',
            503: 'serviceUnavailable'}
@@ -17,9 +17,11 @@ _REASONS = {400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not
 
 
 def document(environ):
-    """The JSON object of a request, or None where there is none; it can still be read after.
+    """Return the JSON object of a request, or None if there is none.
 
-    :raises Refused: it has more bytes than any such request.
+    The body can be read again afterwards.
+
+    :raises Refused: the body is too large.
     """
     raw = _read(environ)
     if raw is None:
@@ -33,21 +35,21 @@ def document(environ):
 
 
 def put(environ, found):
-    """Make this object the body of the request."""
+    """Replace the body of the request by this object, as JSON."""
     raw = json.dumps(found).encode()
     environ['wsgi.input'] = io.BytesIO(raw)
     environ['CONTENT_LENGTH'] = str(len(raw))
 
 
 class Answer:
-    """What an application answers, as a whole.
+    """The complete answer of a WSGI application.
 
     :ivar status: the status line.
     :ivar headers: pairs of a name and a value.
     """
 
     def __init__(self, app, environ):
-        """Ask `app`; what it raises is raised, and what it opens is closed."""
+        """Call `app`, read its answer and close it. Errors of `app` are passed on."""
         self.status = None
         self.headers = []
         self._chunks = []
@@ -58,27 +60,27 @@ class Answer:
             if hasattr(found, 'close'):
                 found.close()
         if self.status is None:
-            raise RuntimeError('The application has not called start_response.')
+            raise RuntimeError('The WSGI application did not call start_response.')
 
     @property
     def is_success(self):
-        """Whether the request was done."""
+        """Return whether the status is 2xx."""
         return self.status.startswith('2')
 
     def json(self):
-        """The body as JSON, or None where it is none."""
+        """Return the body, decoded from JSON, or None if it is not JSON."""
         try:
             return json.loads(b''.join(self._chunks))
         except ValueError:
             return None
 
     def send(self, start_response):
-        """Give the answer to the server, as an application does."""
+        """Send the answer as a WSGI application does."""
         start_response(self.status, self.headers)
         return self._chunks
 
     def _start(self, status, headers, exc_info=None):
-        # Nothing has left yet, so an answer may be replaced until a part of its body is there.
+        # Nothing is sent yet, so the status may be replaced until the body has begun.
         if exc_info is not None and self._chunks:
             raise exc_info[1].with_traceback(exc_info[2])
         self.status, self.headers = status, list(headers)
@@ -86,7 +88,7 @@ class Answer:
 
 
 def refuse(error, start_response):
-    """Answer with a Refused, in the shape of Nova's own refusals."""
+    """Answer with a Refused, in the format of Nova's own faults."""
     fault = {'code': error.status, 'message': str(error)}
     headers = [('Content-Type', 'application/json; charset=UTF-8')]
     if error.retry_seconds is not None:
@@ -100,7 +102,7 @@ def refuse(error, start_response):
 
 
 def _read(environ):
-    """The bytes of the body; None where nothing says how many there are."""
+    """Return the bytes of the body; None if the request does not say how long it is."""
     length = environ.get('CONTENT_LENGTH') or ''
     if length.isascii() and length.isdigit():
         wanted = int(length[:20])

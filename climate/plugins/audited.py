@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a resource plugin tells an audit, and does where something is to be repaired.
+"""What plugins and pools tell an audit, and do where something is to be repaired.
 
 What is here makes nothing and checks nothing: it is for types that leave nothing in the cloud.
+Each plugin and each pool observes what it compares with, and compares it itself.
 """
 
 
 class Audited:
     """The half of the contract of a resource plugin that audits use.
 
-    `picture` is the cloud as ``manager.picture.Picture`` shows it; `lease` and `reservation` are
-    Records. No method may delete or move a server, or take from a project what it uses.
+    `observed` is what `observe` returned a moment ago; `lease` and `reservation` are Records. No
+    method may delete or move a server, or take from a project what it uses.
     """
 
-    def traces(self, picture):
+    def observe(self, cloud):
+        """Read from the cloud what the type compares with, as one frozen record of its own.
+
+        Whole lists, not one call for each reservation: the cloud of an audit makes each call once
+        for all plugins and pools. Reads only.
+        """
+
+    def traces(self, observed):
         """What reservations have in the cloud, of the kinds that this type makes. Pure.
 
         Also of reservations that the plugin knows nothing of; never what nobody could take for
@@ -22,10 +30,10 @@ class Audited:
         """
         return []
 
-    def lacks(self, picture, lease, reservation, resources):
+    def lacks(self, observed, lease, reservation, resources):
         """What a reservation that runs has not in the cloud, or has too much, as Drifts. Pure.
 
-        :param resources: the Resources that were promised, each once.
+        :param resources: {need key: the Resources that were allocated, each once}.
         """
         return []
 
@@ -46,3 +54,19 @@ class Audited:
             back to where the others are.
         :raises StillBusy: servers are in the way; nothing that they need was taken.
         """
+
+
+class AuditedPool:
+    """The half of the contract of a pool that audits use."""
+
+    def observe(self, cloud):
+        """Read from the cloud what the pool compares with, as ``Audited.observe``."""
+
+    def audit(self, observed, resources, enrolled):
+        """The Drifts of the pool itself, whoever has leased its resources. Pure.
+
+        :param observed: what `observe` returned a moment ago.
+        :param resources: the enrolled Resources that may be compared.
+        :param enrolled: the names of all that are enrolled.
+        """
+        return []

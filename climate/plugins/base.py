@@ -1,114 +1,156 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contracts of a pool and of a resource plugin, each method with its promise."""
+"""The contracts of a pool and of a resource plugin."""
 import abc
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
-import datetime
-import re
+from typing import Any
+from typing import ClassVar
+
+from oslo_config import cfg
 
 from climate import errors
 from climate.domain import fit
 from climate.domain import records
 from climate.domain import requirement
 from climate.plugins import audited
-from climate.plugins import things
+from climate.plugins import cloud as clouds
+from climate.plugins import early
+from climate.plugins import targets
+
+Attempt = clouds.Attempt
+#: The request of a client for one reservation, as the plugin's schema describes it.
+Request = dict[str, Any]
+#: {need key: the Resources that were allocated for that need, each once}.
+Allocated = Mapping[str, tuple[records.Resource, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What the cloud says of a resource that is being enrolled or looked at again.
+    """A resource as the cloud describes it, when it is enrolled or read again.
 
-    :ivar name: how the pool calls it: exact, unique in the pool.
+    :ivar name: the exact name of the resource, unique in the pool.
     :ivar capacity: {class name: units}.
     :ivar facts: {name: text}; criteria can use them, operators cannot change them.
     """
 
     name: str
-    capacity: dict
-    facts: dict
+    capacity: dict[str, int]
+    facts: dict[str, str]
 
 
-class Pool(abc.ABC):
-    """Where resources come from. One instance serves all threads of a manager."""
+class Pool(audited.AuditedPool, abc.ABC):
+    """A source of resources. One instance serves all threads of a manager."""
 
-    #: The noun in URLs and tables.
-    name = None
-    #: Names under which criteria reach the capacity: {criterion name: class name}.
-    capacity_names = {}
-    #: The names of the facts that `discover` gives.
-    fact_names = ()
-    #: Facts that begin so are there too, one for each thing of a kind.
-    fact_prefixes = ()
-    #: The criterion name of the resource's own name.
-    name_fact = 'name'
+    #: The noun in URLs, in tables, in the names of policy rules and in messages.
+    name: ClassVar[str] = ''
+    #: JSON schema of an administrator's request to enrol a resource, without its properties;
+    #: closed.
+    enrol_schema: ClassVar[Mapping[str, Any]] = {
+        'type': 'object',
+        'required': ['name'],
+        'properties': {'name': {'description': 'What the cloud calls it.', 'type': 'string',
+                                'minLength': 1, 'maxLength': 255}},
+        'additionalProperties': False,
+    }
+    #: Names of the capacity in criteria: {criterion name: class name}.
+    capacity_names: ClassVar[Mapping[str, str]] = {}
+    #: The names of the facts that `discover` returns.
+    fact_names: ClassVar[tuple[str, ...]] = ()
+    #: Prefixes of further facts, such as one `max_unit:` fact for each resource class.
+    fact_prefixes: ClassVar[tuple[str, ...]] = ()
+    #: The name in criteria for the resource's own name.
+    name_fact: ClassVar[str] = 'name'
+    #: The names of the adapters that the pool uses, such as 'nova'.
+    services: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
 
     @abc.abstractmethod
-    def discover(self, cloud, name):
-        """What the cloud says of the resource `name`, as a Found. Reads only.
+    def discover(self, cloud: clouds.Cloud, name: str) -> Found:
+        """Read the resource `name` from the cloud; returns a Found. Changes nothing.
 
-        :raises HostNotFound: the cloud has none of that very name.
+        :raises ResourceNotFound: the cloud has no resource of exactly that name.
         """
 
-    def survey(self, cloud, resources):
-        """What the cloud says now of resources that are enrolled: {name: Found}. Reads only.
+    def identify(self, cloud: clouds.Cloud, name: str, fields: Mapping[str, Any]) -> Found:
+        """Read the resource that an administrator wants to enrol; returns a Found.
 
-        Those that the cloud does not know (any more) are not in it. A fact that only a lease
-        makes what it is, stays as it is in `resources`.
+        Changes nothing.
+
+        :param name: the name that was sent; '' if `enrol_schema` has no name.
+        :param fields: the other fields of `enrol_schema` that were sent, as a dict.
+        :raises BadRequest: the fields do not describe one resource.
+        :raises ResourceNotFound: the cloud has no such resource.
+        """
+        return self.discover(cloud, name)
+
+    @classmethod
+    def shown(cls, resource: records.Resource) -> dict[str, Any]:
+        """Return the pool's own fields of a Resource in answers from REST 1.1 on, as a dict.
+
+        Every answer also has its id, name, properties and times.
+        """
+        return {**resource.facts, **{name: resource.capacity.get(unit, 0)
+                                     for name, unit in cls.capacity_names.items()}}
+
+    def survey(self, cloud: clouds.Cloud,
+               resources: Iterable[records.Resource]) -> dict[str, Found]:
+        """Read enrolled resources from the cloud; returns {name: Found}. Changes nothing.
+
+        Resources that the cloud does not know, or not any more, are left out. A fact whose value
+        in the cloud comes from a running lease keeps its value in `resources`.
         """
         found = {}
         for resource in resources:
             try:
                 found[resource.name] = self.discover(cloud, resource.name)
-            except (errors.HostNotFound, errors.HostAmbiguous):
+            except (errors.ResourceNotFound, errors.ResourceAmbiguous):
                 continue
         return found
 
-    def failing(self, cloud, resources):
-        """{id: why, in words} of those of the Resources on which nothing can be started now.
+    def failing(self, cloud: clouds.Cloud,
+                resources: Iterable[records.Resource]) -> dict[int, str]:
+        """Return {id: why, in words} of the Resources on which nothing can be started now.
 
-        Reads only.
+        Changes nothing.
         """
         return {}
 
-    def admit(self, cloud, found):
+    def admit(self, cloud: clouds.Cloud, found: Found) -> None:
         """Take the resource out of ordinary use. Repeatable.
 
-        :raises HostInUse: it cannot be taken now, and nothing was changed.
+        :raises ResourceInUse: the resource cannot be taken now; nothing was changed.
         """
 
-    def dismiss(self, cloud, resource):
+    def dismiss(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
         """Give the resource back to ordinary use. Repeatable; not found is done.
 
-        :raises HostInUse: somebody still uses it.
+        :raises ResourceInUse: somebody still uses it.
         """
 
-    def mend(self, cloud, resource):
-        """Put back what an enrolled resource lacks in the cloud. Repeatable.
+    def mend(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
+        """Restore in the cloud what an enrolled resource must have there. Repeatable.
 
-        One that a reservation holds stays where it is.
+        A resource that a reservation holds stays where it is.
 
-        :raises HostInUse: it cannot be put back now.
+        :raises ResourceInUse: it cannot be restored now.
         """
-
-    def audit(self, picture, resources, enrolled):
-        """The Drifts of the pool itself, whoever has leased its resources. Pure.
-
-        :param picture: the cloud as ``manager.picture.Picture`` shows it.
-        :param resources: the enrolled Resources that may be compared.
-        :param enrolled: the names of all that are enrolled.
-        """
-        return []
 
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """What a reservation draws from one pool: how much, and what the resources must be like.
+    """The demand of a reservation on one pool: how much it needs, and criteria for the resources.
 
-    :ivar optional: the reservation is made without it where there is no room.
+    :ivar key: the name of the need among those of its plugin. Each allocation stores the key of
+        the need that it serves. So a key must never change, neither in later releases nor when a
+        request changes.
+    :ivar optional: True if the reservation is made without this need when nothing is free for it.
     """
 
+    key: str
     pool: str
     demand: fit.Demand
     requirement: requirement.Requirement
@@ -117,11 +159,11 @@ class Need:
 
 @dataclasses.dataclass(frozen=True)
 class Occasion:
-    """Under which circumstances something is asked for.
+    """The circumstances of a request.
 
-    :ivar project_id: the project that is to have it.
-    :ivar starts_now: the lease begins with the request, not later.
-    :ivar before: the Reservation whose request this is to replace; None for a new one.
+    :ivar project_id: the project that the reservation is for.
+    :ivar starts_now: True if the lease starts with the request, not later.
+    :ivar before: the Reservation whose request is to be replaced; None for a new one.
     """
 
     project_id: str
@@ -129,79 +171,81 @@ class Occasion:
     before: records.Reservation | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Attempt:
-    """The try in which a plugin is called, for what must not go on for ever.
-
-    :ivar now: this moment.
-    :ivar since: when the action was first tried.
-    :ivar failures: how many tries of it have failed before.
-    """
-
-    now: datetime.datetime
-    since: datetime.datetime
-    failures: int = 0
-
-
-class ResourcePlugin(things.LeasesThings, audited.Audited, abc.ABC):
-    """Knows one resource type: how it is asked for, and how it is handed over.
+class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited, abc.ABC):
+    """The plugin of one resource type: it checks requests and hands over what was leased.
 
     One instance serves all threads of a manager. A plugin never opens the database.
 
-    In `prepare`, `start`, `before_end` and `end`, `cloud` has ``as_service()`` and ``as_user()``,
-    which give ``climate.cloud.base.Services``, and ``attempt``, an Attempt. `lease` and
-    `reservation` are Records as they are now; `resources` the Resources that were promised, each
-    once. Each of the four may raise ServerNotFound where the one thing in the cloud that the
-    reservation leases is not there any more: then the reservation is over.
+    The methods `prepare`, `start`, `before_end` and `end` share these parameters:
+
+    * `cloud` has ``as_service()``, ``as_user()`` and ``as_owner_or_service()``, which return
+      ``climate.cloud.base.Services``, and ``attempt``, an Attempt. Create with ``as_user()`` all
+      that belongs to the user; it raises TrustDead if Climate cannot act for the owner. Use
+      ``as_owner_or_service()`` only to take something back.
+    * `lease` and `reservation` are Records as they are now.
+    * `resources` is {need key: the Resources that were allocated for that need, each once, as a
+      tuple}, with every key of `needs`.
+
+    Each of the four may raise TargetGone if the target that the reservation leases does not exist
+    any more. Then the reservation is over.
     """
 
-    #: The name in requests, and of the plugin in setup.cfg.
-    resource_type = None
+    #: The name of the type in requests, and of the plugin in setup.cfg.
+    resource_type: ClassVar[str] = ''
     #: JSON schema of a request at the newest REST version; closed.
-    schema = None
+    schema: ClassVar[dict[str, Any]] = {}
     #: A request that the schema admits, shown in the documentation.
-    example = None
-    #: The Pool classes that it draws from.
-    pools = ()
-    #: oslo.config options, registered in a group called as the type.
-    options = ()
+    example: ClassVar[Request] = {}
+    #: The Pool classes that the plugin draws from.
+    pools: ClassVar[tuple[type[Pool], ...]] = ()
+    #: The names of the adapters that the plugin itself uses, in addition to those of its pools.
+    services: ClassVar[tuple[str, ...]] = ()
+    #: oslo.config options, registered in a group with the name of the type.
+    options: ClassVar[tuple[cfg.Opt, ...]] = ()
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
 
     @classmethod
-    def lenient(cls, request):
-        """A request of REST 1.0 as the schema wants it: unknown keys dropped, "2" made 2."""
-        known = cls.schema['properties']
-        return {key: _lenient(value, known[key]) for key, value in request.items()
-                if key in known}
-
-    @classmethod
-    def asked(cls, request):
-        """Of a resolved request what a client may send, to be changed and checked anew."""
+    def asked(cls, request: Request) -> Request:
+        """Return the part of a resolved request that a client may send, to be checked anew."""
         return request
 
-    def resolve(self, cloud, request, occasion):
-        """The request with all that must be read from the cloud, to be stored. Reads only.
+    def resolve(self, cloud: clouds.Cloud, request: Request, occasion: Occasion) -> Request:
+        """Add to a request all facts of the cloud that it needs; returns it as it is to be stored.
 
-        Called before the transaction, also with a request that was resolved before.
+        Only reads the cloud. It is called before the transaction, also with a request that was
+        resolved before.
 
-        :param occasion: an Occasion: for whom, when, instead of what.
-        :raises BadRequest: the request cannot be meant so.
-        :raises Conflict: a reservation that runs cannot be changed so.
+        :param occasion: the Occasion of the request.
+        :raises BadRequest: the request makes no sense.
+        :raises Conflict: a running reservation cannot be changed in this way.
         """
         return request
 
-    @abc.abstractmethod
-    def needs(self, request):
-        """The Needs of a resolved request, one for each pool it draws from. Pure."""
+    def needs_owner(self, request: Request) -> tuple[str, str] | None:
+        """Return the field of a resolved request that Climate can serve only as the owner. Pure.
 
-    def prepares(self, request):
-        """True where `prepare` is to be called before the start. Pure."""
+        If there is one, a lease whose owner cannot delegate is refused with the field's name.
+
+        :returns: (name of the field, why, in words that begin a sentence), or None.
+        """
+        return None
+
+    @abc.abstractmethod
+    def needs(self, request: Request) -> Sequence[Need]:
+        """Return the Needs of a resolved request, each with a key of its own. Pure.
+
+        Several may draw from one pool.
+        """
+
+    def prepares(self, request: Request) -> bool:
+        """Return True if `prepare` is to be called before the start. Pure."""
         return False
 
-    def prepare(self, cloud, lease, reservation, resources):
-        """Do what must be done before the start (wake a host, put a server to sleep). Repeatable.
+    def prepare(self, cloud: clouds.LeaseCloud, lease: records.Lease,
+                reservation: records.Reservation, resources: Allocated) -> dict[str, Any] | None:
+        """Prepare the start, such as by powering on a host or shelving a server. Repeatable.
 
         Called soon after the lease was made; returns the binding, as `start` does.
 
@@ -209,45 +253,41 @@ class ResourcePlugin(things.LeasesThings, audited.Audited, abc.ABC):
         """
 
     @abc.abstractmethod
-    def start(self, cloud, lease, reservation, resources):
-        """Hand over exactly `resources`; returns the binding, what the cloud made, as a dict.
+    def start(self, cloud: clouds.LeaseCloud, lease: records.Lease,
+              reservation: records.Reservation, resources: Allocated) -> dict[str, Any]:
+        """Hand over exactly `resources`; returns the binding, the ids of what was made, as a dict.
 
-        Repeatable; also called when the resources of a running reservation change: whatever is
-        not in `resources` any more is taken back.
+        Repeatable. It is also called when the resources of a running reservation change; it then
+        takes back all that is not in `resources` any more.
 
         :raises StillBusy: not yet; to be called again in a moment.
         """
 
-    def before_end(self, cloud, lease, reservation, resources):
-        """Do what the owner wants done shortly before the end."""
+    def before_end(self, cloud: clouds.LeaseCloud, lease: records.Lease,
+                   reservation: records.Reservation, resources: Allocated) -> None:
+        """Carry out what the owner asked for shortly before the end."""
 
     @abc.abstractmethod
-    def end(self, cloud, lease, reservation, resources):
+    def end(self, cloud: clouds.LeaseCloud, lease: records.Lease, reservation: records.Reservation,
+            resources: Allocated) -> None:
         """Take everything back; not found is done. Repeatable, also after half a `start`.
 
-        It finds what to undo by the reservation's id, not by the binding, because a crash can
-        come between `start` and the writing of what it returned.
+        It must find what to undo by the reservation's id, not by the binding: a crash can come
+        after `start` and before its binding is stored.
+
+        :param resources: exclusive resources that the reservation still occupies; and shared
+            resources that are allocated to it, or that a change removed and that may still be in
+            use.
 
         :raises StillBusy: not yet; to be called again in a moment.
         """
 
     @classmethod
-    def fields(cls, reservation):
-        """The type's own fields of a reservation in an answer from REST 1.1 on, as a dict."""
+    def fields(cls, reservation: records.Reservation) -> dict[str, Any]:
+        """Return the type's own fields of a reservation in answers from REST 1.1 on, as a dict."""
         return {**reservation.request, **reservation.binding}
 
     @classmethod
-    def shown(cls, reservation):
-        """The type's own fields of a reservation in an answer at REST 1.0, as a dict."""
+    def shown(cls, reservation: records.Reservation) -> dict[str, Any]:
+        """Return the type's own fields of a reservation in answers at REST 1.0, as a dict."""
         return cls.fields(reservation)
-
-
-_WHOLE_NUMBER = re.compile(r'\s*-?\d{1,18}\s*')
-
-
-def _lenient(value, schema):
-    kinds = schema.get('type', ())
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if 'integer' in kinds and isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
-        return int(value)
-    return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Criteria in the requests of several plugins."""
+"""The field for criteria that requests of several plugins have."""
 import json
 
 #: JSON schema of a field with criteria.
@@ -10,7 +10,7 @@ SCHEMA = {
 
 
 def as_text(criteria):
-    """Criteria as they are stored: JSON text, empty for none."""
+    """Return criteria as they are stored: JSON text, empty for none."""
     if criteria is None:
         return ''
     return criteria if isinstance(criteria, str) else json.dumps(criteria)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""virtual:dummy, a resource that needs nothing: for trying out leases by themselves."""
+"""virtual:dummy, a resource type without resources, for trying out leases by themselves."""
 from climate.plugins import base
 
 
@@ -15,4 +15,4 @@ class DummyPlugin(base.ResourcePlugin):
         return {}
 
     def end(self, cloud, lease, reservation, resources):
-        """Nothing was made, so nothing is to be undone."""
+        """Do nothing, because `start` made nothing."""

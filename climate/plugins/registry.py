@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The enabled plugins: loaded all, or the daemon stops and names the bad one."""
+"""The registry of enabled plugins: either all load, or the daemon stops and names the bad one."""
 from importlib import metadata
 
 import jsonschema
@@ -7,18 +7,21 @@ from oslo_config import cfg
 from stevedore import named
 
 from climate import errors
+from climate.policies import resources as rules
 
 NAMESPACE = 'climate.plugins'
+# The fields that reservations of all types have, so that no schema may have them.
+_OF_ALL_TYPES = ('label', 'depends_on')
 
 
 class Unusable(Exception):
-    """A plugin of [DEFAULT] plugins cannot be used; says which and why."""
+    """A plugin in [DEFAULT] plugins cannot be used; the message says which and why."""
 
 
 def load(names):
-    """{resource type: plugin class} of the named plugins, in that order.
+    """Load the named plugins; returns {resource type: plugin class}, in the order of the names.
 
-    :raises Unusable: one is missing, broken, or there twice.
+    :raises Unusable: a plugin is missing, broken, or there twice.
     """
     def missing(absent):
         raise Unusable(f'[DEFAULT] plugins: not installed: {", ".join(sorted(absent))}.')
@@ -39,30 +42,68 @@ def load(names):
     return {name: classes[name] for name in names}
 
 
+def _refuse_fields_of_all_types(classes):
+    for resource_type, plugin in classes.items():
+        for name in _OF_ALL_TYPES:
+            if name in plugin.schema.get('properties', ()):
+                raise Unusable(f'[DEFAULT] plugins: the schema of {resource_type} has the property '
+                               f'"{name}", which all types have: give it another name.')
+
+
 def register_options(conf, classes):
-    """Add each plugin's own options to `conf`, in a group called as its type."""
+    """Add each plugin's own options to `conf`, in a group with the name of its type."""
     for resource_type, plugin in classes.items():
         if plugin.options:
             conf.register_opts(list(plugin.options), group=cfg.OptGroup(resource_type))
 
 
+def services(classes):
+    """Return {name of an adapter: types of the plugins that use it, sorted}.
+
+    :param classes: {resource type: plugin class}.
+    """
+    users = {}
+    for resource_type, plugin in classes.items():
+        for part in (plugin, *plugin.pools):
+            for name in part.services:
+                users.setdefault(name, set()).add(resource_type)
+    return {name: tuple(sorted(types)) for name, types in sorted(users.items())}
+
+
+def pools_of(classes):
+    """Return {name: Pool class} of the pools that plugins draw from.
+
+    :param classes: {resource type: plugin class}.
+    """
+    return {pool.name: pool for plugin in classes.values() for pool in plugin.pools}
+
+
+def unknown_pool(name, known):
+    """Return the error for an unknown pool, which names the known ones."""
+    return errors.UnknownPool(pool=str(name)[:80], enabled=', '.join(sorted(known)) or 'none')
+
+
 class Registry:
-    """The plugins and pools of one manager."""
+    """The plugins and pools of one manager.
+
+    :ivar services: {name of an adapter: types of the plugins that use it, sorted}.
+    """
 
     def __init__(self, conf, classes=None):
         classes = classes if classes is not None else load(conf.plugins)
+        _refuse_fields_of_all_types(classes)
         register_options(conf, classes)
+        self.services = services(classes)
         self.plugins = {name: plugin(conf) for name, plugin in classes.items()}
-        # Made once: to make one costs more than to check a request with it.
+        # Made once, because making a validator costs more than checking a request with it.
         self._validators = {name: jsonschema.Draft202012Validator(plugin.schema)
                             for name, plugin in classes.items()}
-        self.pools = {pool.name: pool(conf)
-                      for plugin in classes.values() for pool in plugin.pools}
+        self.pools = {name: pool(conf) for name, pool in pools_of(classes).items()}
 
     def plugin(self, resource_type):
-        """The plugin of a type.
+        """Return the plugin of a type.
 
-        :raises UnknownResourceType: it is not enabled; the error names those that are.
+        :raises UnknownResourceType: the type is not enabled; the error names those that are.
         """
         try:
             return self.plugins[resource_type]
@@ -72,42 +113,48 @@ class Registry:
                 enabled=', '.join(sorted(self.plugins))) from None
 
     def pool(self, name):
-        """The pool of that name.
+        """Return the pool of that name.
 
-        :raises NotFound: no enabled plugin draws from such a pool.
+        :raises UnknownPool: no enabled plugin draws from such a pool; the error names the pools.
         """
         try:
             return self.pools[name]
         except KeyError:
-            known = ', '.join(sorted(self.pools)) or 'none'
-            raise errors.NotFound(f'There is no pool "{name}"; enabled are: {known}.') from None
+            raise unknown_pool(name, self.pools) from None
 
-    def checked(self, resource_type, request, lenient):
-        """A request as its plugin's schema wants it.
+    def checked(self, resource_type, request):
+        """Check a request against the schema of its plugin; returns the request.
 
-        :raises BadField: it does not fit the schema; the error names the field.
+        :raises BadField: the request does not fit the schema; the error names the field. If
+            required fields are missing, `missing` of the error has their names.
         """
         plugin = self.plugin(resource_type)
-        if lenient:
-            request = plugin.lenient(request)
         found = self._validators[resource_type].iter_errors(request)
         problem = min(found, key=str, default=None)
         if problem is None:
             return request
-        if problem.validator == 'required' and lenient:
-            raise errors.MissingFields(fields=', '.join(
-                name for name in problem.validator_value if name not in request))
+        more = {}
+        if problem.validator == 'required':
+            more['missing'] = [name for name in problem.validator_value if name not in request]
         path = '.'.join(str(step) for step in problem.absolute_path)
         if problem.validator == 'additionalProperties' and not path:
             raise errors.BadField(field=resource_type, reason=(
                 f'{problem.message[:300]}. Known are: {", ".join(plugin.schema["properties"])}.'))
         raise errors.BadField(field=f'{resource_type}{"." if path else ""}{path}',
-                              reason=problem.message[:300] + '.')
+                              reason=problem.message[:300] + '.', **more)
 
 
 def list_opts():
-    """[(group, options)] of every installed plugin, for the sample configuration."""
-    classes = {point.name: point.load()
-               for point in metadata.entry_points(group=NAMESPACE)}
+    """Return [(group, options)] of every installed plugin, for the sample configuration."""
     return [(cfg.OptGroup(name), list(plugin.options))
-            for name, plugin in sorted(classes.items()) if plugin.options]
+            for name, plugin in sorted(_installed().items()) if plugin.options]
+
+
+def list_rules():
+    """Return the policy rules for the pools of every installed plugin, for the sample policy."""
+    return rules.list_rules(pools_of(_installed()))
+
+
+def _installed():
+    """Return {resource type: class} of every installed plugin."""
+    return {point.name: point.load() for point in metadata.entry_points(group=NAMESPACE)}

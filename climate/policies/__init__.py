@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documented policy rules, one file a noun."""
+"""The documented policy rules, one file for each noun."""
 import itertools
 
 from climate.policies import allocations
@@ -14,7 +14,10 @@ from climate.policies import services
 
 
 def list_rules():
-    """Every rule with its default, for the enforcer and for the sample policy."""
+    """Return the rules that do not depend on the enabled pools, with their defaults.
+
+    ``climate.policies.resources`` makes those of the pools.
+    """
     return list(itertools.chain(base.list_rules(), leases.list_rules(), hosts.list_rules(),
                                 allocations.list_rules(), reservations.list_rules(),
                                 servers.list_rules(), services.list_rules(), offers.list_rules(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may see which resource is promised to whom."""
+"""The policy of allocations: who may see which reservation has which resource."""
 from oslo_policy import policy
 
 from climate.policies import base

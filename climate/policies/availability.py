@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may ask when something is free, and have it held."""
+"""The policy of availability: who may ask when resources are free, and have them held."""
 from oslo_policy import policy
 
 from climate.policies import base
@@ -11,15 +11,15 @@ GET_NAMES = 'climate:availability:get_names'
 _PATH = '/v1/availability'
 _RULES = [
     policy.DocumentedRuleDefault(
-        GET, base.READER_OR_ADMIN, 'Ask when reservations could be had.',
+        GET, base.READER_OR_ADMIN, 'Ask when the resources of reservations are free.',
         [{'path': _PATH, 'method': 'GET'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         POST, base.MEMBER_OR_ADMIN,
-        'Ask when reservations could be had, and hold what is offered for the own project.',
+        'Ask when the resources of reservations are free, and hold offers for the own project.',
         [{'path': _PATH, 'method': 'POST'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         GET_NAMES, base.ADMIN,
-        'See the names of the resources that are offered; whoever may not sees what they are like.',
+        'See the names of the offered resources; other callers see only their properties.',
         [{'path': _PATH, 'method': 'GET'}, {'path': _PATH, 'method': 'POST'}],
         scope_types=['project']),
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The roles that the other rules are made of."""
+"""The rules for roles, of which all other rules are composed."""
 from oslo_policy import policy
 
 ADMIN_RULE = 'admin'
@@ -10,7 +10,7 @@ SERVICE_OR_ADMIN = 'rule:service_or_admin'
 
 _RULES = [
     policy.RuleDefault(ADMIN_RULE, 'is_admin:True or role:admin',
-                       'May do everything, and sees the leases of all projects.'),
+                       'An administrator, who may do everything in all projects.'),
     policy.RuleDefault('project_member_api', 'role:member and project_id:%(project_id)s',
                        'A member of the project that owns the target.'),
     policy.RuleDefault('project_reader_api',

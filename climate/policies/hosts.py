@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may do what with enrolled hosts and their properties."""
+"""The policy of enrolled hosts and their properties."""
 from oslo_policy import policy
 
+from climate.policies import allocations
 from climate.policies import base
+from climate.policies import resources
 
 GET = 'climate:oshosts:get'
 POST = 'climate:oshosts:post'
@@ -10,6 +12,11 @@ PUT = 'climate:oshosts:put'
 DELETE = 'climate:oshosts:delete'
 GET_PROPERTIES = 'climate:oshosts:get_resource_properties'
 UPDATE_PROPERTIES = 'climate:oshosts:update_resource_properties'
+
+#: The rules of /v1/os-hosts, under the names that every pool has for them.
+OF_VIEW = resources.Rules(
+    get=GET, create=POST, update=PUT, delete=DELETE, get_properties=GET_PROPERTIES,
+    update_properties=UPDATE_PROPERTIES, get_allocations=allocations.GET_HOSTS)
 
 _ALL, _ONE = '/v1/os-hosts', '/v1/os-hosts/{host_id}'
 _RULES = [

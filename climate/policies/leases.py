@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may do what with leases; the target is the stored lease."""
+"""The policy of leases; the target of a rule is the stored lease."""
 from oslo_policy import policy
 
 from climate.policies import base
@@ -20,13 +20,13 @@ _MANY = '/v1/leases'
 _ONE = '/v1/leases/{lease_id}'
 _RULES = [
     policy.DocumentedRuleDefault(
-        GET, base.READER_OR_ADMIN, 'List leases, show one, and its history.',
+        GET, base.READER_OR_ADMIN, 'List leases, show a lease, and show its history.',
         [{'path': _MANY, 'method': 'GET'}, {'path': _ONE, 'method': 'GET'},
          {'path': f'{_ONE}/history', 'method': 'GET'}],
         scope_types=['project']),
     policy.DocumentedRuleDefault(
         ALL_PROJECTS, base.ADMIN,
-        'See the leases of all projects in the list, and those that were deleted.',
+        'List the leases of all projects, and deleted leases.',
         [{'path': _MANY, 'method': 'GET'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         POST, base.MEMBER_OR_ADMIN, 'Create a lease.',
@@ -39,26 +39,26 @@ _RULES = [
         [{'path': _ONE, 'method': 'DELETE'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         BEST_EFFORT, base.MEMBER_OR_ADMIN,
-        'Create a lease for which instances of others are moved away (best-effort).',
+        'Create a lease for which instances of other projects are migrated (best-effort).',
         [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         CHOOSE_STRATEGY, base.MEMBER_OR_ADMIN,
-        'Choose by which strategy they are moved.',
+        'Choose the strategy by which hosts are cleared for a lease (best-effort).',
         [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         GET_MOVES, base.ADMIN,
-        'See which servers of others are moved for a lease (best-effort), from where and to where, '
-        'and why which host cannot be cleared; whoever may not sees how many.',
+        'See which servers of other projects are migrated for a lease (best-effort), between which '
+        'hosts, and why a host cannot be cleared; other callers see only numbers.',
         [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'GET'},
          {'path': f'{_ONE}/history', 'method': 'GET'}],
         scope_types=['project']),
     policy.DocumentedRuleDefault(
         PRIORITIZE, base.ADMIN,
-        'Let a lease wait with another priority than 0, before or behind the others.',
+        'Create a lease that waits with another priority than 0.',
         [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         WAIT_WITHOUT_LIMIT, base.ADMIN,
-        'Let a lease wait without a moment after which it is given up (not_after).',
+        'Create a lease that waits without a limit (not_after).',
         [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
 ]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may say what a reservation leases, and who may ask whether it may be used."""
+"""The policy of reservations: who may bind one to its target, and ask whether it is usable."""
 from oslo_policy import policy
 
 from climate.policies import base
@@ -10,8 +10,8 @@ GET_HOSTS = 'climate:reservations:get_hosts'
 _RULES = [
     policy.DocumentedRuleDefault(
         PUT, base.MEMBER_OR_ADMIN,
-        'Say which server a reservation leases that was made before its server; whoever may see '
-        'the lease is asked for this rule.',
+        'Bind a reservation to its server, which was booted after the reservation was made. '
+        'Callers who may not see the lease are answered with 404.',
         [{'path': '/v1/reservations/{reservation_id}', 'method': 'PUT'}],
         scope_types=['project']),
     policy.DocumentedRuleDefault(

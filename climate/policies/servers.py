@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may ask where a leased server may be placed; Nova's scheduler does."""
+"""The policy of servers: who, such as Nova, may ask where a leased server may be placed."""
 from oslo_policy import policy
 
 from climate.policies import base

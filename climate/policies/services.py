@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may see which managers live."""
+"""The policy of services: who may see which managers are alive."""
 from oslo_policy import policy
 
 from climate.policies import base
@@ -8,7 +8,7 @@ GET = 'climate:services:get'
 
 _RULES = [
     policy.DocumentedRuleDefault(
-        GET, base.ADMIN, 'List the managers and whether they live.',
+        GET, base.ADMIN, 'List the managers and whether they are alive.',
         [{'path': '/v1/services', 'method': 'GET'}], scope_types=['project']),
 ]
 

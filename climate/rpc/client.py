@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manager as the API sees it: one method for each RPC method, records in and out."""
+"""The client of the manager for the API: one method for each RPC method, with records."""
+from collections.abc import Mapping
+from typing import Any
+from typing import Protocol
+
 from kombu import exceptions as kombu_exceptions
+from oslo_config import cfg
 import oslo_messaging as messaging
 
+from climate import context
 from climate import errors
 from climate.domain import availability
 from climate.domain import records
@@ -10,19 +16,19 @@ from climate.domain import usability
 from climate.rpc import transport
 from climate.rpc import wire
 
-# By default oslo.messaging tries for ever to hand a call to a broker that is gone: requests would
-# stand still in the API, and be carried out long after their callers have left.
+# By default oslo.messaging retries for ever while the broker is gone. Requests would hang in the
+# API, and be carried out long after their callers gave up.
 _RETRIES = 2
 
 
 class Bus:
-    """Calls over oslo.messaging.
+    """RPC calls over oslo.messaging.
 
     :raises ManagerSilent: no answer within rpc_response_timeout; the work may go on.
-    :raises Overloaded: the bus itself does not take the call.
+    :raises Overloaded: the bus does not accept the call.
     """
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._client = messaging.get_rpc_client(
             transport.connect(conf), transport.target(conf),
             serializer=transport.Serializer(), retry=_RETRIES)
@@ -30,7 +36,8 @@ class Bus:
         self._seconds = conf.rpc_response_timeout
         self._reached = False
 
-    def call(self, context, method, timeout=None, **arguments):
+    def call(self, context: context.RequestContext, method: str, timeout: float | None = None,
+             **arguments: Any) -> Any:
         try:
             self._reach(context)
             return self._client.prepare(timeout=timeout).call(context, method, **arguments)
@@ -38,153 +45,184 @@ class Bus:
             raise errors.ManagerSilent(seconds=timeout or self._seconds,
                                        where='it in a moment') from error
         except (messaging.MessageDeliveryFailure, kombu_exceptions.OperationalError) as error:
-            # The second where not even a connection was got, which oslo.messaging does not
-            # translate.
+            # oslo.messaging passes kombu's error on if it gets no connection.
             raise errors.Overloaded(retry_after=5) from error
         except messaging.RemoteError as error:
-            # Something that nobody meant; the manager logged it with its traceback.
+            # An unexpected error, which the manager logged with its traceback.
             raise errors.ClimateError() from error
 
-    def _reach(self, context):
-        """Before the first call, find out whether there is a broker.
+    def _reach(self, context: context.RequestContext) -> None:
+        """Check before the first call that the broker can be reached.
 
-        The first call opens the connection on which the answers come, for which oslo.messaging
-        waits as long as it takes, and lets all other calls wait too. What expects no answer
-        gives up after `_RETRIES`.
+        The first call opens the connection for answers. oslo.messaging waits for it without limit,
+        and all other calls wait too. A cast, which expects no answer, gives up after `_RETRIES`.
         """
         if not self._reached:
             self._client.cast(context, 'ping')
             self._reached = True
 
 
-class ManagerClient:
-    """What a manager does for the API.
+class Calls(Protocol):
+    """The way to a manager: a Bus, or the manager itself in the same process."""
 
-    :param bus: anything with ``call(context, method, timeout=None, **arguments)`` that takes
-        records and gives them, packed or not: a Bus, or the manager itself in the same process.
+    def call(self, context: context.RequestContext, method: str, timeout: float | None = None,
+             **arguments: Any) -> Any:
+        """Call the method of that name; arguments and result are records, packed or not."""
+
+
+class ManagerClient:
+    """The client of a manager.
+
+    :param bus: a Bus, or the manager itself in the same process.
     """
 
-    def __init__(self, bus):
+    def __init__(self, bus: Calls) -> None:
         self._call = bus.call
 
-    def ping(self, context, timeout=None):
-        """{"database": "ok"}: a manager lives and reaches its database."""
-        return self._call(context, 'ping', timeout=timeout)
+    def ping(self, context: context.RequestContext, timeout: float | None = None) -> dict[str, str]:
+        """Return {"database": "ok"} if a manager answers and reaches its database."""
+        found: dict[str, str] = self._call(context, 'ping', timeout=timeout)
+        return found
 
-    def create_lease(self, context, lease_id, request):
-        """The Lease made from a LeaseRequest under the id that the API minted."""
+    def create_lease(self, context: context.RequestContext, lease_id: str,
+                     request: records.LeaseRequest) -> records.Lease:
+        """Create a lease under an id that the API chose; return the Lease."""
         return wire.unpack(records.Lease, self._call(
             context, 'create_lease', lease_id=lease_id, request=request))
 
-    def update_lease(self, context, lease_id, changes):
-        """The Lease after LeaseChanges."""
+    def update_lease(self, context: context.RequestContext, lease_id: str,
+                     changes: records.LeaseChanges) -> records.Lease:
+        """Change a lease; return the Lease."""
         return wire.unpack(records.Lease, self._call(
             context, 'update_lease', lease_id=lease_id, changes=changes))
 
-    def delete_lease(self, context, lease_id):
-        """True when it is gone; False while the cloud gives its resources back."""
-        return self._call(context, 'delete_lease', lease_id=lease_id)
+    def delete_lease(self, context: context.RequestContext, lease_id: str) -> bool:
+        """Delete a lease; return False while its resources are still being released."""
+        gone: bool = self._call(context, 'delete_lease', lease_id=lease_id)
+        return gone
 
-    def get_lease(self, context, lease_id):
-        """The Lease, a deleted one too."""
+    def get_lease(self, context: context.RequestContext, lease_id: str) -> records.Lease:
+        """Return a Lease, even if it is deleted."""
         return wire.unpack(records.Lease, self._call(context, 'get_lease', lease_id=lease_id))
 
-    def lease_history(self, context, lease_id, marker=None, limit=None):
-        """What happened to a lease: its HistoryLines in order.
+    def lease_history(self, context: context.RequestContext, lease_id: str,
+                      marker: int | None = None,
+                      limit: int | None = None) -> list[records.HistoryLine]:
+        """Return the history of a lease, as HistoryLines in order.
 
-        :param marker: the id of the line before the first; None: from the beginning.
-        :param limit: so many at most; None: all.
+        :param marker: the id of the line before the first one; None: from the beginning.
+        :param limit: how many lines at most; None: all.
         """
         return wire.unpack_all(records.HistoryLine, self._call(
             context, 'lease_history', lease_id=lease_id, marker=marker, limit=limit))
 
-    def list_leases(self, context, query):
-        """The Leases that a LeaseQuery asks for."""
+    def list_leases(self, context: context.RequestContext,
+                    query: records.LeaseQuery) -> list[records.Lease]:
+        """Return the Leases that a LeaseQuery selects."""
         return wire.unpack_all(records.Lease, self._call(context, 'list_leases', query=query))
 
-    def reservation_hosts(self, context, reservation_id, project_id):
-        """The Usability of a reservation for a project now."""
+    def reservation_hosts(self, context: context.RequestContext, reservation_id: str,
+                          project_id: str) -> usability.Usability:
+        """Return the current Usability of a reservation for a project."""
         return wire.unpack(usability.Usability, self._call(
             context, 'reservation_hosts', reservation_id=reservation_id,
             project_id=project_id))
 
-    def server_hosts(self, context, server_id, project_id):
-        """The Usability, for a project now, of the reservation that leases a server."""
+    def server_hosts(self, context: context.RequestContext, server_id: str,
+                     project_id: str) -> usability.Usability:
+        """Return the current Usability, for a project, of the reservation of a server."""
         return wire.unpack(usability.Usability, self._call(
             context, 'server_hosts', server_id=server_id, project_id=project_id))
 
-    def get_lease_of_reservation(self, context, reservation_id):
-        """The Lease that a reservation belongs to, a deleted one too."""
+    def get_lease_of_reservation(self, context: context.RequestContext,
+                                 reservation_id: str) -> records.Lease:
+        """Return the Lease of a reservation, even if it is deleted."""
         return wire.unpack(records.Lease, self._call(
             context, 'get_lease_of_reservation', reservation_id=reservation_id))
 
-    def bind_reservation(self, context, reservation_id, leased_id):
-        """The Lease of a reservation that leases one thing of the cloud from now on."""
+    def bind_reservation(self, context: context.RequestContext, reservation_id: str,
+                         leased_id: str) -> records.Lease:
+        """Bind a reservation to its target; return the Lease."""
         return wire.unpack(records.Lease, self._call(
             context, 'bind_reservation', reservation_id=reservation_id, leased_id=leased_id))
 
-    def get_offer(self, context, offer_id):
-        """An Offer that the caller's project holds."""
+    def get_offer(self, context: context.RequestContext, offer_id: str) -> records.Offer:
+        """Return an Offer that the caller's project holds."""
         return wire.unpack(records.Offer, self._call(context, 'get_offer', offer_id=offer_id))
 
-    def list_offers(self, context):
-        """The Offers that the caller's project holds, by when each expires."""
+    def list_offers(self, context: context.RequestContext) -> list[records.Offer]:
+        """Return the Offers that the caller's project holds, by expiry."""
         return wire.unpack_all(records.Offer, self._call(context, 'list_offers'))
 
-    def delete_offer(self, context, offer_id):
-        """Give an offer back."""
+    def delete_offer(self, context: context.RequestContext, offer_id: str) -> None:
+        """Release an offer."""
         self._call(context, 'delete_offer', offer_id=offer_id)
 
-    def find_availability(self, context, query):
-        """The ``availability.Answer`` to an ``availability.Query``."""
+    def find_availability(self, context: context.RequestContext,
+                          query: availability.Query) -> availability.Answer:
+        """Return the ``availability.Answer`` to an ``availability.Query``."""
         return wire.unpack(availability.Answer, self._call(
             context, 'find_availability', query=query))
 
-    def list_services(self, context):
-        """The Services by their ids."""
+    def list_services(self, context: context.RequestContext) -> list[records.Service]:
+        """Return the Services by their ids."""
         return wire.unpack_all(records.Service, self._call(context, 'list_services'))
 
-    def create_resource(self, context, pool, name, properties):
-        """The Resource, enrolled in `pool` with {property: text}."""
+    def create_resource(self, context: context.RequestContext, pool: str, name: str,
+                        properties: Mapping[str, str | None],
+                        fields: Mapping[str, Any] | None = None) -> records.Resource:
+        """Enrol a resource in `pool` with {property: text}; return the Resource.
+
+        :param name: '' if the pool needs no name.
+        :param fields: further fields that the pool needs, {field: value}.
+        """
         return wire.unpack(records.Resource, self._call(
-            context, 'create_resource', pool=pool, name=name, properties=properties))
+            context, 'create_resource', pool=pool, name=name, properties=properties,
+            fields=fields))
 
-    def update_resource(self, context, pool, resource_id, properties, reservable=None):
-        """The Resource with new {property: text, or None to take it away}.
+    def update_resource(self, context: context.RequestContext, pool: str, resource_id: int,
+                        properties: Mapping[str, str | None],
+                        reservable: bool | None = None) -> records.Resource:
+        """Set properties of a resource, {property: text or None to remove it}; return the Resource.
 
-        :param reservable: whether it can be leased; None leaves it.
+        :param reservable: whether it can be leased; None: leave this unchanged.
         """
         return wire.unpack(records.Resource, self._call(
             context, 'update_resource', pool=pool, resource_id=resource_id,
             properties=properties, reservable=reservable))
 
-    def delete_resource(self, context, pool, resource_id):
+    def delete_resource(self, context: context.RequestContext, pool: str, resource_id: int) -> None:
         """Withdraw a resource from its pool."""
         self._call(context, 'delete_resource', pool=pool, resource_id=resource_id)
 
-    def get_resource(self, context, pool, resource_id):
-        """One Resource."""
+    def get_resource(self, context: context.RequestContext, pool: str,
+                     resource_id: int) -> records.Resource:
+        """Return one Resource."""
         return wire.unpack(records.Resource, self._call(
             context, 'get_resource', pool=pool, resource_id=resource_id))
 
-    def list_resources(self, context, pool, marker=None, limit=None):
-        """The Resources of a pool by id."""
+    def list_resources(self, context: context.RequestContext, pool: str, marker: int | None = None,
+                       limit: int | None = None) -> list[records.Resource]:
+        """Return the Resources of a pool, by id."""
         return wire.unpack_all(records.Resource, self._call(
             context, 'list_resources', pool=pool, marker=marker, limit=limit))
 
-    def list_properties(self, context, pool):
-        """The Property records of a pool, private ones too."""
+    def list_properties(self, context: context.RequestContext, pool: str) -> list[records.Property]:
+        """Return the Property records of a pool, private ones included."""
         return wire.unpack_all(records.Property, self._call(
             context, 'list_properties', pool=pool))
 
-    def update_property(self, context, pool, name, private):
-        """The Property, shown to everybody or to admins only."""
+    def update_property(self, context: context.RequestContext, pool: str, name: str,
+                        private: bool) -> records.Property:
+        """Set whether only admins may see a property; return the Property."""
         return wire.unpack(records.Property, self._call(
             context, 'update_property', pool=pool, name=name, private=private))
 
-    def list_allocations(self, context, pool, resource_id=None, lease_id=None,
-                         reservation_id=None):
-        """[(resource id, [Allocation])] of a pool, of one of its resources where named."""
+    def list_allocations(self, context: context.RequestContext, pool: str,
+                         resource_id: int | None = None, lease_id: str | None = None,
+                         reservation_id: str | None = None
+                         ) -> list[tuple[int, list[records.Allocation]]]:
+        """Return [(resource id, [Allocation])] of a pool, or of one of its resources."""
         found = self._call(context, 'list_allocations', pool=pool, resource_id=resource_id,
                            lease_id=lease_id, reservation_id=reservation_id)
         return [(each, wire.unpack_all(records.Allocation, items)) for each, items in found]

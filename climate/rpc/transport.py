@@ -1,48 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bus between API and manager: transport, target, and what may cross it."""
+"""The bus between API and manager: transport, target and serializer."""
+from typing import Any
+
+from oslo_config import cfg
 import oslo_messaging as messaging
 
 from climate import context
 from climate.rpc import wire
 
-#: Modules whose exceptions are rebuilt on the far side; all others arrive as RemoteError.
+#: Modules whose exceptions are rebuilt by the client; all others arrive as RemoteError.
 ALLOWED_ERRORS = ['climate.errors']
 VERSION = '1.0'
 
 
-class Serializer(messaging.NoOpSerializer):
-    """Carries the RequestContext beside the call, and packs the records in calls and answers.
+class Serializer(messaging.NoOpSerializer):  # type: ignore[misc]
+    """The serializer of the RequestContext and of the records in calls and answers.
 
-    Only what leaves the process is packed: to the manager of the same process records are handed.
-    Whoever gets one from the bus knows its class, and unpacks it.
+    A call inside a process passes records unpacked. The receiver of a packed record knows its class
+    and unpacks it.
     """
 
-    def serialize_entity(self, ctxt, entity):
+    def serialize_entity(self, ctxt: context.RequestContext, entity: object) -> Any:
         return wire.pack(entity)
 
-    def serialize_context(self, ctxt):
+    def serialize_context(self, ctxt: context.RequestContext) -> dict[str, Any]:
         return {**ctxt.to_dict(), 'auth_token': ctxt.auth_token}
 
-    def deserialize_context(self, ctxt):
+    def deserialize_context(self, ctxt: dict[str, Any]) -> context.RequestContext:
         return context.RequestContext.from_dict(ctxt)
 
 
-def connect(conf):
-    """The RPC transport that transport_url names."""
+def connect(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
+    """Return the RPC transport that transport_url names."""
     return messaging.get_rpc_transport(conf, allowed_remote_exmods=ALLOWED_ERRORS)
 
 
-def limit_line(conf):
-    """Let a manager take no more calls from RabbitMQ than it can soon answer.
+def limit_prefetch(conf: cfg.ConfigOpts) -> None:
+    """Limit how many calls a manager takes from RabbitMQ to those that it can answer soon.
 
-    By default oslo.messaging takes all that there are into memory. Those that are left in the
-    broker are taken by other managers, or expire when their callers do not wait any more.
+    By default oslo.messaging takes all calls into memory. Calls that stay in the broker go to other
+    managers, or expire when their callers stop waiting.
     """
     if 'oslo_messaging_rabbit' in conf:
         conf.set_default('rabbit_qos_prefetch_count', conf.manager.rpc_workers,
                          group='oslo_messaging_rabbit')
 
 
-def target(conf, server=None):
-    """Where managers listen; `server` is the name of one of them."""
+def target(conf: cfg.ConfigOpts, server: str | None = None) -> messaging.Target:
+    """Return the target on which managers listen; `server` is the name of one manager."""
     return messaging.Target(topic=conf.rpc_topic, version=VERSION, server=server)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts are cleared first for a best-effort lease: one strategy a file."""
+"""The strategies that choose which hosts are cleared for a best-effort lease, one in each file."""

@@ -4,27 +4,27 @@ import abc
 
 
 class Strategy(abc.ABC):
-    """Says what it costs to clear a host; of all choices of hosts the cheapest is cleared.
+    """The cost of clearing a host. The cheapest choice of hosts is cleared.
 
-    A strategy is an entry point of the namespace climate.acquire.strategies; requests and
-    [acquire] migration_strategy name it as the entry point is called. One instance serves all
-    threads of a manager. It decides by what it is given and reads nothing else.
+    A strategy is an entry point of the namespace climate.acquire.strategies. Requests and
+    [acquire] migration_strategy use the name of the entry point. One instance serves all threads
+    of a manager. It may use only its arguments and the configuration.
     """
 
     def __init__(self, conf):
-        """Keep the configuration.
+        """Store the configuration.
 
-        :param conf: with the group [acquire].
+        :param conf: the configuration, with the group [acquire].
         """
         self.conf = conf
 
     @abc.abstractmethod
     def cost(self, host):
-        """What it costs to clear a host: a tuple of numbers, always of the same length.
+        """Return the cost of clearing a host, as a tuple of numbers of a fixed length.
 
-        The costs of the hosts of a plan are added place by place; the plan whose first number is
-        the least is taken, of equal ones that with the least second number, and so on.
+        The costs of the hosts of a plan are added number by number, and the sums are compared as
+        tuples: the plan with the least sum is taken.
 
-        :param host: a ``climate.domain.clearing.Host``; each of its servers says what it takes,
-            whether it is running, and how much memory it has.
+        :param host: a ``climate.domain.clearing.choice.Host``; each of its servers has the
+            resources it takes, whether it is running, and its memory.
         """

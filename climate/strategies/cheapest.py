@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cheapest: the weighted sum of what clearing a host takes, with weights from [acquire]."""
+"""The strategy "cheapest": a weighted sum with the weights of [acquire]."""
 from climate.strategies import base
 
 _MB_OF_A_GB = 1024
 
 
 class Cheapest(base.Strategy):
-    """Weighs how many servers are moved, how many of them run, and their memory."""
+    """The weighted sum of the servers to migrate, the running ones, and their memory."""
 
     def cost(self, host):
         weights = self.conf.acquire

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fewest-instances: as few servers as possible are moved."""
+"""The strategy "fewest-instances": migrate as few servers as possible."""
 from climate.strategies import base
 
 
 class FewestInstances(base.Strategy):
-    """Counts the servers; of as many, those with less memory are moved."""
+    """The number of servers to migrate, then their memory."""
 
     def cost(self, host):
         return len(host.servers), sum(server.memory_mb for server in host.servers)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""least-memory: as little memory as possible is copied."""
+"""The strategy "least-memory": copy as little memory as possible."""
 from climate.strategies import base
 
 
 class LeastMemory(base.Strategy):
-    """Adds up the memory of the servers that run: that of a stopped one is not copied."""
+    """The memory of the running servers, because that of stopped ones is not copied."""
 
     def cost(self, host):
         copied = sum(server.memory_mb for server in host.servers if server.running)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The strategies that are installed."""
+"""The registry of installed strategies."""
 import functools
 
 from oslo_log import log
@@ -13,32 +13,32 @@ NAMESPACE = 'climate.acquire.strategies'
 
 
 class Unusable(Exception):
-    """A strategy cannot be used; says which and why."""
+    """A strategy cannot be used; the text says which one and why."""
 
 
 def check(conf):
-    """Nothing, where all strategies that are installed load, and the one of the conf is there.
+    """Check that all installed strategies load and that the configured one is installed.
 
-    :raises Unusable: one is broken, or the one of [acquire] migration_strategy is missing.
+    :raises Unusable: one does not load, or [acquire] migration_strategy is not installed.
     """
     def refuse(_manager, entry_point, error):
         raise Unusable(f'{NAMESPACE}: {entry_point.name} does not load: {error}')
 
     wanted, found = conf.acquire.migration_strategy, _found(refuse)
     if wanted not in found:
-        raise Unusable(f'[acquire] migration_strategy: "{wanted}" is not installed; known are: '
+        raise Unusable(f'[acquire] migration_strategy: "{wanted}" is not installed; installed are: '
                        f'{", ".join(sorted(found)) or "none"}.')
 
 
 def names():
-    """The names of all strategies that can be used, in order."""
+    """Return the sorted names of all usable strategies."""
     return sorted(_usable())
 
 
 def load(conf, name):
-    """The Strategy of that name.
+    """Return a Strategy by its name.
 
-    :raises BadField: none can be used under it; the error names those that can.
+    :raises BadField: no usable strategy has that name; the error names those that are usable.
     """
     found = _usable()
     if name not in found:
@@ -49,7 +49,7 @@ def load(conf, name):
 
 @functools.cache
 def _usable():
-    """{name: class}; looked for once, for a hunt asks at each of its plans."""
+    """Return {name: class}, loaded once, because each plan of host clearing needs it."""
     return _found(_leave_out)
 
 
@@ -59,4 +59,4 @@ def _found(on_failure):
 
 
 def _leave_out(_manager, entry_point, error):
-    LOG.error('The strategy %s does not load, and cannot be used: %s', entry_point.name, error)
+    LOG.error('Strategy %s does not load and cannot be used: %s', entry_point.name, error)

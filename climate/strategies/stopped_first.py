@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stopped-first: as few servers that run as possible are moved."""
+"""The strategy "stopped-first": migrate as few running servers as possible."""
 from climate.strategies import base
 
 
 class StoppedFirst(base.Strategy):
-    """Counts the servers that run; of as many, the stopped ones too."""
+    """The number of running servers, then that of stopped ones."""
 
     def cost(self, host):
         running = sum(server.running for server in host.servers)

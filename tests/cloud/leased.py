@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of leased servers see of one."""
+"""The state of a leased server on the real cloud, as its tests read it."""
 import json
 
 import scene as scenes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the real cloud arrange with, and what they see of it."""
+"""The scene of the tests on the real cloud: builders, and readers of its state."""
 import contextlib
 import datetime
 import json

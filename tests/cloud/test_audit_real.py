@@ -60,8 +60,8 @@ def test_a_cloud_with_leases_that_run_is_as_the_accounts_say(scene, audit, room)
     server = scene.boot('demo', lease['reservations'][0]['id'])
     assert server.status == 'ACTIVE'
     before = scene.state()
-    assert 'as the accounts say' in audit()
-    assert 'as the accounts say' in audit('--fix')
+    assert 'The cloud and the database agree' in audit()
+    assert 'The cloud and the database agree' in audit('--fix')
     assert scene.state() == before
 
 
@@ -150,7 +150,7 @@ def test_names_of_others_are_left_alone(scene, admin, audit):
     scene.afterwards(lambda: admin.compute.delete_aggregate(made))
     group = admin.compute.create_server_group(name=f'reservation:{foreign}', policy='affinity')
     scene.afterwards(lambda: admin.compute.delete_server_group(group))
-    assert 'as the accounts say' in audit('--fix')
+    assert 'The cloud and the database agree' in audit('--fix')
     assert scene.aggregate(foreign) is not None
 
 

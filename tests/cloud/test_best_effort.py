@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts of the real cloud are cleared for best-effort leases, and go back to who lends them."""
+"""Hosts of the real cloud are cleared for best-effort leases and returned to their lender."""
 from openstack import exceptions
 import pytest
 import scene as scenes
@@ -168,7 +168,7 @@ def test_a_pinned_server_keeps_its_host_and_too_many_move_nothing(scene, lent, h
     refused = hunt(3)
     assert refused.status_code == 409
     # Whose servers are in the way, and why, is told to administrators only.
-    assert 'Of 3 hosts only 2 can be had' in refused.json()['error_message']
+    assert 'Only 2 of 3 hosts can be allocated' in refused.json()['error_message']
     assert server_id not in refused.text
     lent.refuse_harm()
     assert {key: each.compute_host for key, each in lent.seen().items()} == before

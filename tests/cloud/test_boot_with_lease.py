@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers that are booted with a lease, from the hints to their end, on the real cloud.
 
-The moments lie closer together than those that people write, or the tests would take minutes.
+The start and end times are closer together than those of users, or the tests would take minutes.
 """
 import leased as servers
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of leased servers that live on, or that their users delete, on the real cloud."""
+"""Leased servers at the end of their lease, kept or deleted by their users, on the real cloud."""
 import pytest
 import scene as scenes
 
@@ -15,7 +15,7 @@ def test_servers_that_live_on_leave_the_pool_and_their_owner_has_them_back(
         boot, scene, demo, cloud, open_host):
     # One after the other: the command line takes seconds.
     suspended, shelved, moved = (
-        boot(start=scenes.in_seconds(35), duration='10m', on_end=on_end)
+        boot(start=scenes.in_seconds(50), duration='10m', on_end=on_end)
         for on_end in ('suspend', 'shelve', 'migrate'))
     pool = set(cloud.compute_hosts) - {open_host}
     for each in (suspended, shelved, moved):

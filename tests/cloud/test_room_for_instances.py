@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases of room for instances, by sizes and by a flavor, on the real cloud."""
+"""Leases of instance capacity, by sizes and by a flavor, on the real cloud."""
 import contextlib
 import uuid
 
 import pytest
 import scene as scenes
 
+from climate.client import errors
+
 SIZES = {'resource_type': 'virtual:instance', 'vcpus': 1, 'memory_mb': 256, 'disk_gb': 1,
          'amount': 2, 'affinity': False}
 
 
 class Room:
-    """A lease of room, the servers booted in it, and what the cloud has of it."""
+    """A lease of room, the servers booted in it, and what the cloud has of it.
+
+    :ivar group_id: the server group, as the answer to POST names it; None without one.
+    """
 
     def __init__(self, scene, admin, reservation):
         self.scene = scene
@@ -19,6 +24,7 @@ class Room:
         made = scene.climate().leases.create(scene.name(), duration='10m',
                                              reservations=[reservation])
         scene.remember(made['id'])
+        self.group_id = made['reservations'][0]['server_group_id']
         self.lease = scene.wait(made['id'], 'active')
         [self.reservation] = self.lease['reservations']
         self.id = self.reservation['id']
@@ -29,8 +35,9 @@ class Room:
     def boot(self, count=1, person='demo'):
         """New servers, as soon as they are ACTIVE or ERROR."""
         found = self.scene.people[person]
-        group = self.reservation.get('server_group_id')
-        hints = {'scheduler_hints': {'group': group}} if group and person == 'demo' else {}
+        hints = {}
+        if self.group_id is not None and person == 'demo':
+            hints = {'scheduler_hints': {'group': self.group_id}}
         made = [found.compute.create_server(
             name=self.scene.name(), image_id=found.image.find_image('tiny').id,
             flavor_id=self.id, networks='none', **hints) for _ in range(count)]
@@ -142,6 +149,53 @@ def test_instances_together_lie_on_one_host(room, scene):
     assert {server.compute_host for server in booted} == scene.hosts_in(made.id)
     made.finish()
     assert made.left() == []
+
+
+@pytest.mark.parametrize(('affinity', 'policy', 'hosts'), [
+    (True, 'affinity', 1), (False, 'anti-affinity', 2)])
+def test_the_server_group_that_post_answers_is_the_owners_and_takes_the_servers(
+        scene, room, affinity, policy, hosts):
+    made = room(affinity=affinity)
+    demo = scene.people['demo'].compute
+    group = demo.get_server_group(made.group_id)
+    assert group.name == f'reservation:{made.id}'
+    assert policy in (group.policy, *(group.policies or ()))
+    booted = made.boot(2)
+    assert {server.status for server in booted} == {'ACTIVE'}, booted[0].fault
+    assert len({server.compute_host for server in booted}) == hosts
+    members = demo.get_server_group(made.group_id).member_ids
+    assert set(members) == {server.id for server in booted}
+    assert made.reservation['server_group_id'] == made.group_id
+    made.finish()
+    assert made.left() == []
+
+
+def test_a_lease_that_starts_later_has_its_server_group_from_its_request_on(scene):
+    demo = scene.people['demo'].compute
+    before = {each.id for each in demo.server_groups()}
+    leases = scene.climate().leases
+    made = leases.create(scene.name(), start=scenes.in_seconds(7200), duration='10m',
+                         reservations=[{**SIZES, 'affinity': True}])
+    scene.remember(made['id'])
+    [reservation] = made['reservations']
+    first = reservation['server_group_id']
+    assert {each.id for each in demo.server_groups()} - before == {first}
+    changed = leases.update(made['id'], reservations=[
+        {'id': reservation['id'], 'affinity': False}])
+    second = changed['reservations'][0]['server_group_id']
+    assert {each.id for each in demo.server_groups()} - before == {second} != {first}
+    leases.delete(made['id'])
+    scenes.until(lambda: {each.id for each in demo.server_groups()} <= before,
+                 'the server group to be gone')
+
+
+def test_a_lease_that_is_refused_leaves_no_server_group(scene):
+    demo = scene.people['demo'].compute
+    before = {each.id for each in demo.server_groups()}
+    with pytest.raises(errors.Conflict):
+        scene.climate().leases.create(scene.name(), duration='10m', reservations=[
+            {**SIZES, 'amount': 100000, 'affinity': True}])
+    assert {each.id for each in demo.server_groups()} == before
 
 
 def test_a_running_lease_of_a_flavor_with_a_trait_grows_and_shrinks(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of the fault tests, printed at the end of the run, also of those that went well."""
+"""Fixtures for faults: a place to crash in, and figures that are printed at the end of the run."""
+import crashes
 import pytest
 
 _NAME = 'figures'
@@ -9,6 +10,15 @@ _NAME = 'figures'
 def figures(record_property):
     """callable(text): have it printed at the end, whichever process the test runs in."""
     return lambda text: record_property(_NAME, text)
+
+
+@pytest.fixture
+def place(conf, tmp_path):
+    """A Place whose servers take a second to disappear."""
+    conf.set_override('delete_seconds', 1, group='simulated')
+    found = crashes.Place(conf, tmp_path / 'place')
+    yield found
+    found.close()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs real managers that die: a warm process that forks one for each request.
+"""A runner of real managers that die: a warm process that forks one for each request.
 
 Reads lines of JSON from its standard input: {"folder", "story", "crash_at", "arrange"}; answers
 each with a line {"folder", "status"}, the exit status of the child, -9 where it was killed. It

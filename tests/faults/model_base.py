@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all steps of the model share: how one acts through a manager, and what is remembered."""
+"""The base of all steps of the model: how a step acts through a manager, and what it remembers."""
 import collections
 import dataclasses
 import datetime
@@ -25,7 +25,7 @@ _FORGOTTEN = datetime.timedelta(hours=1)
 
 
 def rule(**drawn):
-    """As stateful.rule, and each step is counted."""
+    """Declare a rule as ``stateful.rule`` does, and count each of its steps."""
     def as_rule(step):
         @functools.wraps(step)
         def counted(self, **arguments):
@@ -37,7 +37,7 @@ def rule(**drawn):
 
 @dataclasses.dataclass
 class Told:
-    """What a client asked for, and was told of the lease, and may rely on."""
+    """The request of a client and the answer about the lease, on which the client may rely."""
 
     request: object
     made: bool = False
@@ -112,7 +112,7 @@ class Base(stateful.RuleBasedStateMachine):
         return self.world.clock()
 
     def act(self, side, deed):
-        """What `deed(manager)` returns; None where the manager died of it."""
+        """Return what `deed(manager)` returns; None if the manager died of it."""
         self.acting = side
         self._stirred = True
         try:
@@ -123,7 +123,7 @@ class Base(stateful.RuleBasedStateMachine):
             return None
 
     def ask(self, side, deed, of_the_cloud=False):
-        """What `deed(client)` returns; None where it was refused, or the manager died of it.
+        """Return what `deed(client)` returns; None if it was refused, or if the manager died of it.
 
         A refusal changes nothing, and nobody refuses with an error that nobody meant.
 
@@ -132,7 +132,7 @@ class Base(stateful.RuleBasedStateMachine):
         return self.demand(side, lambda manager: deed(manager.client), of_the_cloud)
 
     def demand(self, side, deed, of_the_cloud=False):
-        """As `ask`, of the manager itself."""
+        """Ask the manager itself, as `ask` asks through a client."""
         # Whoever finds no room lets go of offers whose time is over before it refuses, and forgets
         # old ones.
         over = any(

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must be true of the cloud beside the accounts after each step."""
+"""Invariants of the cloud, compared with the allocations after each step."""
 import collections
 
 import model_world
 
-from climate.domain import agenda
 from climate.domain import audit
-from climate.domain import hunt
+from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.plugins import room
+from climate.domain.clearing import plans
+from climate.plugins.compute import capacity
 
 _FREEPOOL = 'freepool'
 
 
 def check(cloud, accounts, booted_for):
-    """Nothing, where the cloud is as it must be.
+    """Check that all invariants of the cloud hold.
 
     :param booted_for: {server id: the id of the reservation it was booted for}.
     """
@@ -49,16 +49,32 @@ def what_can_be_promised_is_in_the_freepool(aggregates, accounts):
 
 
 def nothing_is_there_that_no_lease_owns(aggregates, left, accounts):
-    """Whatever was made for a reservation goes before it is written down that it is over."""
+    """Objects made for a reservation are deleted before the reservation is marked as over."""
     made = [each.name for each in aggregates] + [row[0] for row in left['flavors']]
-    made += [row[1].removeprefix(room.NAME_PREFIX) for row in left['server_groups']]
-    made += [row[0].removeprefix(room.CLASS_PREFIX).replace('_', '-').lower()
+    made += [row[0].removeprefix(capacity.CLASS_PREFIX).replace('_', '-').lower()
              for row in left['resource_classes']]
     for name in filter(audit.is_id, made):
         owner = accounts.reservations.get(name)
         assert owner is not None, f'The cloud has something of {name}, and no lease owns it.'
         assert owner.state != lifecycle.RESERVATION_DELETED, (
             f'{owner} is over, and the cloud has something of it: {left}')
+    every_server_group_is_accounted_for(left, accounts)
+
+
+def every_server_group_is_accounted_for(left, accounts):
+    """One is there as long as its lease, or its request; it goes at last, with the trust."""
+    asked = {each.reservation_id for each in accounts.early_creations}
+    for row in left['server_groups']:
+        reservation_id = row[1].removeprefix(capacity.NAME_PREFIX)
+        if not audit.is_id(reservation_id) or reservation_id in asked:
+            continue
+        owner = accounts.reservations.get(reservation_id)
+        assert owner is not None, f'{row} is of no reservation, and of no request.'
+        dropped = [each for each in accounts.events.get(owner.lease_id, ())
+                   if each.kind == event_kinds.DROP_TRUST]
+        assert owner.state != lifecycle.RESERVATION_DELETED or not dropped or any(
+            each.status != lifecycle.EVENT_DONE for each in dropped), (
+            f'{owner} is over, and {row} is there.')
 
 
 def nobody_is_on_the_hosts_of_others(servers, accounts, booted_for):
@@ -99,14 +115,14 @@ def nobody_else_suffers(cloud, accounts, strangers, disabled):
             assert (each.enabled, each.reason) == (False, disabled[each.host]), (
                 f'{each}: an administrator has disabled it.')
         elif not each.enabled:
-            lease_id = each.reason.removeprefix(hunt.FENCE_PREFIX)
+            lease_id = each.reason.removeprefix(plans.FENCE_PREFIX)
             assert leases.get(lease_id) == lifecycle.ACQUIRING or _is_being_deleted(
                 accounts, lease_id), f'{each}, and {leases.get(lease_id)}'
 
 
 def _is_being_deleted(accounts, lease_id):
     events = accounts.events.get(lease_id, ())
-    return any(each.kind == agenda.DELETE and each.status != lifecycle.EVENT_DONE
+    return any(each.kind == event_kinds.DELETE and each.status != lifecycle.EVENT_DONE
                for each in events)
 
 

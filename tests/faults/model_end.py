@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of each run: all luck turns good, time passes far beyond all ends, and all is judged."""
+"""The end of each run: faults stop, time passes beyond all ends, and the result is checked."""
 import contextlib
 import datetime
 
@@ -11,10 +11,11 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import tables
 from climate.domain import lifecycle
-from climate.manager import audit
-from climate.manager import repairs
-from climate.manager import trusts
-from climate.manager import watch
+from climate.manager.audit import comparison
+from climate.manager.audit import repairs
+from climate.manager.leases import early
+from climate.manager.leases import target_watch
+from climate.manager.leases import trusts
 
 _LONG = datetime.timedelta(hours=3)
 _AGES = datetime.timedelta(days=900)
@@ -26,12 +27,13 @@ def judge(model):
     _end_of_bad_luck(model)
     manager = world.managers[0]
     _let_time_pass(model, manager)
-    watch.Watch(manager.core).look(world.clock())
+    target_watch.Watch(manager.core).look(world.clock())
     _let_time_pass(model, manager)
     _ask_again_for_ends_given_up(model, manager)
     reaper = trusts.Reaper(manager.core)
     reaper.reap(world.clock())
     reaper.reap(world.clock() + _AGES)
+    early.Reaper(manager.core).reap(world.clock() + _AGES)
     accounts = truths.read(world.database)
     truths.check(accounts, model.accounts, model.now, builders.minutes(model.cleaning))
     _leases_are_over(model, accounts)
@@ -43,7 +45,7 @@ def judge(model):
 
 def _audit_finds_nothing(model, manager):
     """Drift is there only where somebody came too late, or an administrator was cut short."""
-    auditor = audit.Auditor(manager.core)
+    auditor = comparison.Auditor(manager.core)
     found = auditor.look()
     if not model.world.frozen:
         kinds = {'freepool', 'not enrolled'} if model.unfinished else set()
@@ -67,7 +69,8 @@ def _end_of_bad_luck(model):
         world.cloud.mark_host(name, up=True)
     manager = world.managers[0]
     for verb, name in model.unfinished[-1:] + model.unfinished:
-        with contextlib.suppress(errors.HostKnown, errors.HostInUse, errors.HostNotFound):
+        with contextlib.suppress(errors.ResourceKnown, errors.ResourceInUse,
+                                 errors.ResourceNotFound):
             getattr(model, f'_{verb}')(manager.client, name)
     for each in manager.client.list_resources(builders.an_admin(), 'host'):
         if each.lent_to is None:
@@ -89,11 +92,11 @@ def _let_time_pass(model, manager):
     manager.run_until(last + _LONG)
     manager.expire()
     manager.run()
-    assert manager.clockwork.next_moment() is None, 'Something goes on for ever.'
+    assert manager.event_loop.next_moment() is None, 'Something goes on for ever.'
 
 
 def _ask_again_for_ends_given_up(model, manager):
-    """What an operator does with leases whose end was given up: delete them."""
+    """Delete leases whose end was given up, as an operator does."""
     stuck = [each for each in truths.read(model.world.database).leases.values()
              if each.state not in lifecycle.OVER and (
                  each.state != lifecycle.ERROR or each.ended_at is None)]
@@ -159,7 +162,7 @@ def _was_given_up_rightly(acquisition, lease):
 
 
 def _nothing_is_left(model, manager):
-    """Nothing of any lease is in the cloud; all hosts can be withdrawn."""
+    """Check that the cloud has nothing of any lease, and that all hosts can be withdrawn."""
     services = manager.cloud.as_service()
     assert services.keystone.trusts() == [], services.keystone.trusts()
     _others_are_as_they_were(model)

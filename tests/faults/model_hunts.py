@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of those who wait for what is not free, or have it cleared, and of those in the way."""
+"""The steps of users who wait in the queue or have hosts cleared, and of those in their way."""
 import uuid
 
 import builders
@@ -43,7 +43,7 @@ _WANTED = st.one_of(requests.HOSTS, requests.HOSTS, requests.ROOM, requests.FLAV
 
 
 class Hunts(servers.Servers):
-    """What needs patience, or disturbs others."""
+    """The steps of leases that wait, and of best effort, which moves servers of others."""
 
     @base.rule(side=base.SIDE, asked=_WANTED, terms=_QUEUED, long=requests.LONG,
                fixed=st.booleans())

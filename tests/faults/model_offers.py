@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of those who have something held before they lease it, and of managers that let go."""
+"""The steps of users who get an offer before they lease, and of managers that drop claims."""
 import uuid
 
 import builders
@@ -18,7 +18,7 @@ _MOST = 3
 
 
 class Offers(hunts.Hunts):
-    """What is held for a project, taken or not.
+    """The steps of offers, which hold resources for a project, whether it takes them or not.
 
     :ivar offered: {offer id: the Offer as it was told}.
     """
@@ -55,7 +55,7 @@ class Offers(hunts.Hunts):
         """The id of the lease that was asked for."""
         lease_id = str(uuid.uuid4())
         self.entrust(side, lease_id, records.LeaseRequest(
-            'of an offer', None, None, lenient=False, offer_id=offer.id))
+            'of an offer', None, None, offer_id=offer.id))
         self.tally['offers taken'] += self.told[lease_id].made
         return lease_id
 

@@ -8,7 +8,7 @@ import model_requests as requests
 import model_world
 
 from climate import errors
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -17,7 +17,7 @@ _MOST = 8
 
 
 class Servers(requests.Requests):
-    """What users do with servers."""
+    """The steps of users with servers."""
 
     @stateful.precondition(lambda self: self.live())
     @base.rule(which=base.WHICH, place=st.integers(0, 2), bind=st.booleans(), side=base.SIDE)
@@ -55,7 +55,7 @@ class Servers(requests.Requests):
         mine = [each for each in self.world.cloud.servers()
                 if self.booted_for.get(each.id) == reservation.id]
         return (self.mood == base.CALM and not self.disabled
-                and not due & {agenda.UPDATE, agenda.DELETE}
+                and not due & {event_kinds.UPDATE, event_kinds.DELETE}
                 and lease.state == lifecycle.ACTIVE and lease.end > self.now
                 and reservation.state == lifecycle.RESERVATION_ACTIVE and len(mine) < amount
                 and reservation.resource_type != 'virtual:dummy')

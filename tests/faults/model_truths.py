@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must be true of the accounts after each step, found by brute force in the rows."""
+"""Invariants of the database after each step, found by brute force in the rows."""
 import collections
 import dataclasses
 import datetime
@@ -9,13 +9,13 @@ import sqlalchemy as sa
 
 from climate.db import tables
 from climate.domain import acquire
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 _NONE = datetime.timedelta()
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
-_ENDINGS = (agenda.END, agenda.DELETE)
-_KINDS_OF = {task: {kind for kind, each in agenda.TASK_OF.items() if each == task}
+_ENDINGS = (event_kinds.END, event_kinds.DELETE)
+_KINDS_OF = {task: {kind.name for kind in event_kinds.KINDS.values() if kind.task == task}
              for task in lifecycle.TASKS}
 _RESERVATION_MOVES = {
     lifecycle.RESERVATION_PENDING: {'pending', 'active', 'error', 'deleted'},
@@ -50,6 +50,7 @@ _COLUMNS = {
     'acquisitions': (tables.ACQUISITIONS, 'lease_id type waits_for not_after retries attempts '
                                           'duration_seconds'),
     'offers': (tables.OFFERS, 'id project_id place held_until request'),
+    'early_creations': (tables.EARLY_CREATIONS, 'id reservation_id'),
 }
 
 
@@ -64,11 +65,12 @@ class Accounts:
     resources: dict
     acquisitions: dict
     offers: dict
+    early_creations: list
 
     def never_acquired(self, lease):
         """True for a lease whose resources were looked for, or are, in vain."""
         return lease.id in self.acquisitions and not any(
-            event.kind == agenda.START for event in self.events.get(lease.id, ()))
+            event.kind == event_kinds.START for event in self.events.get(lease.id, ()))
 
     def open_events(self, lease_id):
         return [event for event in self.events.get(lease_id, ()) if event.status in _OPEN]
@@ -92,7 +94,7 @@ def read(database):
 
 
 def check(accounts, before, now, cleaning=_NONE):
-    """Nothing, where all is as it must be.
+    """Check that all invariants of the database hold.
 
     :param before: the Accounts of the last look, or None.
     :param now: the moment of this one.
@@ -178,7 +180,7 @@ def _whole_ones(accounts):
 
 
 def holders_have_what_they_hold(accounts):
-    """Whoever occupies a resource was promised it, and is not over."""
+    """A reservation that occupies a resource has an allocation of it and is not over."""
     whole = _whole_ones(accounts)
     for resource in accounts.resources.values():
         if resource.held_by is None:
@@ -211,7 +213,7 @@ def those_that_run_hold_what_they_have(accounts):
         lease = accounts.leases[reservation.lease_id]
         if (reservation.state != lifecycle.RESERVATION_ACTIVE or lease.state != lifecycle.ACTIVE
                 or {each.kind for each in accounts.open_events(lease.id)} & {
-                    agenda.UPDATE, agenda.DELETE}):
+                    event_kinds.UPDATE, event_kinds.DELETE}):
             continue
         mine = {each.resource_id for each in whole[reservation.id] if each.released_at is None}
         assert mine == held[reservation.id], (
@@ -224,31 +226,31 @@ def the_lifecycle_is_kept(accounts, lease):
     assert lease.task is None or lease.task in lifecycle.TASKS
     if lease.task is not None:
         kinds = {event.kind for event in accounts.open_events(lease.id)}
-        ending = {*_KINDS_OF[lease.task], agenda.DELETE}
+        ending = {*_KINDS_OF[lease.task], event_kinds.DELETE}
         assert kinds & ending, f'{lease}: nobody will ever end its task.'
     for event in accounts.events[lease.id]:
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
 
 
 def no_promise_is_lost(accounts, lease, now):
-    """Whatever a lease still has to come to has an event that will bring it there."""
+    """For each state that a lease must still reach there is an event that takes it there."""
     events = accounts.events[lease.id]
     pending = {event.kind for event in accounts.open_events(lease.id)}
     if lease.deleted_at is not None:
         assert lease.state == lifecycle.TERMINATED
     elif lease.state == lifecycle.PENDING:
         # One whose time passed by ends without having started.
-        assert pending & {agenda.START, agenda.DELETE} or lease.end <= now, (
+        assert pending & {event_kinds.START, event_kinds.DELETE} or lease.end <= now, (
             f'{lease} will never start: {events}')
     if lease.state not in lifecycle.OVER and not pending.intersection(_ENDINGS):
         given_up = [each for each in events if each.kind in _ENDINGS
                     and each.status == lifecycle.EVENT_ERROR]
         assert given_up and lease.state == lifecycle.ERROR, f'{lease} will never end: {events}'
     elif lease.state in lifecycle.OVER and lease.trust_id is not None:
-        dropped = [each for each in events if each.kind == agenda.DROP_TRUST]
+        dropped = [each for each in events if each.kind == event_kinds.DROP_TRUST]
         assert dropped, f'{lease}: nobody will ever drop its trust.'
     ends = [event.at for event in events
-            if event.kind == agenda.END and event.status in _OPEN]
+            if event.kind == event_kinds.END and event.status in _OPEN]
     assert all(lease.end >= at or lease.start >= at for at in ends), (
         f'{lease} ends at another moment than it says: {ends}')
 
@@ -257,22 +259,23 @@ def what_is_looked_for_is_not_forgotten(accounts, lease, now):
     """A lease that is being acquired is tried again; one that was given up has nothing."""
     acquisition = accounts.acquisitions[lease.id]
     pending = {event.kind for event in accounts.open_events(lease.id)}
-    assert not pending & {agenda.END, agenda.BEFORE_END, agenda.NOTIFY, agenda.HEAL}, (
-        lease, pending)
-    going_on = lease.state == lifecycle.ACQUIRING and agenda.DELETE not in pending
+    assert not pending & {event_kinds.END, event_kinds.BEFORE_END, event_kinds.NOTIFY,
+                          event_kinds.HEAL}, (lease, pending)
+    going_on = lease.state == lifecycle.ACQUIRING and event_kinds.DELETE not in pending
     stands = going_on and acquisition.type in acquire.QUEUED
-    assert acquisition.waits_for == ('line' if stands else None), (lease, acquisition)
+    assert acquisition.waits_for == ('queue' if stands else None), (lease, acquisition)
     if lease.state == lifecycle.ACQUIRING:
-        given_up = any(event.kind == agenda.DELETE and event.status == lifecycle.EVENT_ERROR
+        given_up = any(event.kind == event_kinds.DELETE and event.status == lifecycle.EVENT_ERROR
                        for event in accounts.events[lease.id])
-        assert pending & {agenda.ACQUIRE, agenda.DELETE} or given_up, f'{lease} is forgotten.'
+        going = pending & {event_kinds.ACQUIRE, event_kinds.DELETE}
+        assert going or given_up, f'{lease} is forgotten.'
         return
-    assert agenda.ACQUIRE not in pending, lease
+    assert event_kinds.ACQUIRE not in pending, lease
     mine = {each.id for each in accounts.reservations.values() if each.lease_id == lease.id}
     assert not [each for each in accounts.allocations
                 if each.reservation_id in mine and each.released_at is None
                 and each.end > now], f'{lease} was not acquired, and has something.'
-    assert lease.trust_id is None or agenda.DROP_TRUST in {
+    assert lease.trust_id is None or event_kinds.DROP_TRUST in {
         event.kind for event in accounts.events[lease.id]}, f'{lease}: its trust stays for ever.'
 
 

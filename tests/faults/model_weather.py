@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of managers, administrators, time and bad luck."""
+"""The steps of managers and administrators, the passing of time, and faults."""
 import contextlib
 import datetime
 
@@ -11,11 +11,11 @@ import model_offers as offers
 import model_world
 
 from climate import errors
-from climate.manager import audit
-from climate.manager import refresh
-from climate.manager import repairs
-from climate.manager import trusts
-from climate.manager import watch
+from climate.manager.audit import comparison
+from climate.manager.audit import repairs
+from climate.manager.leases import target_watch
+from climate.manager.leases import trusts
+from climate.manager.pools import refresh
 
 _CALLS = st.sampled_from([
     'nova.add_host', 'nova.remove_host', 'nova.aggregate', 'nova.aggregates',
@@ -31,7 +31,7 @@ _POINT = st.one_of(st.integers(1, 8), st.integers(1, 25))
 
 
 class Weather(offers.Offers):
-    """What happens beside what users do."""
+    """The steps of managers and administrators, the passing of time, and faults."""
 
     @base.rule(side=base.SIDE)
     def a_manager_works(self, side):
@@ -51,7 +51,7 @@ class Weather(offers.Offers):
     def a_manager_holds_on_to_its_claims(self, side):
         def hold(manager):
             with contextlib.suppress(errors.LostRace):
-                manager.clockwork.prolong(self.now)
+                manager.event_loop.prolong(self.now)
         self.act(side, hold)
 
     @base.rule(seconds=_SECONDS)
@@ -60,7 +60,7 @@ class Weather(offers.Offers):
 
     @base.rule(side=base.SIDE, works=st.integers(0, 3))
     def the_next_event_comes_due(self, side, works):
-        moment = self.world.managers[side].clockwork.next_moment()
+        moment = self.world.managers[side].event_loop.next_moment()
         if moment is not None:
             self.world.clock.now = max(self.now, moment)
         if works:
@@ -128,7 +128,7 @@ class Weather(offers.Offers):
 
     @base.rule(number=_POINT)
     def a_transaction_is_broken_off(self, number):
-        """As databases do to end a deadlock."""
+        """Break a transaction off, as databases do to end a deadlock."""
         def break_off(_calling):
             self.tally['deadlocks'] += 1
             raise errors.LostRace()
@@ -205,12 +205,12 @@ class Weather(offers.Offers):
 
     @base.rule(side=base.SIDE)
     def a_look_at_the_leased_servers(self, side):
-        self._errand(side, lambda manager: watch.Watch(manager.core).look(self.now))
+        self._errand(side, lambda manager: target_watch.Watch(manager.core).look(self.now))
 
     @base.rule(side=base.SIDE)
     def an_audit_with_repairs(self, side):
         def repair(manager):
-            auditor = audit.Auditor(manager.core)
+            auditor = comparison.Auditor(manager.core)
             seen = {each.key for each in auditor.look()}
             self.world.clock.advance(builders.minutes(2))
             found = [each for each in auditor.look() if each.key in seen]
@@ -225,7 +225,7 @@ class Weather(offers.Offers):
             self.now))
 
     def _errand(self, side, errand):
-        """As the daemon runs it: what fails is tried again later."""
+        """Run an errand as the daemon does: if it fails, it is tried again later."""
         def run(manager):
             try:
                 errand(manager)

@@ -13,7 +13,7 @@ from climate.cloud import simulated
 from climate.db import engine
 from climate.db import events
 from climate.db import tables
-from climate.manager import clockwork
+from climate.manager.events import loop
 
 HOSTS = 7
 #: So many of them may be enrolled; ordinary servers live on the others.
@@ -55,7 +55,7 @@ def empty(database):
         return
     with database.writer() as connection:
         for table in reversed(tables.METADATA.sorted_tables):
-            if table is not tables.LINE:
+            if table is not tables.WAIT_QUEUE:
                 connection.execute(table.delete())
         if database.dialect == 'sqlite':
             connection.exec_driver_sql('DELETE FROM sqlite_sequence')
@@ -141,11 +141,11 @@ class Daemon(builders.Manager):
         # The clock of the process goes on also while the process stands still.
         self.core = dataclasses.replace(self.core, monotonic=lambda: clock().timestamp())
         self.claimed = []
-        self.clockwork = clockwork.Clockwork(
+        self.event_loop = loop.EventLoop(
             self.core, owner, lambda work, claim: self.claimed.append((work, claim)))
 
     def claim(self):
-        return self.clockwork.tick(self.clock())
+        return self.event_loop.tick(self.clock())
 
     def finish(self):
         while self.claimed:
@@ -181,7 +181,7 @@ class Complaints(logging.Handler):
 
 
 class World:
-    """What a run happens in.
+    """The world of a run.
 
     :ivar managers: the two that live now.
     :ivar frozen: one of them stood still in a call of the cloud, which went on too late.

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What schemathesis cannot know of a case: who asks, at which version, about things that exist."""
+"""The callers, versions and ids that schemathesis cannot know, added to its cases."""
 import copy
 
 import builders
 from hypothesis import strategies as st
 from schemathesis import openapi
 
-from climate.plugins.servers import asking
+from climate.plugins.compute.servers import parsing
 
 #: Each case is sent so many times.
 GUISES = 4
-_FOR_ADMINS = ('/os-hosts', '/services', '/servers', '/reservations/{id}/hosts')
+_FOR_ADMINS = ('/os-hosts', '/resources', '/services', '/servers', '/reservations/{id}/hosts')
 _MOMENTS = st.sampled_from(['now', '2030-05-01 13:00', '2030-05-01T15:00:00Z', '2030-05-02 00:00',
                             '2030-05-01T14:30:00+02:00', '1999-01-01 00:00', '9999-12-31 23:59'])
 _SPANS = st.sampled_from(['1h', '90m', '1d12h', 'PT1H', '3600', '0', '100w'])
@@ -23,7 +23,7 @@ _ADMINS = st.sampled_from([builders.ADMIN] * 8 + [builders.DEMO, None])
 
 
 def register_formats():
-    """What the document calls a moment, a span and criteria is made as such, as a rule."""
+    """Register formats of the document: times, spans and criteria, mostly valid."""
     openapi.format('moment', _MOMENTS | _MOMENTS | st.text(max_size=20))
     openapi.format('span', _SPANS | st.text(max_size=8))
     openapi.format('criteria', _CRITERIA | _CRITERIA | st.text(max_size=20))
@@ -38,15 +38,15 @@ def guises(operation):
 
 def named(ids, case, pick):
     """Put ids of things that exist into a case, as far as `pick`, a number, says so."""
-    nouns = [noun for noun in ('properties', 'os-hosts', 'servers', 'reservations', 'leases')
-             if f'/{noun}/' in case.path]
+    nouns = [noun for noun in ('properties', 'os-hosts', 'resources/host', 'servers',
+                               'reservations', 'leases') if f'/{noun}/' in case.path]
     if nouns and pick % 4 != 3:
         known = ids[nouns[0]]
         case.path_parameters['id'] = known[pick // 4 % len(known)]
     if isinstance(case.body, dict) and pick % 4 < 2:
         if 'resource_id' in case.body:
             case.body['resource_id'] = ids['servers'][pick // 4 % 2]
-        if case.operation.label == 'POST /os-hosts':
+        if case.operation.label in ('POST /os-hosts', 'POST /resources/host'):
             case.body['name'] = next(ids['new hosts'])
     for item in _reservations(case):
         if 'id' in item and pick % 4 < 2:
@@ -78,7 +78,7 @@ def mended(case, pick):
         return None
     first, dropped = _reservations(case)[0], ()
     if first.get('resource_type') == 'virtual:instance':
-        dropped = asking.FIELDS if pick % 2 else asking.SIZED_FIELDS
+        dropped = parsing.FIELDS if pick % 2 else parsing.SIZED_FIELDS
     wish = {name: _mended(value) for name, value in first.items() if name not in dropped}
     if 'flavor_id' in wish:
         wish['flavor_id'] = '2'

@@ -75,7 +75,7 @@ class Trial:
             counts = [self.answers[label, status] for status in statuses]
             lines.append((label, *counts, sum(counts)))
         lines.append(('all', *(self.statuses()[status] for status in statuses), self.sent))
-        return '\n'.join(f'{first:34}' + ''.join(f'{each:>7}' for each in rest)
+        return '\n'.join(f'{first:40}' + ''.join(f'{each:>7}' for each in rest)
                          for first, *rest in lines)
 
     def _judge(self, case, answer):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installation that schemathesis talks to, with leases, hosts and servers to name."""
+"""An installation for schemathesis, with leases, hosts and servers that cases can name."""
 import itertools
 import shutil
 import sqlite3
@@ -114,6 +114,7 @@ class World:
             'reservations': [each.id for lease in leases for each in lease.reservations],
             'servers': [server.id, manager.cloud.boot('demo', 'other vm', {}, flavor='2').id],
             'os-hosts': [str(host.id) for host in hosts],
+            'resources/host': [str(host.id) for host in hosts],
             'new hosts': itertools.cycle(manager.cloud.host_names()[_HOSTS:]),
             'properties': ['gpu', 'vcpus'],
         }

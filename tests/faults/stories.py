@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use cases that are cut short at every point, and how one sees that all came right."""
+"""The use cases that are interrupted at every point, and the checks of their results."""
 import dataclasses
 import datetime
 import itertools
@@ -14,9 +14,10 @@ from climate.db import journal
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import audit
-from climate.manager import trusts
-from climate.manager import watch
+from climate.manager.audit import comparison
+from climate.manager.leases import early
+from climate.manager.leases import target_watch
+from climate.manager.leases import trusts
 
 LEASE = str(uuid.UUID(int=1))
 OTHER = str(uuid.UUID(int=2))
@@ -79,7 +80,7 @@ class _OfActive(Story):
         [reservation] = lease.reservations
         if reservation.request['max'] != count:
             manager.client.update_lease(builders.a_member(), LEASE, records.LeaseChanges(
-                lenient=False, reservations=(records.ReservationRequest(
+                reservations=(records.ReservationRequest(
                     None, {'min': count, 'max': count}, id=reservation.id),)))
 
 
@@ -90,7 +91,7 @@ class End(_OfActive):
         lease = _lease(manager)
         if lease.state == lifecycle.ACTIVE and lease.end > manager.core.clock():
             manager.client.update_lease(builders.a_member(), LEASE,
-                                        records.LeaseChanges(end_now=True, lenient=False))
+                                        records.LeaseChanges(end_now=True))
 
     def is_over(self, manager):
         dropped = _lease(manager).event('drop_trust')
@@ -135,6 +136,26 @@ class StartOfInstances(Start):
             'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}))
 
 
+class ChangeOfAffinity(Start):
+    name = 'change of an affinity'
+    hosts = 2
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        _create_lease(manager, records.ReservationRequest('virtual:instance', {
+            'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}),
+            later=True)
+
+    def act(self, manager):
+        lease = _lease(manager)
+        [reservation] = lease.reservations
+        if reservation.request['affinity'] is False:
+            manager.client.update_lease(builders.a_member(), LEASE, records.LeaseChanges(
+                reservations=(records.ReservationRequest(
+                    None, {'affinity': True}, id=reservation.id),)))
+        Wake.act(self, manager)
+
+
 class _OfInstances(Story):
     """Two instances run on a lease of two, one on each of two hosts."""
 
@@ -164,7 +185,7 @@ class ShrinkOfInstances(_OfInstances):
         [reservation] = lease.reservations
         if reservation.request['amount'] != 1:
             manager.client.update_lease(builders.a_member(), LEASE, records.LeaseChanges(
-                lenient=False, reservations=(records.ReservationRequest(
+                reservations=(records.ReservationRequest(
                     None, {'amount': 1}, id=reservation.id),)))
 
 
@@ -224,7 +245,7 @@ class Wake(_OfServer):
         lease = _lease(manager)
         if lease.start > manager.core.clock():
             manager.client.update_lease(builders.a_member(), LEASE, records.LeaseChanges(
-                lenient=False, start_now=True))
+                start_now=True))
 
 
 class EndOfServer(_OfServer):
@@ -248,7 +269,7 @@ class ServerGone(_OfServer):
         for server in manager.cloud.servers():
             manager.cloud.delete_server(server.id)
         if _lease(manager).event('check_lease') is None:
-            watch.Watch(manager.core).look(manager.core.clock())
+            target_watch.Watch(manager.core).look(manager.core.clock())
 
 
 class _BesideAnother(Story):
@@ -269,7 +290,7 @@ class _BesideAnother(Story):
         other = _lease(manager, OTHER)
         if other.state == lifecycle.ACTIVE and other.end > manager.core.clock():
             manager.client.update_lease(builders.a_member(), OTHER,
-                                        records.LeaseChanges(end_now=True, lenient=False))
+                                        records.LeaseChanges(end_now=True))
 
     def is_over(self, manager):
         dropped = _lease(manager, OTHER).event('drop_trust')
@@ -331,7 +352,7 @@ class Heal(Story):
 LENT = 'lent'
 
 
-class Hunt(Story):
+class HostClearing(Story):
     """A host is lent that has a server of somebody else."""
 
     name = 'best effort'
@@ -347,13 +368,13 @@ class Hunt(Story):
         _create(manager, 1, acquire=records.Acquire('best-effort'))
 
 
-class EndOfHunt(Hunt):
+class EndOfClearing(HostClearing):
     name = 'end of a best effort'
     act = End.act
 
     def arrange(self, manager):
         super().arrange(manager)
-        Hunt.act(self, manager)
+        HostClearing.act(self, manager)
         wait_for(manager, lambda: Start.is_over(self, manager))
 
     def is_over(self, manager):
@@ -362,7 +383,7 @@ class EndOfHunt(Hunt):
                 and given.status == lifecycle.EVENT_DONE)
 
 
-class DeleteOfHunt(Hunt):
+class DeleteOfClearing(HostClearing):
     name = 'delete of a best effort that goes on'
     act = Delete.act
     is_over = End.is_over
@@ -371,7 +392,7 @@ class DeleteOfHunt(Hunt):
         super().arrange(manager)
         # The host is fenced, and its server goes nowhere.
         manager.cloud.spoil_moves(*manager.cloud.host_names())
-        Hunt.act(self, manager)
+        HostClearing.act(self, manager)
         wait_for(manager, lambda: 'can be had now' in _lease(manager).reason)
 
 
@@ -383,7 +404,7 @@ class Enrol(Story):
         try:
             manager.client.create_resource(builders.an_admin(), 'host', 'compute-2',
                                            {'rack': '7'})
-        except errors.HostKnown:
+        except errors.ResourceKnown:
             return
 
     def is_over(self, manager):
@@ -404,11 +425,11 @@ class Withdraw(Story):
 
 
 STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink,
-                                             StartOfInstances, EndOfInstances,
+                                             StartOfInstances, ChangeOfAffinity, EndOfInstances,
                                              ShrinkOfInstances, BootNow, Sleep, Wake, EndOfServer,
                                              MoveAtTheEnd, ServerGone, Retries, Wait,
-                                             DeleteOfWaiting, Heal, Hunt, EndOfHunt,
-                                             DeleteOfHunt, Enrol, Withdraw)}
+                                             DeleteOfWaiting, Heal, HostClearing, EndOfClearing,
+                                             DeleteOfClearing, Enrol, Withdraw)}
 
 
 def wait_for(manager, over):
@@ -422,7 +443,7 @@ def wait_for(manager, over):
 
 
 def picture(manager):
-    """What is true in the end, in the cloud and in the database, without chance names.
+    """Return the final state of the cloud and of the database, without random names.
 
     Trusts that no lease has are taken by the reaper first, as it does after a while. `drift` is
     what an audit finds then: nothing, whatever happened.
@@ -430,6 +451,7 @@ def picture(manager):
     reaper = trusts.Reaper(manager.core)
     reaper.reap(manager.core.clock())
     reaper.reap(manager.core.clock() + _AGES)
+    early.Reaper(manager.core).reap(manager.core.clock() + _AGES)
     with manager.database.reader() as connection:
         made = list(connection.execute(sa.select(tables.RESERVATIONS.c.id).order_by(
             tables.RESERVATIONS.c.lease_id, tables.RESERVATIONS.c.position)).scalars())
@@ -457,7 +479,7 @@ def picture(manager):
             'history': [what for what, _ in itertools.groupby(
                 row.what for row in journal.history(connection, LEASE))],
         }
-    found['drift'] = audit.Auditor(manager.core).look()
+    found['drift'] = comparison.Auditor(manager.core).look()
     return {key: list(map(str, value)) for key, value in (found | _of_cloud(
         manager, names)).items()}
 

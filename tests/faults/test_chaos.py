@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Never lost, never doubled: real managers, APIs, broker and database, of which all may die.
+"""Real managers, APIs, broker and database may all die: no lease is lost or doubled.
 
-CLIMATE_CHAOS_SECONDS says how long each run is disturbed, CLIMATE_CHAOS_CLIENTS by how many
-clients, CLIMATE_CHAOS_SEED with which chances; a failed run prints its seed.
+CLIMATE_CHAOS_SECONDS sets how long faults are injected in each run, CLIMATE_CHAOS_CLIENTS the
+number of clients, and CLIMATE_CHAOS_SEED the seed of all chances. A failed run prints its seed.
 """
 import dataclasses
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 of a real manager between any two steps; the next one brings all to its right end."""
+"""A real manager is killed with kill -9 between any two steps; the next one completes its work."""
 import json
 import os
 import pathlib
@@ -60,7 +60,7 @@ def _copy(source, target):
 
 
 def _picture(conf, folder):
-    """What is true in the files that dead and living managers left."""
+    """Return the state in the files that dead and living managers left."""
     conf.set_override('state', str(folder / 'cloud.sqlite'), group='simulated')
     database = engine.Database(f'sqlite:///{folder}/climate.sqlite')
     cloud = simulated.SimulatedCloud(conf)
@@ -90,6 +90,7 @@ def _visit(runner, story, ready, folder, points):
     return ended
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('story', stories.STORIES)
 def test_a_manager_killed_between_any_two_steps_is_healed_by_the_next(
         story, runner, conf, tmp_path, migrated, record_property):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many lines of leases that wait, each with luck of its own: served in order, and none starves.
+"""Many wait queues, each with its own random events: served in order, and no lease starves.
 
 CLIMATE_LINE_TRIALS  how many (default: 7)
 CLIMATE_LINE_SEED    the seed of the first; the next ones count on (default: another each time)

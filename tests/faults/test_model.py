@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random steps of users, managers, time and bad luck, and what is true after each of them.
+"""Random steps of users, managers, time and faults, and invariants after each of them.
 
-Steps are made in rounds of some runs, each round with a seed of its own: the first that fails names
-the seed with which it fails again at once, after hypothesis has made it as short as it can.
+Steps are made in rounds of several runs, each round with a seed of its own. When a round fails,
+hypothesis makes it as short as it can, and the failure names the seed that repeats it at once.
 
 CLIMATE_MODEL_STEPS   how many steps at least, on all databases together (default: 20000)
 CLIMATE_MODEL_SEED    the seed of the first round (default: another each time)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the model holds for true is false where something was done wrong."""
+"""The invariants of the model fail after an action that breaks them."""
 import builders
 import model_cloud
 import model_truths
@@ -7,9 +7,9 @@ import pytest
 import sqlalchemy as sa
 
 from climate.db import tables
-from climate.domain import agenda
-from climate.domain import hunt
+from climate.domain import event_kinds
 from climate.domain import records
+from climate.domain.clearing import plans
 
 LATER = {'start': builders.NOON + builders.hours(2), 'end': builders.NOON + builders.hours(3)}
 
@@ -56,8 +56,8 @@ def test_a_host_that_is_not_cleaned_is_seen(manager, lease):
     _refused(manager, 'Not cleaned', cleaning=61)
 
 
-@pytest.mark.parametrize(('kind', 'words'), [(agenda.END, 'will never end'),
-                                             (agenda.START, 'will never start')])
+@pytest.mark.parametrize(('kind', 'words'), [(event_kinds.END, 'will never end'),
+                                             (event_kinds.START, 'will never start')])
 def test_an_event_that_is_missing_is_seen(manager, lease, kind, words):
     _write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.kind == kind,
                                                    tables.EVENTS.c.status == 'UNDONE'))
@@ -144,7 +144,7 @@ def test_a_service_that_was_enabled_behind_its_administrator_is_seen(manager):
 
 
 def test_a_fence_without_a_hunt_is_seen(manager, waiting):
-    manager.cloud.as_service().computes.fence('compute-1', hunt.fence_of(waiting.id))
+    manager.cloud.as_service().computes.disable('compute-1', plans.fence_of(waiting.id))
     _others(manager)
     manager.client.delete_lease(builders.a_member(), waiting.id)
     manager.run()

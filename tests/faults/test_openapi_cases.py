@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever schemathesis makes of the OpenAPI document, the service has a meant answer to it.
+"""The service has a documented answer to every case that schemathesis makes.
 
-Each case is sent in several guises: as different callers, at different versions, about different
-things. CLIMATE_CASES says how many requests there are in all, CLIMATE_SEED which ones; a run prints
-its seed, and how many answers of each status each operation gave.
+Each case is sent in several guises: by different callers, at different versions, and about
+different objects. CLIMATE_CASES sets the number of all requests, CLIMATE_SEED the seed that chooses
+them. A run prints its seed, and how many answers of each status each operation gave.
 """
 import logging
 import os
@@ -30,7 +30,8 @@ SETTINGS = {'deadline': None, 'database': None, 'phases': [hypothesis.Phase.gene
             'suppress_health_check': list(hypothesis.HealthCheck)}
 # Of how many cases: those of the operations with the richest bodies, and of all others.
 _SHARES = {'POST /leases': 8, 'PUT /leases/{id}': 8, 'PUT /reservations/{id}': 3,
-           'POST /os-hosts': 3, 'PUT /os-hosts/{id}': 3}
+           'POST /os-hosts': 3, 'PUT /os-hosts/{id}': 3,
+           'POST /resources/host': 3, 'PUT /resources/host/{id}': 3}
 
 
 @pytest.fixture(scope='module', autouse=True)

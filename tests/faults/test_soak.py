@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases at a steady rate for long: memory and database stay as large as they were.
+"""Memory and database do not grow while leases are made and ended at a steady rate for long.
 
-CLIMATE_SOAK_SECONDS says how long (an hour with make faults-long; without it nothing runs, since
-what caches and pools take looks like growth in a few minutes), CLIMATE_SOAK_RATE how many leases a
-second.
+CLIMATE_SOAK_SECONDS sets how long it runs: an hour with make faults-long. Without it the test is
+skipped, because in a few minutes the filling of caches and pools looks like growth.
+CLIMATE_SOAK_RATE sets how many leases are made per second.
 """
 import collections
 from concurrent import futures
@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.faults,
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """What one look saw.
+    """The measurements of one look.
 
     :ivar megabytes: memory by program; `seconds` of a processor by program, since it began.
     :ivar leases: how many the database has.

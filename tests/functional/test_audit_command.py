@@ -37,7 +37,7 @@ def audit(tmp_path, installation):
 
 def test_a_cloud_in_order_a_cloud_out_of_order_and_one_that_was_repaired(installation, audit):
     status, said, _ = audit()
-    assert (status, said) == (0, 'The cloud is as the accounts say.\n')
+    assert (status, said) == (0, 'The cloud and the database agree.\n')
     nova = installation.cloud.as_service().nova
     nova.remove_hosts(nova.aggregate('freepool'), ['compute-1'])
     status, said, aside = audit()
@@ -46,7 +46,7 @@ def test_a_cloud_in_order_a_cloud_out_of_order_and_one_that_was_repaired(install
         'WHAT      WHICH           WHAT IS WRONG                      --fix',
         'freepool  host compute-1  enrolled, but not in the freepool  '
         'puts it back, if it is empty', '', '1 found.']
-    assert '1 found; they are looked at again in 1 seconds.' in aside
+    assert '1 found; they are checked again in 1 seconds.' in aside
     status, said, _ = audit('--fix')
     assert status == 0
     assert said.splitlines()[1].endswith('repaired')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmark of growth rests on: copies of a lease, and how much a statement looks at."""
+"""The parts of the benchmark of growth: copies of a lease, and rows that a statement reads."""
 import builders
 import pytest
 import sqlalchemy as sa

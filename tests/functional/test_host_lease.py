@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host lease from its making to its end, on the simulated cloud."""
+"""A host lease from its creation to its end, on the simulated cloud."""
 import builders
 import pytest
 
@@ -66,7 +66,7 @@ def test_a_running_lease_that_ends_now_frees_its_hosts_at_once(manager):
     manager.run()
     manager.clock.advance(builders.minutes(30))
     manager.client.update_lease(builders.a_member(), lease.id,
-                                records.LeaseChanges(end_now=True, lenient=False))
+                                records.LeaseChanges(end_now=True))
     manager.run()
     assert manager.lease(lease).state == lifecycle.TERMINATED
     manager.create(builders.a_lease(end=builders.NOON + builders.hours(2)))
@@ -81,7 +81,7 @@ def test_a_running_lease_grows_and_shrinks(manager):
     nova = manager.cloud.as_service().nova
     for least, most in ((3, 4), (1, 1)):
         manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-            lenient=False, reservations=(records.ReservationRequest(
+            reservations=(records.ReservationRequest(
                 None, {'min': least, 'max': most}, id=reservation.id),)))
         manager.run()
         assert len(nova.aggregate(reservation.id).hosts) == most

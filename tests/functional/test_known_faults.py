@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that reservation services are known for, each shown not to be one of Climate's.
 
-doc/source/contributor/known-faults.rst lists them all, with those that are proved elsewhere. What
-both resource types of instances have in common is asked of both.
+doc/source/contributor/known-faults.rst lists all of them, with those that are proved elsewhere.
+A test of a property that both resource types of instances share runs for both.
 """
 import collections
 import concurrent.futures
@@ -52,7 +52,7 @@ def enrol(manager):
 def change(manager, lease, **fields):
     """The lease after LeaseChanges, and after what follows from them."""
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        **{'lenient': False, **fields}))
+        **fields))
     manager.run()
     return manager.lease(lease)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Prometheus reads of a manager."""
+"""The metrics that Prometheus reads from a manager."""
 import socket
 import ssl
 import subprocess
@@ -11,7 +11,7 @@ import prometheus_client
 import pytest
 
 from climate.manager import metrics
-from climate.manager import patrol
+from climate.manager.audit import schedule
 
 
 def test_metrics_count_leases_by_state_and_running_events(manager):
@@ -21,8 +21,8 @@ def test_metrics_count_leases_by_state_and_running_events(manager):
                                     end=builders.NOON + builders.hours(3)))
     manager.run()
     registry = prometheus_client.CollectorRegistry()
-    registry.register(metrics.Collector(manager.core, manager.clockwork,
-                                        patrol.Patrol(manager.core, 'this manager')))
+    registry.register(metrics.Collector(manager.core, manager.event_loop,
+                                        schedule.AuditSchedule(manager.core, 'this manager')))
     text = prometheus_client.generate_latest(registry).decode()
     assert 'climate_leases{state="ACTIVE"} 1.0' in text
     assert 'climate_leases{state="PENDING"} 1.0' in text
@@ -51,8 +51,8 @@ def served(manager):
         for name, value in {'metrics_port': port, **options}.items():
             manager.core.conf.set_override(name, str(value), group='manager')
         metrics.check(manager.core.conf)
-        servers.append(metrics.serve(manager.core, manager.clockwork,
-                                     patrol.Patrol(manager.core, 'this manager')))
+        servers.append(metrics.serve(manager.core, manager.event_loop,
+                                     schedule.AuditSchedule(manager.core, 'this manager')))
         return f'https://localhost:{port}/metrics'
     yield serve
     for server in servers:

@@ -86,5 +86,5 @@ def test_a_second_one_says_that_the_port_is_taken_and_touches_nothing(tmp_path):
                                first / 'standalone.conf'], env=env, capture_output=True,
                               text=True, timeout=60, check=False)
     assert done.returncode != 0
-    assert 'cannot be listened at' in done.stderr
+    assert 'cannot listen on' in done.stderr
     assert not (second / 'climate.sqlite').exists()

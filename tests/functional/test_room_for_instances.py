@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Room for instances, by sizes or by a flavor, on the simulated cloud."""
+"""Instance capacity, by sizes or by a flavor, on the simulated cloud."""
 import collections
 import json
 
@@ -30,7 +30,7 @@ def flavored(flavor_id='2', amount=1, affinity=None):
 def change(manager, lease, place=0, **request):
     """The lease after a change of one of its reservations, as its update is done."""
     made = manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        lenient=False, reservations=(records.ReservationRequest(
+        reservations=(records.ReservationRequest(
             None, request, id=lease.reservations[place].id),)))
     manager.run()
     return made
@@ -334,7 +334,7 @@ def test_a_lease_is_prolonged_with_its_slots_where_they_are(manager, hosts):
     lease = started(manager, sized(10))
     had = manager.lease(lease).reservations[0].resource_ids
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        lenient=False, end=NOON + 3 * HOUR))
+        end=NOON + 3 * HOUR))
     assert manager.lease(lease).reservations[0].resource_ids == had
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(sized(7), start=NOON + 2 * HOUR, end=NOON + 3 * HOUR))

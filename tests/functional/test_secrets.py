@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must stay secret is nowhere: not in a log, however much is logged, and not in a table."""
+"""Secrets are in no log, at any log level, and in no table."""
 import base64
 import logging
 

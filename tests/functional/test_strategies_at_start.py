@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A strategy that cannot be used is told to the operator, before a user meets it."""
+"""A strategy that cannot be used is reported to the operator before a user meets it."""
 import os
 import pathlib
 import subprocess
@@ -41,7 +41,7 @@ def broken(tmp_path):
 def test_a_default_that_is_not_installed_ends_the_start_with_the_known_ones(run, program):
     status, said = run(program, strategy='by-dice')
     assert status == 1
-    assert (f'{program}: [acquire] migration_strategy: "by-dice" is not installed; known are: '
+    assert (f'{program}: [acquire] migration_strategy: "by-dice" is not installed; installed are: '
             'cheapest, fewest-instances, least-memory, stopped-first.') in said
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The units for systemd in etc/climate, and their drop-ins, which bring secrets as credentials."""
+"""The systemd units in etc/climate, and their drop-ins, which pass secrets as credentials."""
 import configparser
 import contextlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks say of their figures, and when they end with an error."""
+"""The report of the benchmarks: what it says of figures, and when it ends with an error."""
 import importlib
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A flame shows what took the time, and nothing that did not happen."""
+"""A flame graph shows what took the time, and nothing that did not happen."""
 import collections
 from xml.etree import ElementTree
 
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tools import flame
 
 _LINES = [
-    '<module> (benchmarks/lease.py:1);create (climate/manager/leases.py:40);'
+    '<module> (benchmarks/lease.py:1);create (climate/manager/leases/create.py:40);'
     'execute (sqlalchemy/engine/base.py:1);_run (sqlalchemy/engine/base.py:9);'
     'do_execute (sqlalchemy/engine/default.py:940) 60',
-    '<module> (benchmarks/lease.py:1);create (climate/manager/leases.py:77);'
+    '<module> (benchmarks/lease.py:1);create (climate/manager/leases/create.py:77);'
     'dumps (json/__init__.py:183) 30',
     '<module> (benchmarks/lease.py:1);run (threading.py:5) 10',
 ]
@@ -23,15 +23,16 @@ _STACKS = st.dictionaries(
 
 def test_each_function_of_climate_is_a_box_and_other_packages_are_one_each():
     assert flame.read([*_LINES, 'half a line (x bind)']) == {
-        ('benchmarks.lease.<module>', 'manager.leases.create', 'sqlalchemy', 'the database'): 60,
-        ('benchmarks.lease.<module>', 'manager.leases.create', 'json'): 30,
+        ('benchmarks.lease.<module>', 'manager.leases.create.create', 'sqlalchemy',
+         'the database'): 60,
+        ('benchmarks.lease.<module>', 'manager.leases.create.create', 'json'): 30,
         ('benchmarks.lease.<module>', 'threading'): 10}
 
 
 def test_what_one_function_does_is_shown_alone():
     assert flame.below(flame.read(_LINES), 'create') == {
-        ('manager.leases.create', 'sqlalchemy', 'the database'): 60,
-        ('manager.leases.create', 'json'): 30}
+        ('manager.leases.create.create', 'sqlalchemy', 'the database'): 60,
+        ('manager.leases.create.create', 'json'): 30}
 
 
 @given(_STACKS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether PyPI can be asked for weaknesses is found out before it is."""
+"""The check for known weaknesses first finds out whether PyPI can be asked."""
 import http.server
 import json
 import threading

@@ -105,7 +105,7 @@ class _Servers:
         for each in every:
             if [each.id] == steps:
                 return {'server': _shown(each)}
-        raise errors.ServerNotFound(server_id=steps[0])
+        raise errors.TargetGone(kind='server', target_id=steps[0])
 
 
 def _shown(server):

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/v1/availability"""
+"""The path /v1/availability."""
 import pecan
 
-from climate.api import asking
+from climate.api import availability_request
+from climate.api import availability_view
 from climate.api import hooks
-from climate.api import offering
 from climate.api.controllers import base
 from climate.policies import availability as rules
 
 
 class AvailabilityController(base.Controller):
-    """When reservations could be had, from REST 1.1 on."""
+    """Finds times at which reservations fit, from REST 1.1 on."""
 
     def __init__(self, parts):
         self._parts = parts
 
     @pecan.expose('json')
     def get_all(self, req, resp):
-        base.refuse_lenient(req, 'What is free is told')
+        base.refuse_lenient(req, 'Availability is served')
         self._parts.policy.authorize(hooks.caller(req), rules.GET)
-        return self._found(req, asking.of_query(req))
+        return self._found(req, availability_request.from_query(req))
 
     @pecan.expose('json')
     def post(self, req, resp):
-        base.refuse_lenient(req, 'What is free is told')
+        base.refuse_lenient(req, 'Availability is served')
         self._parts.policy.authorize(hooks.caller(req), rules.POST)
-        answer = self._found(req, asking.of_body(req, self._parts.conf.api))
+        answer = self._found(req, availability_request.from_body(req, self._parts.conf.api))
         if any(each['id'] is not None for each in answer['offers']):
             resp.status = 201
         return answer
@@ -33,4 +33,4 @@ class AvailabilityController(base.Controller):
     def _found(self, req, query):
         caller = hooks.caller(req)
         answer = self._parts.manager.find_availability(caller, query)
-        return offering.shown(answer, self._parts.policy.allows(caller, rules.GET_NAMES))
+        return availability_view.shown(answer, self._parts.policy.allows(caller, rules.GET_NAMES))

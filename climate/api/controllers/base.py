@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every controller is made with."""
+"""The base class of the controllers, and helpers for their requests."""
 import collections.abc
 import dataclasses
 import functools
@@ -12,8 +12,10 @@ import webob.exc
 
 from climate import errors
 from climate import policy
+from climate.api import error_names
 from climate.api import hooks
 from climate.api import views
+from climate.plugins import registry
 from climate.rpc import client
 
 _LONGEST_ID = 36
@@ -22,10 +24,11 @@ _LONGEST_PROJECT = 255
 
 @dataclasses.dataclass(frozen=True)
 class Parts:
-    """The parts of one API process.
+    """The dependencies of all controllers in one API process.
 
     :ivar plugins: {resource type: plugin class}.
-    :ivar clock: returns this moment.
+    :ivar pools: {name: Pool class}.
+    :ivar clock: returns the current time.
     """
 
     conf: object
@@ -35,9 +38,13 @@ class Parts:
     plugins: dict
     clock: collections.abc.Callable
 
+    @property
+    def pools(self):
+        return registry.pools_of(self.plugins)
+
 
 class Controller(rest.RestController):
-    """Of one noun: its methods for all are at its own path, those for one are right below it."""
+    """A REST controller of one noun: NOUN for its collection, NOUN/{id} for one of them."""
 
     _OF_ALL = {'get_all': 'GET', 'post': 'POST'}
     _OF_ONE = {'get_one': 'GET', 'put': 'PUT', 'patch': 'PATCH', 'delete': 'DELETE'}
@@ -59,12 +66,13 @@ class Controller(rest.RestController):
         return method, remainder
 
     def _get_args_for_controller(self, controller):
-        # pecan's own asks for a request of the thread first. There is none, and the error that says
-        # so is one and the same object each time: it would keep all that every request had.
+        # pecan's own method looks for a request of the thread first. There is none, and pecan then
+        # raises one shared error object, whose traceback would keep the data of every request.
         return _arguments(controller.__func__)
 
     def _refuse_place(self, name, steps):
-        # Else pecan would call a method for one without its id, and one for all with an id.
+        # Otherwise pecan would call methods for one resource without an id, and methods for the
+        # collection with an id.
         if len(steps) > 1:
             raise webob.exc.HTTPNotFound()
         if (name in self._OF_ONE) != bool(steps):
@@ -73,29 +81,30 @@ class Controller(rest.RestController):
 
 @functools.cache
 def _arguments(function):
-    """The names of the arguments that a method takes after self, request and response."""
+    """Return the names of the arguments of a method after self, request and response."""
     return inspect.getfullargspec(function).args[3:]
 
 
 def refuse_lenient(request, what):
     """Refuse a caller of REST 1.0.
 
-    :raises NotFound: `what` (a clause) is so from REST 1.1 on.
+    :param what: a clause that "from REST 1.1 on" completes, such as "Services are listed".
+    :raises NotFound: the request uses REST 1.0.
     """
     if hooks.is_lenient(request):
         raise errors.NotFound(f'{what} from REST 1.1 on.')
 
 
-def refuse_long(text, error, name):
-    """Refuse an id that is longer than any; `error` takes it under `name`."""
+def refuse_long(text, error, name, **more):
+    """Raise `error` for an id that is too long; the error gets `name`=id and `more`."""
     if len(text) > _LONGEST_ID:
-        raise error(**{name: text[:80]})
+        raise error(**{name: text[:80]}, **more)
 
 
-def asking_project(request):
-    """The project that a query names.
+def queried_project(request):
+    """Return the project_id of a query.
 
-    :raises BadField: it names none.
+    :raises BadField: the query has none, or it is too long.
     """
     project_id = request.GET.get('project_id')
     if not project_id or len(project_id) > _LONGEST_PROJECT:
@@ -105,37 +114,37 @@ def asking_project(request):
     return project_id
 
 
-def resource_id(text):
-    """The id of a resource as a number.
+def resource_id(text, pool=error_names.HOST):
+    """Parse the id of a resource into a number.
 
-    :raises HostNotFound: no resource has such an id.
+    :raises ResourceNotFound: no resource can have this id.
     """
     number = row_number(text)
     if number is None:
-        raise errors.HostNotFound(host=text[:80])
+        raise errors.ResourceNotFound(pool=pool, resource=text[:80])
     return number
 
 
 def row_number(text):
-    """The number that is the id of a row in the database; None where no row can have such an id."""
+    """Parse the id of a database row; None if no row can have this id."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def page(request, most, marker=str):
-    """(limit, marker) of the query of a list; `most` and None where it does not say.
+    """Parse (limit, marker) of the query of a list; the defaults are `most` and None.
 
-    :param marker: reads the marker's text.
-    :raises BadField: the limit is no number, or below 1.
+    :param marker: a function that parses the text of the marker.
+    :raises BadField: the limit is not a number, or below 1.
     """
     limit = request.GET.get('limit', str(most))
     if not (limit.isascii() and limit.isdigit() and int(limit[:10]) > 0):
         raise errors.BadField(field='limit', reason=(
-            f'"{limit[:40]}" is no number from 1 to {most}.'))
+            f'"{limit[:40]}" is not a number from 1 to {most}.'))
     text = request.GET.get('marker')
     return min(int(limit[:10]), most), marker(text) if text else None
 
 
 def next_link(request, marker):
-    """The link to the page after the one that ends with `marker`."""
+    """Return the links to the next page, which begins after `marker`."""
     query = parse.urlencode({**request.GET, 'marker': marker})
     return [{'rel': 'next', 'href': f'{request.path_url}?{query}'}]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/v1/leases"""
+"""The paths /v1/leases and /v1/leases/{id}/history."""
 import time
 
 from oslo_utils import uuidutils
 import pecan
 
 from climate import errors
-from climate.api import acquiring
+from climate.api import acquire_policy
 from climate.api import body
 from climate.api import hooks
 from climate.api import lease_body
@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.2
 
 
 class LeasesController(base.Controller):
-    """Create, list, show, change and delete leases."""
+    """Creates, lists, shows, changes and deletes leases."""
 
     def __init__(self, parts):
         self._parts = parts
@@ -49,8 +49,9 @@ class LeasesController(base.Controller):
     def post(self, req, resp):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.POST)
-        asked = lease_body.request_of(req, self._limit, schemas.LEASE_CREATE)
-        acquiring.authorize(self._parts.policy, caller, asked.acquire)
+        asked = lease_body.request_of(req, self._limit, schemas.LEASE_CREATE,
+                                      self._parts.plugins)
+        acquire_policy.authorize(self._parts.policy, caller, asked.acquire)
         lease_id = uuidutils.generate_uuid()
         address = f'{req.application_url}/v1/leases/{lease_id}'
         try:
@@ -59,7 +60,7 @@ class LeasesController(base.Controller):
             raise errors.ManagerSilent(seconds=error.kwargs['seconds'], where=address,
                                        location=address) from error
         except errors.NotEnough as error:
-            raise acquiring.shown_to(self._parts.policy, caller, error) from error
+            raise acquire_policy.shown_to(self._parts.policy, caller, error) from error
         if not asked.dry_run:
             resp.status = 202 if lease.acquire_type in acquire.LASTING else 201
             resp.headers['Location'] = f'{req.application_url}/v1/leases/{lease.id}'
@@ -73,7 +74,8 @@ class LeasesController(base.Controller):
     def put(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         self._authorize(req, rules.PUT, lease)
-        changes = lease_body.changes_of(req, self._limit, schemas.LEASE_UPDATE)
+        changes = lease_body.changes_of(req, self._limit, schemas.LEASE_UPDATE,
+                                        self._parts.plugins, lease)
         changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
         return self._answer(req, resp, changed)
 
@@ -88,7 +90,7 @@ class LeasesController(base.Controller):
 
     def _page(self, req, caller):
         limit, marker = base.page(req, self._parts.conf.api.max_limit)
-        # One more than is shown says whether there is a next page.
+        # One more than is shown tells whether there is a next page.
         query = self._query(req, caller, limit + 1, marker)
         found = self._parts.manager.list_leases(caller, query)
         answer = {'leases': [self._view(req, lease) for lease in found[:limit]]}
@@ -126,10 +128,11 @@ class LeasesController(base.Controller):
         return self._parts.clock() if found == times.NOW else found
 
     def _visible(self, req, lease_id):
-        """The stored lease, for whoever may know that it exists.
+        """Get a lease that the caller may see.
 
-        :raises LeaseNotFound: it does not exist, or not for this caller.
-        :raises Forbidden: it is of the caller's project, but the caller's roles see no leases.
+        :raises LeaseNotFound: the lease does not exist, or is hidden from this caller.
+        :raises Forbidden: the lease is of the caller's project, but the roles do not allow to see
+            leases.
         """
         caller = hooks.caller(req)
         if len(lease_id) > _LONGEST_ID:
@@ -149,7 +152,7 @@ class LeasesController(base.Controller):
         self._parts.policy.authorize(hooks.caller(req), rule, _target(lease))
 
     def _view(self, req, lease):
-        # Asked only where there is something to hide.
+        # Policy is asked only if the lease has something to hide.
         names = lease.acquisition is not None and self._parts.policy.allows(
             hooks.caller(req), rules.GET_MOVES)
         return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(), names)
@@ -169,9 +172,9 @@ class LeasesController(base.Controller):
 
 
 class HistoryController(base.Controller):
-    """What happened to one lease, from REST 1.1 on.
+    """Shows the history of one lease, from REST 1.1 on.
 
-    :param visible: returns the lease of an id, for whoever may know that it exists.
+    :param visible: a function (request, lease id) that returns the lease if the caller may see it.
     """
 
     def __init__(self, parts, visible):
@@ -181,10 +184,10 @@ class HistoryController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
-        base.refuse_lenient(req, 'The history of a lease is shown')
+        base.refuse_lenient(req, 'The history of a lease is served')
         caller = hooks.caller(req)
-        limit, marker = base.page(req, self._parts.conf.api.max_limit, _line_number)
-        # One more than is shown says whether there is a next page.
+        limit, marker = base.page(req, self._parts.conf.api.max_limit, _entry_id)
+        # One more than is shown tells whether there is a next page.
         found = self._parts.manager.lease_history(caller, lease.id, marker, limit + 1)
         names = self._parts.policy.allows(caller, rules.GET_MOVES)
         answer = {'history': views.history(found[:limit], names)}
@@ -197,15 +200,15 @@ def _target(lease):
     return {'project_id': lease.project_id, 'user_id': lease.user_id}
 
 
-def _line_number(text):
-    """The id of a line of a history.
+def _entry_id(text):
+    """Parse the id of an entry of a history.
 
-    :raises BadField: no line has such an id.
+    :raises BadField: no entry can have this id.
     """
     number = base.row_number(text)
     if number is None:
         raise errors.BadField(field='marker', reason=(
-            f'"{text[:40]}" is no id of a line of the history.'))
+            f'"{text[:40]}" is not the id of an entry of the history.'))
     return number
 
 
@@ -215,6 +218,7 @@ def _sort(text):
         name, _, direction = part.strip().partition(':')
         if name not in _SORT_KEYS or direction not in ('', 'asc', 'desc'):
             raise errors.BadField(field='sort', reason=(
-                f'"{part[:40]}" is none of {", ".join(_SORT_KEYS)}, each with :asc or :desc.'))
+                f'"{part[:40]}" is not a sort key: use {", ".join(_SORT_KEYS)}, each with :asc '
+                'or :desc.'))
         keys.append((name, direction != 'desc'))
     return tuple(keys)

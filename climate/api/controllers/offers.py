@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/v1/offers, from REST 1.1 on: what is held for a project until it makes a lease of it."""
+"""The path /v1/offers, from REST 1.1 on: resources held for a project until it leases them."""
 import pecan
 
 from climate import errors
@@ -10,9 +10,9 @@ from climate.policies import offers as rules
 
 
 class OffersController(base.Controller):
-    """List and show the offers of the caller's project, and give one back.
+    """Lists, shows and releases the offers of the caller's project.
 
-    A search for what is available makes them; POST /v1/leases takes one.
+    POST /v1/availability makes offers; POST /v1/leases takes one.
     """
 
     def __init__(self, parts):
@@ -39,5 +39,5 @@ class OffersController(base.Controller):
     def _authorized(self, req, rule):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rule)
-        base.refuse_lenient(req, 'Offers are there')
+        base.refuse_lenient(req, 'Offers are served')
         return caller

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/v1/reservations/{id}, from REST 1.1 on: what it leases, and what Nova's scheduler asks."""
+"""The path /v1/reservations/{id}, from REST 1.1 on: its server, and its hosts for Nova."""
 import pecan
 
 from climate import errors
@@ -13,7 +13,7 @@ from climate.policies import reservations as rules
 
 
 class ReservationsController(base.Controller):
-    """Reservations are made and shown with their leases; what one leases may be said later."""
+    """Sets the server that a reservation leases; all else is done at /v1/leases."""
 
     def __init__(self, parts):
         self._parts = parts
@@ -21,11 +21,11 @@ class ReservationsController(base.Controller):
         self.hosts = ReservationHostsController(parts)
 
     def get(self, req, resp, reservation_id):
-        """Not served: it says to pecan that one id stands before what is below."""
+        """Not served: tells pecan that one id precedes the controllers below this one."""
 
     @pecan.expose('json')
     def put(self, req, resp, reservation_id):
-        base.refuse_lenient(req, 'What a reservation leases is said')
+        base.refuse_lenient(req, 'The server of a reservation is set')
         caller = hooks.caller(req)
         lease = self._visible(caller, reservation_id)
         self._parts.policy.authorize(caller, rules.PUT, {'project_id': lease.project_id})
@@ -36,9 +36,9 @@ class ReservationsController(base.Controller):
         return {'reservation': self._parts.views.reservation(reservation)}
 
     def _visible(self, caller, reservation_id):
-        """The lease of a reservation, for whoever may know that it exists.
+        """Get the lease of a reservation that the caller may see.
 
-        :raises ReservationNotFound: there is none, or not for this caller.
+        :raises ReservationNotFound: the reservation does not exist, or is hidden from this caller.
         """
         base.refuse_long(reservation_id, errors.ReservationNotFound, 'reservation_id')
         lease = self._parts.manager.get_lease_of_reservation(caller, reservation_id)
@@ -49,7 +49,7 @@ class ReservationsController(base.Controller):
 
 
 class ReservationHostsController(base.Controller):
-    """May a project use the reservation now, and on which hosts."""
+    """Shows whether a project may use the reservation now, and on which hosts."""
 
     def __init__(self, parts):
         self._parts = parts
@@ -59,7 +59,7 @@ class ReservationHostsController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET_HOSTS)
         base.refuse_lenient(req, 'The hosts of a reservation are shown')
-        project_id = base.asking_project(req)
+        project_id = base.queried_project(req)
         base.refuse_long(reservation_id, errors.ReservationNotFound, 'reservation_id')
         found = self._parts.manager.reservation_hosts(caller, reservation_id, project_id)
         return {'reservation': views.usability(found)}

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of URLs."""
+"""The root of the URL tree."""
 import pecan
 
 from climate.api import microversion
 from climate.api import openapi
+from climate.api import os_hosts
 from climate.api.controllers import availability
-from climate.api.controllers import hosts
 from climate.api.controllers import leases
 from climate.api.controllers import offers
 from climate.api.controllers import reservations
+from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
 
 
 class RootController:
-    """/ and /versions: which versions are served; anybody may ask."""
+    """The path /, which lists the served versions to everybody."""
 
     def __init__(self, parts):
         self.versions = VersionsController()
@@ -26,7 +27,7 @@ class RootController:
 
 
 class VersionsController:
-    """/versions, the same document as /."""
+    """The path /versions, with the same document as /."""
 
     @pecan.expose('json')
     def index(self, req, resp):
@@ -34,7 +35,7 @@ class VersionsController:
 
 
 class V1Controller:
-    """/v1: one controller a noun."""
+    """The path /v1, with one controller for each noun."""
 
     def __init__(self, parts):
         self.leases = leases.LeasesController(parts)
@@ -43,9 +44,10 @@ class V1Controller:
         self.offers = offers.OffersController(parts)
         self.services = services.ServicesController(parts)
         self.availability = availability.AvailabilityController(parts)
+        self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)
-        # The names with a dash cannot be attributes that one writes.
-        setattr(self, 'os-hosts', hosts.HostsController(parts))
+        # Python has no attribute syntax for a name with a dash.
+        setattr(self, 'os-hosts', resources.PoolController(parts, os_hosts.HostSerializer()))
 
     @pecan.expose('json')
     def openapi(self, req, resp):

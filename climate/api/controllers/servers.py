@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/v1/servers/{id}/hosts: where a leased server may be placed, from REST 1.1 on."""
+"""The path /v1/servers/{id}/hosts, from REST 1.1 on: where a leased server may be placed."""
 import pecan
 
 from climate import errors
@@ -10,17 +10,17 @@ from climate.policies import servers as rules
 
 
 class ServersController(base.Controller):
-    """Nothing by itself: servers are Nova's."""
+    """Routes to the hosts of a server; Nova serves all else about servers."""
 
     def __init__(self, parts):
         self.hosts = ServerHostsController(parts)
 
     def get(self, req, resp, server_id):
-        """Not served: it says to pecan that one id stands before what is below."""
+        """Not served: tells pecan that one id precedes the controllers below this one."""
 
 
 class ServerHostsController(base.Controller):
-    """On which hosts the reservation that leases a server lets it be now."""
+    """Shows the hosts on which a leased server may be placed now."""
 
     def __init__(self, parts):
         self._parts = parts
@@ -29,8 +29,8 @@ class ServerHostsController(base.Controller):
     def get_all(self, req, resp, server_id):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET_HOSTS)
-        base.refuse_lenient(req, 'The hosts of a server are shown')
-        project_id = base.asking_project(req)
-        base.refuse_long(server_id, errors.ServerNotFound, 'server_id')
+        base.refuse_lenient(req, 'The hosts of a server are served')
+        project_id = base.queried_project(req)
+        base.refuse_long(server_id, errors.TargetGone, 'target_id', kind='server')
         found = self._parts.manager.server_hosts(caller, server_id, project_id)
         return {'reservation': views.usability(found)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/v1/services: the managers and whether they live, from REST 1.1 on."""
+"""The path /v1/services, from REST 1.1 on: the managers and their states."""
 import pecan
 
 from climate.api import hooks
@@ -9,7 +9,7 @@ from climate.policies import services as rules
 
 
 class ServicesController(base.Controller):
-    """List the managers."""
+    """Lists the managers."""
 
     def __init__(self, parts):
         self._parts = parts
@@ -17,6 +17,6 @@ class ServicesController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp):
         self._parts.policy.authorize(hooks.caller(req), rules.GET)
-        base.refuse_lenient(req, 'Services are shown')
+        base.refuse_lenient(req, 'Services are served')
         found = self._parts.manager.list_services(hooks.caller(req))
         return {'services': [views.service(each) for each in found]}

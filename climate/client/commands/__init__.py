@@ -1,28 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command by its words. In ``openstack`` each has "reservation" before it."""
+"""The table of all commands. In ``openstack`` the word "reservation" precedes each.
 
-TABLE = {
-    'allocation list': 'climate.client.commands.allocation:ListAllocations',
-    'allocation show': 'climate.client.commands.allocation:ShowAllocation',
-    'availability': 'climate.client.commands.availability:FindAvailability',
-    'host create': 'climate.client.commands.host:CreateHost',
-    'host delete': 'climate.client.commands.host:DeleteHosts',
-    'host list': 'climate.client.commands.host:ListHosts',
-    'host set': 'climate.client.commands.host:SetHost',
-    'host show': 'climate.client.commands.host:ShowHost',
-    'lease create': 'climate.client.commands.lease:CreateLease',
-    'lease delete': 'climate.client.commands.lease:DeleteLeases',
-    'lease end': 'climate.client.commands.lease:EndLease',
-    'lease explain': 'climate.client.commands.lease:ExplainLease',
-    'lease extend': 'climate.client.commands.lease:ExtendLease',
-    'lease list': 'climate.client.commands.lease:ListLeases',
-    'lease set': 'climate.client.commands.lease:SetLease',
-    'lease show': 'climate.client.commands.lease:ShowLease',
-    'lease wait': 'climate.client.commands.lease:WaitLease',
-    'property list': 'climate.client.commands.property:ListProperties',
-    'property set': 'climate.client.commands.property:SetProperty',
-    'property unset': 'climate.client.commands.property:UnsetProperty',
-    'server lease': 'climate.client.commands.server:LeaseServer',
-    'server list': 'climate.client.commands.server:ListServers',
-    'service list': 'climate.client.commands.service:ListServices',
-}
+The entry points of ``openstack`` in ``setup.cfg`` are the table of both programs.
+"""
+import importlib.metadata
+
+_GROUP, _PREFIX = 'openstack.extension', 'reservation_'
+
+
+def _table() -> dict[str, str]:
+    """Read {command: "module:attribute"} from the entry points of this distribution."""
+    try:
+        points = importlib.metadata.distribution('climate').entry_points
+    except importlib.metadata.PackageNotFoundError:
+        return {}
+    return {point.name.removeprefix(_PREFIX).replace('_', ' '): point.value
+            for point in points.select(group=_GROUP)}
+
+
+TABLE = _table()

@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about which host is promised to which lease."""
+"""Commands about allocations of resources to leases."""
 import argparse
 import typing
 
 from climate.client.commands import base
 from climate.client.commands import columns
+from climate.client.commands import resource
 
-_COLUMNS = ('resource_id', 'hypervisor_hostname', 'reservations')
+if typing.TYPE_CHECKING:
+    from climate.client import resources
 
 
-class AllocationCommand(base.Command):
-    """The filters of both commands."""
+class AllocationCommand(resource.OfPoolOrHosts):
+    """A command with filters for allocations."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        parser.add_argument('--lease', metavar='LEASE', help='Only of this lease, by name or id.')
-        parser.add_argument('--reservation', metavar='ID', help='Only of this reservation.')
+        parser.add_argument('--lease', metavar='LEASE',
+                            help='Only allocations of this lease, by name or id.')
+        parser.add_argument('--reservation', metavar='ID',
+                            help='Only allocations of this reservation.')
         return parser
 
     def filters(self, parsed_args: argparse.Namespace) -> dict[str, str | None]:
-        """What the library takes, with the id of the lease."""
+        """Convert the filters to arguments of the library; looks up the id of the lease."""
         lease_id = None
         if parsed_args.lease:
             lease_id = self.client.leases.find(parsed_args.lease)['id']
@@ -27,26 +31,33 @@ class AllocationCommand(base.Command):
 
 
 class ListAllocations(AllocationCommand, base.Lister):
-    """List the hosts and what they are promised to."""
+    """List the allocations of hosts, or of the resources of another pool."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = list(self.client.allocations.list(**self.filters(parsed_args)))
-        names = {host['id']: host['hypervisor_hostname'] for host in self.client.hosts.list()}
-        # A host that was withdrawn has a past, but no name any more.
-        return _COLUMNS, [(one['resource_id'], names.get(one['resource_id'], ''),
-                           columns.Allocated(one['reservations'])) for one in found]
+        pool = self.pool_of(parsed_args)
+        found = list(pool.allocations.list(**self.filters(parsed_args)))
+        names = {each['id']: each[pool.name_field] for each in pool.list()}
+        # A resource that was removed from the pool still has allocations, but no name.
+        return _columns(pool), [(one['resource_id'], names.get(one['resource_id'], ''),
+                                 columns.Allocated(one['reservations'])) for one in found]
 
 
 class ShowAllocation(AllocationCommand, base.ShowOne):
-    """Show what a host is promised to."""
+    """Show the allocations of a host, or of a resource of another pool."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        parser.add_argument('host', metavar='HOST', help='Hypervisor hostname or id of the host.')
+        parser.add_argument('resource', metavar='HOST', help=(
+            'Hypervisor hostname or id of the host; of another pool, name or id of the resource.'))
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        host = self.client.hosts.find(parsed_args.host)
-        found = self.client.allocations.get(host['id'], **self.filters(parsed_args))
-        return _COLUMNS, (found['resource_id'], host['hypervisor_hostname'],
-                          columns.Allocated(found['reservations']))
+        pool = self.pool_of(parsed_args)
+        one = pool.find(parsed_args.resource)
+        found = pool.allocations.get(one['id'], **self.filters(parsed_args))
+        return _columns(pool), (found['resource_id'], one[pool.name_field],
+                                columns.Allocated(found['reservations']))
+
+
+def _columns(pool: 'resources.Resources') -> tuple[str, ...]:
+    return 'resource_id', pool.name_field, 'reservations'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of commands: from words to what the library takes, or a message with an example.
+"""Parsers of arguments, whose error messages have an example.
 
-The functions without an underscore are ``type=`` of argparse, which puts the name of the argument
-before the message.
+The public functions are for ``type=`` of argparse, which puts the name of the argument before the
+message.
 """
 import argparse
 from collections.abc import Sequence
@@ -17,40 +17,41 @@ _COUNT = re.compile(r'([1-9]\d*)(?:-([1-9]\d*))?')
 _REQUIREMENT = re.compile(r'\s*\$?([^\s<>=!$]+)\s*(>=|<=|==|!=|=|<|>)\s*(.+?)\s*', re.DOTALL)
 _INTEGER = re.compile(r'0|-?[1-9]\d*')
 _SHORT = {'type': 'resource_type', 'properties': 'resource_properties'}
-# Sent as JSON text, as people write them; all other JSON values are sent as what they are.
+# These fields are sent as JSON text. JSON values of other fields are sent as JSON.
 _CRITERIA = ('resource_properties', 'hypervisor_properties')
 _WORDS = {'true': True, 'false': False, 'null': None}
+_Value = typing.TypeVar('_Value')
 _OPENING, _CLOSING = '[{', ']}'
 
 RESERVATION_EXAMPLE = """type=physical:host,min=1,max=2,properties='[">=","$vcpus","16"]'"""
 
 
 def moment(text: str) -> str:
-    """A time as it is sent; "+2h" counts from now, by this machine's clock."""
+    """Parse a time into the form that is sent; "+2h" counts from now by this machine's clock."""
     return _refused_by_argparse(lambda: times.on_the_wire(text, times.utcnow()))
 
 
 def span(text: str) -> int:
-    """A duration in seconds."""
+    """Parse a duration into seconds."""
     return _refused_by_argparse(lambda: int(times.span(text).total_seconds()))
 
 
 def seconds(text: str) -> float:
-    """How long to wait: seconds, or a duration; 0 does not wait."""
+    """Parse a time-out: seconds or a duration; 0 does not wait."""
     if re.fullmatch(r'0|\d+\.\d+', text):
         return float(text)
     return float(span(text))
 
 
 def positive(text: str) -> int:
-    """A whole number from 1 on."""
+    """Parse a whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a number from 1 on, such as 20.')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number of at least 1, such as 20.')
     return int(text)
 
 
 def count(text: str) -> tuple[int, int]:
-    """How many, as (fewest, most): "2" or "1-4"."""
+    """Parse a count such as "2" or "1-4" into (minimum, maximum)."""
     found = _COUNT.fullmatch(text.strip())
     if found:
         fewest = int(found[1])
@@ -62,7 +63,7 @@ def count(text: str) -> tuple[int, int]:
 
 
 def requirement(text: str) -> list[str]:
-    """One condition as a criterion: 'vcpus>=16' is [">=", "$vcpus", "16"]."""
+    """Parse a condition into a criterion: 'vcpus>=16' becomes [">=", "$vcpus", "16"]."""
     found = _REQUIREMENT.fullmatch(text)
     if not found:
         raise argparse.ArgumentTypeError(
@@ -71,13 +72,13 @@ def requirement(text: str) -> list[str]:
     name, operator, value = found.groups()
     if value[0] in '<>=!':
         raise argparse.ArgumentTypeError(
-            f'"{text}" has the operator "{operator}" and then "{value}", which is no value. '
+            f'"{text}" has the operator "{operator}" and then "{value}", which is not a value. '
             'The operators are = != < <= > >=.')
     return ['==' if operator == '=' else operator, f'${name}', value]
 
 
 def name_and_value(text: str) -> tuple[str, str]:
-    """A property of a host: "gpu=True"."""
+    """Parse a property of a resource, such as "gpu=True"."""
     name, equals, value = text.partition('=')
     if not equals or not name.strip():
         raise argparse.ArgumentTypeError(
@@ -85,15 +86,24 @@ def name_and_value(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
+def field(text: str) -> tuple[str, typing.Any]:
+    """Parse a field of a new resource, such as "segment=104", whose value is a number."""
+    name, equals, value = text.partition('=')
+    if not equals or not name.strip():
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a field with its value. Write NAME=VALUE, such as segment=104.')
+    return name.strip(), _value(name.strip(), value.strip())
+
+
 def reservation(text: str) -> dict[str, typing.Any]:
-    """A new reservation, as the body of a lease has it."""
+    """Parse a new reservation into the form that a lease request has."""
     found = _pairs(text)
     if 'resource_type' not in found:
         raise argparse.ArgumentTypeError(
             f'"{text}" does not say the type of resource. Write {RESERVATION_EXAMPLE}.')
     if found['resource_type'] == 'physical:host':
         for name in ('min', 'max'):
-            # Looked at here, for the one that is left out becomes the same as the other.
+            # Checked here, because the default of each is the value of the other.
             if type(found.get(name, 0)) is not int:
                 raise argparse.ArgumentTypeError(
                     f'{name}: "{found[name]}" is not a number. Write {RESERVATION_EXAMPLE}.')
@@ -103,7 +113,7 @@ def reservation(text: str) -> dict[str, typing.Any]:
 
 
 def changed_reservation(text: str) -> dict[str, typing.Any]:
-    """A change of a reservation; its id says which one."""
+    """Parse a change of a reservation, which has the id of the reservation."""
     found = _pairs(text)
     if 'id' not in found or len(found) < 2:
         raise argparse.ArgumentTypeError(
@@ -115,7 +125,7 @@ def changed_reservation(text: str) -> dict[str, typing.Any]:
 
 def hosts_reservation(hosts: tuple[int, int], conditions: Sequence[Sequence[str]]
                       ) -> dict[str, typing.Any]:
-    """A reservation of whole hosts that meet all conditions."""
+    """Make a reservation of whole hosts that meet all conditions."""
     if len(conditions) == 1:
         criteria: typing.Any = conditions[0]
     else:
@@ -134,13 +144,13 @@ def _pairs(text: str) -> dict[str, typing.Any]:
                 f'"{part}" is not NAME=VALUE. Write {RESERVATION_EXAMPLE}.')
         name = _SHORT.get(name, name)
         if name in found:
-            raise argparse.ArgumentTypeError(f'"{name}" is there twice in "{text}".')
+            raise argparse.ArgumentTypeError(f'"{name}" occurs twice in "{text}".')
         found[name] = _value(name, value.strip())
     return found
 
 
 def _split(text: str) -> list[str]:
-    """`text` at its commas, except those within brackets or quotes."""
+    """Split `text` at its commas, except those within brackets or quotes."""
     parts, depth, quote, escaped = [''], 0, '', False
     for letter in text:
         if quote:
@@ -169,6 +179,8 @@ def _split(text: str) -> list[str]:
 
 
 def _value(name: str, text: str) -> typing.Any:
+    if name == 'depends_on':
+        return [each.strip(' "\'') for each in text.strip('[]').split(',') if each.strip()]
     if len(text) >= 2 and text[0] == text[-1] and text[0] in '"\'':
         text = text[1:-1] if text[0] == "'" else str(_json(name, text))
         if name not in _CRITERIA:
@@ -179,7 +191,7 @@ def _value(name: str, text: str) -> typing.Any:
         return text
     if text[:1] in ('[', '{'):
         return _json(name, text)
-    if name in ('resource_type', 'id', 'flavor_id'):
+    if name in ('resource_type', 'id', 'flavor_id', 'label'):
         return text
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
@@ -195,7 +207,7 @@ def _json(name: str, text: str) -> typing.Any:
             """'[">=","$vcpus","16"]'.""") from None
 
 
-def _refused_by_argparse(read: typing.Callable[[], typing.Any]) -> typing.Any:
+def _refused_by_argparse(read: typing.Callable[[], _Value]) -> _Value:
     # argparse hides the message of every other error.
     try:
         return read()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command that says when something is free."""
+"""The command that finds times at which reservations fit."""
 import argparse
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from climate.client import times
 from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import columns
-from climate.client.commands import what
+from climate.client.commands import reservation_arguments
 
-# So wide is the line of time of each offer.
+# The width of the timeline of each offer, in characters.
 _WIDTH = 60
 
 
 class Shares(columns.Lines):
-    """What each reservation gets: how many, and what they are like."""
+    """What each reservation gets: the number of resources and their properties."""
 
     @staticmethod
     def line(element: Mapping[str, typing.Any]) -> str:
@@ -30,39 +30,39 @@ class Shares(columns.Lines):
 
 
 class FindAvailability(base.Lister):
-    """Say when reservations could be had, and what they would get."""
+    """Find times at which reservations fit, and show what they would get."""
 
     example = 'availability --hosts 1-4 --require gpu=True --duration 2h --timeline --hold'
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        what.add(parser)
+        reservation_arguments.add(parser)
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span, required=True,
                             help=f'For how long: {times.SPAN_HELP}.')
         parser.add_argument('--earliest', metavar='TIME', type=arguments.moment,
-                            help=f'Not before: {times.MOMENT_HELP}. Default: now.')
+                            help=f'The earliest start: {times.MOMENT_HELP}. Default: now.')
         parser.add_argument('--latest', metavar='TIME', type=arguments.moment,
-                            help='Over by then. Default: it starts within 30 days.')
+                            help='The latest end. Default: it starts within 30 days.')
         parser.add_argument('--limit', metavar='COUNT', type=arguments.positive,
-                            help='At most so many offers, up to 20. Default: 5.')
+                            help='The maximum number of offers, up to 20. Default: 5.')
         parser.add_argument('--hold', metavar='COUNT', nargs='?', const=1,
                             type=arguments.positive,
                             help='Hold the first offer, or the first COUNT of them, up to 5; '
                                  '"lease create --offer ID" takes one.')
         parser.add_argument('--timeline', action='store_true',
-                            help='Draw when each of them is, below the table.')
+                            help='Draw a timeline of the offers below the table.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         asked: dict[str, typing.Any] = {name: getattr(parsed_args, name) for name in (
             'duration', 'earliest', 'latest', 'limit')}
-        # Read before the client is asked for, which logs in.
-        reservations = what.asked(parsed_args)
+        # Invalid arguments are reported before the client logs in.
+        reservations = reservation_arguments.from_args(parsed_args)
         found = (self.client.availability.find(reservations, **asked) if parsed_args.hold is None
                  else self.client.availability.hold(reservations, **asked,
                                                     count=parsed_args.hold))
         if not found['offers']:
-            raise errors.ClientError(_nothing(found))
+            raise errors.ClientError(_no_offers(found))
         self._offers = found['offers']
         names: tuple[str, ...] = ('start', 'end', 'last_start', 'reservations')
         if parsed_args.hold is not None:
@@ -71,15 +71,15 @@ class FindAvailability(base.Lister):
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
                        data: typing.Any) -> int:
-        code = super().produce_output(parsed_args, column_names, data)
-        # What programs read is left as it is.
+        code: int = super().produce_output(parsed_args, column_names, data)
+        # The timeline is not for programs, which read other formats.
         if parsed_args.timeline and parsed_args.formatter == 'table':
             self.app.stdout.write('\n'.join(timeline(self._offers)) + '\n')
-        return typing.cast(int, code)
+        return code
 
 
 def timeline(offers: Sequence[Mapping[str, typing.Any]]) -> list[str]:
-    """Lines: when each of the offers is, from the start of the first to the end of the last."""
+    """Draw a timeline: one line for each offer, from the first start to the last end."""
     now = times.utcnow()
     spans = [tuple(times.moment(each[name], now) for name in ('start', 'end', 'last_start'))
              for each in offers]
@@ -92,11 +92,11 @@ def timeline(offers: Sequence[Mapping[str, typing.Any]]) -> list[str]:
     for number, (start, end, latest) in enumerate(spans, 1):
         begin = min(place(start), _WIDTH - 1)
         stop = max(place(end), begin + 1)
-        # It may be moved so far.
-        room = max(place(latest + (end - start)), stop)
-        bar = '=' * (stop - begin) + '.' * (room - stop)
+        # The end of the lease if it starts as late as possible.
+        latest_stop = max(place(latest + (end - start)), stop)
+        bar = '=' * (stop - begin) + '.' * (latest_stop - stop)
         lines.append(f'{number:2} |{" " * begin}{bar:{_WIDTH - begin}}|')
-    return [*lines, '   = the lease   . as much is free, should it begin later']
+    return [*lines, '   = the lease   . free, if the lease starts later']
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:
@@ -105,14 +105,14 @@ def _cell(name: str, value: typing.Any) -> typing.Any:
     return value or '' if name == 'id' else columns.Time(value)
 
 
-def _nothing(found: Mapping[str, typing.Any]) -> str:
-    """Why there is no offer, and what could be had instead."""
-    lines = ['There is no time at which it fits.', *found['reasons']]
+def _no_offers(found: Mapping[str, typing.Any]) -> str:
+    """Say why there is no offer, and what would fit instead."""
+    lines = ['There is no time at which the reservations fit.', *found['reasons']]
     for each in found['alternatives']:
         length = times.in_words(datetime.timedelta(seconds=each['duration']))
         counts = ' and '.join(str(count) for count in each['counts'])
         lines.append(f'{each["kind"].capitalize()}: {counts} for {length} from '
                      f'{times.for_people(each["start"])}.')
     if not found['complete']:
-        lines.append('There were more moments than are looked at: say a nearer --latest.')
+        lines.append('The search stopped at its limit: give an earlier --latest.')
     return '\n'.join(lines)

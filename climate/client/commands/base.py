@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all commands share, under ``climate`` and under ``openstack``."""
+"""Base classes of all commands, for ``climate`` and for ``openstack``."""
 from collections.abc import Callable
 from collections.abc import Iterable
 import typing
@@ -15,7 +15,7 @@ if typing.TYPE_CHECKING:
 
 
 class Command(command.Command):
-    """A command of ours; ``example`` is shown at the end of its help."""
+    """A command; its help ends with the text of ``example``."""
 
     app: typing.Any
     auth_required = True
@@ -23,18 +23,19 @@ class Command(command.Command):
 
     @property
     def client(self) -> 'service.Client':
-        """The client, from whichever program runs the command; it logs in when first used."""
+        """The client of the program that runs the command; it logs in at the first use."""
         return typing.cast('service.Client', self.app.client_manager.climate)
 
     def get_epilog(self) -> str:
-        # cliff's own names the distribution of a command, for which it reads the metadata of
-        # every one that is installed: 0.2 seconds.
+        # The method of cliff names the distribution of a command. To find it, it reads the metadata
+        # of all installed distributions, which takes 0.2 seconds.
         return f'Example: {self.example}' if self.example else ''
 
     def for_each(self, names: Iterable[str], what: str, action: Callable[[str], None]) -> None:
-        """Do `action` with every name, also after one failed.
+        """Call `action` with every name, and go on after failures.
 
-        :raises ClientError: some failed; each was reported by itself.
+        :param what: the noun for messages, such as "lease".
+        :raises ClientError: some actions failed; each failure was printed.
         """
         all_names = list(dict.fromkeys(names))
         failed = 0
@@ -59,4 +60,4 @@ class ShowOne(Command, show.ShowOne):
 
 
 class Silent(Command):
-    """A command that prints nothing when all went well."""
+    """A command that prints nothing on success."""

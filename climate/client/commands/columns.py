@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that people read in one form and programs in another."""
+"""Columns whose values have one form for people and another for programs."""
 from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
@@ -9,28 +9,28 @@ from cliff import columns
 from climate.client import times
 from climate.client.commands import server_create
 
-# Of a reservation these are shown first, or are not what was asked for.
+# Fields of all reservations; the other fields are those of the request.
 _COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources',
            'resources_changed', 'resources', 'created_at', 'updated_at')
 _MOMENTS = ('not_after', 'next_at')
 
 
 class Time(columns.FormattableColumn[str | None]):
-    """A time; for people with "UTC" after it, for programs as the wire has it."""
+    """A time; for people with "UTC", for programs as the service sends it."""
 
     def human_readable(self) -> str:
         return times.for_people(self._value)
 
 
-class Told(Time):
-    """When something happened; what has no time is how it is now."""
+class HistoryTime(Time):
+    """The time of an entry of a history; None stands for the present status."""
 
     def human_readable(self) -> str:
         return super().human_readable() if self._value else 'now'
 
 
 class Acquire(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
-    """How a lease gets its resources: the type, then what is said of it and how far it is."""
+    """How a lease acquires its resources: the type, its fields, and the progress."""
 
     def human_readable(self) -> str:
         found = dict(self._value or {})
@@ -42,7 +42,7 @@ class Acquire(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
 
 
 class Lines(columns.FormattableColumn[Sequence[typing.Any]]):
-    """A list, one element a line."""
+    """A list, with one line for each element."""
 
     def human_readable(self) -> str:
         return '\n'.join(self.line(element) for element in self._value)
@@ -52,11 +52,19 @@ class Lines(columns.FormattableColumn[Sequence[typing.Any]]):
         return str(element)
 
 
+class Pairs(columns.FormattableColumn[Mapping[str, typing.Any]]):
+    """A mapping, with one line for each name and value."""
+
+    def human_readable(self) -> str:
+        return '\n'.join(f'{name}={value}' for name, value in sorted(self._value.items()))
+
+
 class Reservations(Lines):
     @staticmethod
     def line(element: Mapping[str, typing.Any]) -> str:
-        """One reservation: its id, type, status, what was asked for and what it has."""
-        asked = [f'{name}={value}' for name, value in element.items()
+        """Format a reservation: id, type, status, the request and the resources."""
+        asked = [f'{name}={",".join(value) if name == "depends_on" else value}'
+                 for name, value in element.items()
                  if name not in _COMMON and value not in (None, '', [], {})]
         words = [element['id'], element['resource_type'], element['status'], *asked]
         if element.get('resources'):
@@ -88,7 +96,7 @@ class Events(Lines):
 class Allocated(Lines):
     @staticmethod
     def line(element: Mapping[str, typing.Any]) -> str:
-        """One reservation of a host: when, and of which lease."""
+        """Format an allocation of a resource: the period and the lease."""
         start = element.get('start')
         end = element.get('end') or element.get('end_date')
         return (f'{times.for_people(start)} to {times.for_people(end)} '
@@ -96,7 +104,7 @@ class Allocated(Lines):
 
 
 def _moves(plan: Mapping[str, typing.Any]) -> list[str]:
-    """How far each host of a plan is, and server by server where that is shown."""
+    """Format the progress of each host of a plan, and of each server if the service shows it."""
     lines = []
     for host in plan.get('hosts', ()):
         lines.append(f'{host.get("host", "a host")}, {host["state"]}: {host["moved"]} of '

@@ -7,13 +7,13 @@ import typing
 from climate.client import errors
 from climate.client import statuses
 from climate.client import times
-from climate.client.commands import acquiring
+from climate.client.commands import acquire_arguments
 from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import lease_view
 from climate.client.commands import new_lease
+from climate.client.commands import reservation_arguments
 from climate.client.commands import waits
-from climate.client.commands import what
 
 
 class CreateLease(new_lease.NewLeaseCommand):
@@ -25,23 +25,23 @@ class CreateLease(new_lease.NewLeaseCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('name', metavar='NAME', help='Name of the new lease.')
-        what.add(parser)
+        reservation_arguments.add(parser)
         parser.add_argument('--offer', metavar='ID',
-                            help='Take an offer that is held for the project; it says what is '
-                                 'reserved and when.')
+                            help='Take a held offer of the project, which decides the resources '
+                                 'and the dates.')
         self.add_when(parser)
-        acquiring.add(parser)
+        acquire_arguments.add(parser)
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        # Read before the client is asked for, which logs in.
+        # Invalid arguments are reported before the client logs in.
         if parsed_args.offer is not None:
             _refuse_beside_offer(parsed_args)
             return self.made(parsed_args, self.client.leases.create(
                 parsed_args.name, offer=parsed_args.offer, **new_lease.beside(parsed_args)))
-        asked_for = what.asked(parsed_args, '; or --offer ID')
+        asked_for = reservation_arguments.from_args(parsed_args, '; or --offer ID')
         when = new_lease.when(parsed_args)
-        acquire = acquiring.asked(parsed_args)
+        acquire = acquire_arguments.from_args(parsed_args)
         return self.made(parsed_args, self.client.leases.create(
             parsed_args.name, reservations=asked_for, acquire=acquire, **when))
 
@@ -52,18 +52,18 @@ class ListLeases(base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--status', choices=statuses.LEASE, metavar='STATUS',
-                            help=f'Only those with this status: {", ".join(statuses.LEASE)}.')
-        parser.add_argument('--name', help='Only those with exactly this name.')
-        parser.add_argument('--project', metavar='PROJECT_ID', help='Only those of this project.')
+                            help=f'Only leases with this status: {", ".join(statuses.LEASE)}.')
+        parser.add_argument('--name', help='Only leases with exactly this name.')
+        parser.add_argument('--project', metavar='PROJECT_ID', help='Only leases of this project.')
         parser.add_argument('--all-projects', action='store_true',
-                            help='Those of all projects; for administrators.')
+                            help='Leases of all projects; for administrators.')
         parser.add_argument('--deleted', action='store_true',
-                            help='Deleted ones too; for administrators.')
-        parser.add_argument('--long', action='store_true', help='More columns.')
+                            help='Deleted leases, too; for administrators.')
+        parser.add_argument('--long', action='store_true', help='Show more columns.')
         parser.add_argument('--sort', metavar='KEY[:asc|desc],...',
-                            help='Order, such as end:desc,name.')
+                            help='Sort by these keys, such as end:desc,name.')
         parser.add_argument('--limit', metavar='COUNT', type=arguments.positive,
-                            help='At most so many.')
+                            help='The maximum number of leases.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
@@ -87,7 +87,7 @@ class ShowLease(waits.ShowLeaseCommand):
 
 
 class ExplainLease(base.Lister, waits.LeaseCommand):
-    """Tell what happened to a lease, by whom and why, and how it stands now."""
+    """Show the history of a lease (what, who, why) and its present status."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
@@ -96,7 +96,7 @@ class ExplainLease(base.Lister, waits.LeaseCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         lease = self.client.leases.find(parsed_args.lease)
-        return lease_view.story(self.client.leases.history(lease['id']), lease)
+        return lease_view.history(self.client.leases.history(lease['id']), lease)
 
 
 class SetLease(waits.ShowLeaseCommand):
@@ -105,19 +105,19 @@ class SetLease(waits.ShowLeaseCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         self.add_lease(parser)
-        parser.add_argument('--name', metavar='NEW_NAME', help='Another name.')
+        parser.add_argument('--name', metavar='NEW_NAME', help='The new name.')
         parser.add_argument('--start', metavar='TIME', type=arguments.moment,
-                            help=f'Another start: {new_lease.TIME_HELP}')
-        parser.add_argument('--end', metavar='TIME', type=arguments.moment, help='Another end.')
+                            help=f'The new start: {new_lease.TIME_HELP}')
+        parser.add_argument('--end', metavar='TIME', type=arguments.moment, help='The new end.')
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
-                            help=f'Another length: {times.SPAN_HELP}.')
+                            help=f'The new duration: {times.SPAN_HELP}.')
         parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
-                            help='Another time for the action before the end.')
+                            help='The new time of the action before the end.')
         parser.add_argument('--reservation', metavar='id=ID,KEY=VALUE,...', action='append',
                             type=arguments.changed_reservation, dest='reservations',
                             help='Change a reservation: id=RESERVATION_ID,max=3. Repeatable.')
         parser.add_argument('--dry-run', action='store_true',
-                            help='Only show what would become of it.')
+                            help='Only show the lease as it would be.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
@@ -133,14 +133,14 @@ class SetLease(waits.ShowLeaseCommand):
 
 
 class ExtendLease(waits.ShowLeaseCommand):
-    """Let a lease end later."""
+    """Extend a lease."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         self.add_lease(parser)
         how = parser.add_mutually_exclusive_group(required=True)
         how.add_argument('--by', metavar='SPAN', type=arguments.span,
-                         help=f'So much longer: {times.SPAN_HELP}.')
+                         help=f'Extend by this duration: {times.SPAN_HELP}.')
         how.add_argument('--to', metavar='TIME', type=arguments.moment,
                          help=f'The new end: {new_lease.TIME_HELP}')
         return parser
@@ -152,12 +152,12 @@ class ExtendLease(waits.ShowLeaseCommand):
 
 
 class EndLease(waits.ShowLeaseCommand):
-    """End a lease now; it stays as history."""
+    """End a lease now; its record stays."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         self.add_lease(parser)
-        self.add_wait(parser, 'Wait until all is given back.')
+        self.add_wait(parser, 'Wait until all resources are released.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
@@ -169,13 +169,13 @@ class EndLease(waits.ShowLeaseCommand):
 
 
 class DeleteLeases(base.Silent, waits.LeaseCommand):
-    """Delete leases, and give back what they hold."""
+    """Delete leases and release their resources."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('leases', metavar='LEASE', nargs='+',
                             help='Name or id of a lease. Repeatable.')
-        self.add_wait(parser, 'Wait until all is given back.')
+        self.add_wait(parser, 'Wait until all resources are released.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
@@ -189,14 +189,14 @@ class DeleteLeases(base.Silent, waits.LeaseCommand):
 
 
 class WaitLease(base.Silent, waits.LeaseCommand):
-    """Wait until a lease has a status; fails when it cannot get there."""
+    """Wait until a lease has a status; fail if it cannot reach the status."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         self.add_lease(parser)
         known = (*statuses.LEASE, statuses.DELETED)
         parser.add_argument('--status', choices=known, default='active', metavar='STATUS',
-                            help=f'Which status: {", ".join(known)}. Default: active.')
+                            help=f'The status: {", ".join(known)}. Default: active.')
         self.add_timeout(parser)
         return parser
 
@@ -206,11 +206,11 @@ class WaitLease(base.Silent, waits.LeaseCommand):
 
 
 def _refuse_beside_offer(parsed_args: argparse.Namespace) -> None:
-    said = {'--hosts': parsed_args.hosts, '--require': parsed_args.require,
-            '--reservation': parsed_args.reservations, '--start': parsed_args.start,
-            '--end': parsed_args.end, '--duration': parsed_args.duration,
-            '--acquire': acquiring.asked(parsed_args)}
-    wrong = [name for name, value in said.items() if value]
-    if wrong:
-        raise errors.BadValue('--offer says what is reserved and when: leave out '
-                              f'{", ".join(wrong)}, or --offer.')
+    given = {'--hosts': parsed_args.hosts, '--require': parsed_args.require,
+             '--reservation': parsed_args.reservations, '--start': parsed_args.start,
+             '--end': parsed_args.end, '--duration': parsed_args.duration,
+             '--acquire': acquire_arguments.from_args(parsed_args)}
+    conflicting = [name for name, value in given.items() if value]
+    if conflicting:
+        raise errors.BadValue('--offer decides the resources and the dates: leave out '
+                              f'{", ".join(conflicting)}, or --offer.')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How leases look: as rows of a list, and one with all it has."""
+"""Tables of leases: a list, a single lease, and its history."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 import typing
@@ -20,20 +20,20 @@ _TIMES = ('start', 'end', 'before_end', 'ended_at', 'deleted_at', 'created_at', 
 
 
 def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool) -> Table:
-    """Names of columns, and a row for each lease."""
+    """Make a table with a row for each lease."""
     names = _LONG if long else _LIST
     return names, [tuple(_cell(name, lease.get(name), columns.ReservationTypes)
                          for name in names) for lease in leases]
 
 
 def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
-    """Names and values of all that a lease has; names we do not know come last.
+    """Make a table of all fields of a lease; unknown fields come last.
 
-    :param exists: False for the answer to a dry run, with whose ids nothing can be booted.
+    :param exists: False for the result of a dry run, whose ids cannot be used to boot servers.
     """
     full = {**lease}
-    if lease['status'] != statuses.SOUGHT:
-        # What is still looked for neither starts nor ends at its moments.
+    # A lease without resources does not start or end at its dates.
+    if lease['status'] != statuses.ACQUIRING:
         full['remaining'] = times.remaining(lease, times.utcnow())
     if exists:
         full['server_create'] = server_create.of_lease(lease)
@@ -42,12 +42,13 @@ def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
     return names, [_cell(name, full[name], columns.Reservations) for name in names]
 
 
-def story(history: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typing.Any]) -> Table:
-    """Names of columns, and a row for each thing that happened; the last is how it stands."""
-    told = [(line['at'], line['who'], line['what'], line['why']) for line in history]
-    told.append((None, '', lease['status'], lease.get('status_reason')))
+def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typing.Any]
+            ) -> Table:
+    """Make a table with a row for each entry of a history, and one for the present status."""
+    found = [(each['at'], each['who'], each['what'], each['why']) for each in entries]
+    found.append((None, '', lease['status'], lease.get('status_reason')))
     return ['at', 'who', 'what', 'why'], [
-        (columns.Told(at), who, what, why or '') for at, who, what, why in told]
+        (columns.HistoryTime(at), who, what, why or '') for at, who, what, why in found]
 
 
 def _cell(name: str, value: typing.Any, reservations: type[columns.Lines]) -> typing.Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands that make a lease share: when it is, and what is done once it is made."""
+"""The base class of commands that create a lease, with the arguments for its dates."""
 import argparse
 from collections.abc import Mapping
 import typing
@@ -14,10 +14,10 @@ TIME_HELP = f'{times.MOMENT_HELP}.'
 
 
 class NewLeaseCommand(waits.ShowLeaseCommand):
-    """A command that makes a lease."""
+    """A command that creates a lease."""
 
     def add_when(self, parser: argparse.ArgumentParser) -> None:
-        """The arguments that say when the lease is, and how it is made."""
+        """Add the arguments for the dates of the lease, and for how it is created."""
         parser.add_argument('--start', metavar='TIME', type=arguments.moment,
                             help=f'When it starts: {TIME_HELP} Default: now.')
         parser.add_argument('--end', metavar='TIME', type=arguments.moment,
@@ -31,15 +31,15 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
                                  'Default: a new one.')
         either = parser.add_mutually_exclusive_group()
         either.add_argument('--dry-run', action='store_true',
-                            help='Only show what would be given.')
+                            help='Only show the lease that would be created.')
         either.add_argument('--wait', action='store_true',
-                            help='Wait until the lease is active; if it starts after the '
-                                 'time-out, until it is booked.')
+                            help='Wait until the lease is active, or until it is booked if it '
+                                 'starts after the time-out.')
         self.add_timeout(parser)
 
     def made(self, parsed_args: argparse.Namespace, lease: Mapping[str, typing.Any]
              ) -> lease_view.Table:
-        """What is shown of the new lease, after the wait that was asked for."""
+        """Wait for the new lease if --wait was given, and show it."""
         if parsed_args.wait:
             now = times.utcnow()
             ahead = (times.moment(lease['start'], now) - now).total_seconds()
@@ -49,9 +49,9 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
 
 
 def when(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
-    """What ``add_when`` added, as the library takes it.
+    """Convert the arguments of ``add_when`` to arguments of the library.
 
-    :raises BadValue: the end is not said, or more than is needed.
+    :raises BadValue: --end and --duration are missing, or all three dates are given.
     """
     start, end, duration = parsed_args.start, parsed_args.end, parsed_args.duration
     if end is None and duration is None:
@@ -65,6 +65,6 @@ def when(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
 
 
 def beside(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
-    """What ``add_when`` added beside start, end and duration, as the library takes it."""
+    """Convert the arguments of ``add_when`` except start, end and duration."""
     return {'before_end': parsed_args.before_end, 'idempotency_key': parsed_args.key,
             'dry_run': parsed_args.dry_run}

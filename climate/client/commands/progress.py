@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a wait has taken so far, on stderr."""
+"""Display of the progress of a wait, on stderr."""
 from collections.abc import Mapping
 import typing
 
 
 class Progress:
-    """One line that is rewritten on a terminal; elsewhere a line for each change of status.
+    """Shows the progress of a wait: one rewritten line on a terminal, else one for each status.
 
-    A context manager, called with the lease and the seconds waited.
+    A context manager that is called with the lease and the seconds waited.
 
-    :param quiet: say nothing.
+    :param quiet: show nothing.
     """
 
     def __init__(self, stream: typing.TextIO, *, quiet: bool = False) -> None:

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about the properties that hosts have."""
+"""Commands about properties of resources."""
 import argparse
 import typing
 
 from climate.client.commands import base
 from climate.client.commands import columns
+from climate.client.commands import resource
 
 
-class ListProperties(base.Lister):
-    """List the properties that leases can ask for."""
+class ListProperties(resource.OfPoolOrHosts, base.Lister):
+    """List the properties that criteria can use."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--detail', action='store_true',
-                            help='With the values that hosts have.')
+                            help='Show the values that resources have.')
         parser.add_argument('--all', action='store_true', dest='include_private',
-                            help='Private ones too; for administrators.')
+                            help='Private properties, too; for administrators.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.properties.list(detail=parsed_args.detail,
-                                            include_private=parsed_args.include_private)
+        found = self.pool_of(parsed_args).properties.list(
+            detail=parsed_args.detail, include_private=parsed_args.include_private)
         if not parsed_args.detail:
             return ('property',), [(one['property'],) for one in found]
         return ('property', 'private', 'values'), [
@@ -28,36 +29,38 @@ class ListProperties(base.Lister):
             for one in found]
 
 
-class SetProperty(base.ShowOne):
-    """Say who sees a property."""
+class SetProperty(resource.OfPoolOrHosts, base.ShowOne):
+    """Make a property private or public."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('property', metavar='PROPERTY', help='Name of the property.')
         who = parser.add_mutually_exclusive_group(required=True)
-        who.add_argument('--private', action='store_true', help='Administrators only.')
-        who.add_argument('--public', action='store_false', dest='private', help='Everybody.')
+        who.add_argument('--private', action='store_true', help='Only administrators see it.')
+        who.add_argument('--public', action='store_false', dest='private',
+                         help='Everybody sees it.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.properties.update(parsed_args.property, private=parsed_args.private)
+        found = self.pool_of(parsed_args).properties.update(
+            parsed_args.property, private=parsed_args.private)
         names = sorted(found)
         return names, [found[name] for name in names]
 
 
-class UnsetProperty(base.Silent):
-    """Remove a property from hosts."""
+class UnsetProperty(resource.OfPoolOrHosts, base.Silent):
+    """Remove a property from resources."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('property', metavar='PROPERTY', help='Name of the property.')
-        parser.add_argument('--host', metavar='HOST', action='append', required=True,
-                            dest='hosts', help='Hypervisor hostname or id of a host. Repeatable.')
+        parser.add_argument('--host', '--resource', metavar='RESOURCE', action='append',
+                            required=True, dest='resources',
+                            help='Hypervisor hostname or id of a host; of another pool, name or '
+                                 'id of a resource. Repeatable.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        def unset(name: str) -> None:
-            host_id = self.client.hosts.find(name)['id']
-            self.client.properties.unset(parsed_args.property, [host_id])
-
-        self.for_each(parsed_args.hosts, 'host', unset)
+        found = self.pool_of(parsed_args)
+        self.for_each(parsed_args.resources, found.noun, lambda name: found.properties.unset(
+            parsed_args.property, [found.find(name)['id']]))

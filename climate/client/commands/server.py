@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about servers that are leased themselves."""
+"""Commands about leased servers."""
 import argparse
 from collections.abc import Mapping
 import typing
@@ -17,38 +17,38 @@ _ON_END = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
 
 
 class LeaseServer(new_lease.NewLeaseCommand):
-    """Lease a server that exists."""
+    """Lease an existing server."""
 
     example = 'server lease web-1 --duration 30d --on-end suspend'
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('server', metavar='SERVER', help='Name or id of the server.')
-        parser.add_argument('--name', help='Name of the lease. Default: lease- and the name of '
+        parser.add_argument('--name', help='Name of the lease. Default: "lease-" and the name of '
                                            'the server.')
         parser.add_argument('--on-end', choices=_ON_END, metavar='ACTION',
-                            help='What becomes of the server at the end: '
-                                 f'{", ".join(_ON_END)}. Default: what the service does.')
+                            help='Action on the server at the end: '
+                                 f'{", ".join(_ON_END)}. Default: that of the service.')
         self.add_when(parser)
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        # Read before the client is asked for, which logs in.
+        # Invalid arguments are reported before the client logs in.
         when = new_lease.when(parsed_args)
         return self.made(parsed_args, self.client.servers.lease(
             parsed_args.server, name=parsed_args.name, on_end=parsed_args.on_end, **when))
 
 
 class ListServers(base.Lister):
-    """List leased servers, how they stand, and the time that remains."""
+    """List leased servers with their status and remaining time."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--all-projects', action='store_true',
-                            help='Those of all projects; for administrators.')
+                            help='Servers of all projects; for administrators.')
         parser.add_argument('--ended', action='store_true',
-                            help='Those whose lease is over, too.')
-        parser.add_argument('--long', action='store_true', help='More columns.')
+                            help='Also servers whose lease is over.')
+        parser.add_argument('--long', action='store_true', help='Show more columns.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:

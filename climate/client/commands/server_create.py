@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to pass to ``openstack server create``, so that a server uses a reservation."""
+"""Arguments of ``openstack server create`` that boot a server with a reservation."""
 from collections.abc import Mapping
 import typing
 
-# Nothing can be booted with these any more.
+# No server can be booted with reservations in these states.
 _OVER = ('deleted', 'error')
 
 
 def of_lease(lease: Mapping[str, typing.Any]) -> list[dict[str, typing.Any]]:
-    """For each reservation that servers can use: ``reservation_id`` and ``arguments``.
+    """Make a record with ``reservation_id`` and ``arguments`` for each usable reservation.
 
-    A reservation that leases a server that exists has ``server_id`` instead of arguments, None as
-    long as its server is not known.
+    A reservation that leases an existing server has ``server_id`` instead of ``arguments``, which
+    is None as long as the server is not set.
     """
     return [found for reservation in lease['reservations']
             if reservation['status'] not in _OVER and (found := _of_reservation(reservation))]
 
 
 def _of_reservation(reservation: Mapping[str, typing.Any]) -> dict[str, typing.Any] | None:
-    """None where no server is booted with a reservation of this type."""
+    """Make the record of a reservation; None if its type is not for servers."""
     found = {'reservation_id': reservation['id']}
     if 'resource_id' in reservation:
         return {**found, 'server_id': reservation['resource_id']}
@@ -32,7 +32,7 @@ def _of_reservation(reservation: Mapping[str, typing.Any]) -> dict[str, typing.A
 
 
 def line(found: Mapping[str, typing.Any]) -> str:
-    """One element of ``of_lease`` for people."""
+    """Format one element of ``of_lease`` for people."""
     if 'arguments' in found:
         return ' '.join(found['arguments'])
     if found['server_id'] is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about the managers behind the service."""
+"""Commands about the manager processes of the service."""
 import argparse
 import typing
 
@@ -11,7 +11,7 @@ _TIMES = ('since', 'last_seen')
 
 
 class ListServices(base.Lister):
-    """List the managers, and whether they live."""
+    """List the managers and their states."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         return _COLUMNS, [tuple(columns.Time(each[name]) if name in _TIMES else each[name]

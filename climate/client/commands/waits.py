@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands that name or wait for a lease share."""
+"""Base classes of commands that take a lease as argument, or wait for one."""
 import argparse
 from collections.abc import Collection
 from collections.abc import Mapping
@@ -26,15 +26,15 @@ class LeaseCommand(base.Command):
 
     def wait(self, lease_id: str, wanted: str | Collection[str], timeout: float
              ) -> Mapping[str, typing.Any] | None:
-        """The lease when it has a wanted status; progress goes to stderr."""
+        """Wait until a lease has a wanted status, and return it; progress goes to stderr."""
         quiet = getattr(self.app.options, 'verbose_level', 1) == 0
         try:
             with progress.Progress(self.app.stderr, quiet=quiet) as report:
                 return self.client.leases.wait(lease_id, wanted, timeout=timeout, report=report)
         except KeyboardInterrupt:
-            self.app.stderr.write(f'Nobody waits any more; lease {lease_id} goes on without.\n')
+            self.app.stderr.write(f'The wait was interrupted; lease {lease_id} goes on.\n')
             raise
 
 
 class ShowLeaseCommand(LeaseCommand, base.ShowOne):
-    """A command that shows one lease at its end."""
+    """A command that shows a lease as its result."""

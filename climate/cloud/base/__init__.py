@@ -1,52 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faces of the cloud: what the real and the simulated one both promise.
+"""The interfaces of the cloud, which the real and the simulated one both implement.
 
-Every method may be called by many threads at once, raises CloudError (or one of its kinds) when
-the other service fails, and TrustDead when it acts for a user whose trust gives no token any more.
+Every method is thread-safe. It raises CloudError, or one of its subclasses, if the service fails,
+and TrustDead if it acts for a user whose trust gives no token any more.
 """
 import abc
-import dataclasses
+from collections.abc import Mapping
 
+from climate.cloud.base import adapter as _adapter
 from climate.cloud.base import computes as _computes
+from climate.cloud.base import face as _face
 from climate.cloud.base import flavors as _flavors
 from climate.cloud.base import images as _images
 from climate.cloud.base import keystone as _keystone
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
+from climate.cloud.base import services as _services
 
+Adapter = _adapter.Adapter
 Computes = _computes.Computes
+Face = _face.Face
 Flavors = _flavors.Flavors
 Images = _images.Images
 Keystone = _keystone.Keystone
 Nova = _nova.Nova
 Placement = _placement.Placement
 Servers = _servers.Servers
-
-
-@dataclasses.dataclass(frozen=True)
-class Services:
-    """The services of the cloud, used under one identity."""
-
-    nova: Nova
-    flavors: Flavors
-    placement: Placement
-    keystone: Keystone
-    servers: Servers
-    images: Images
-    computes: Computes
+Services = _services.Services
+read = _face.read
 
 
 class Cloud(abc.ABC):
-    """The cloud, under any identity that Climate has. One instance serves a whole process."""
+    """The cloud, under any identity that Climate uses. A process has one instance.
+
+    :ivar adapters: {name: Adapter class} of the connected services.
+    """
+
+    adapters: Mapping[str, type[Adapter]]
 
     @abc.abstractmethod
-    def as_service(self):
-        """The Services, used as Climate itself."""
+    def as_service(self) -> Services:
+        """Return the Services that act as Climate itself."""
 
     @abc.abstractmethod
-    def as_user(self, trust_id):
-        """The Services, used on behalf of the user who gave this trust.
+    def as_user(self, trust_id: str | None) -> Services:
+        """Return the Services that act on behalf of the user who gave this trust.
 
-        :raises TrustDead: the trust gives no token: user, role or the trust itself is gone.
+        :raises TrustDead: the trust gives no token: the user, the role or the trust is gone.
         """

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The face of Nova: the compute services, which take new servers or do not."""
+"""The interface to Nova's compute services."""
 import abc
+from collections.abc import Collection
+
+from climate.cloud import models
+from climate.cloud.base import face
 
 
-class Computes(abc.ABC):
-    """The compute services, one for each service host; as the service only.
+class Computes(face.Face):
+    """The compute services, one for each service host. Only Climate itself may call this.
 
-    Nova writes what a service may take down in Placement too, as the trait BARRED of the host,
-    and says that all went well also where that failed. Such a host stays barred, or open to
-    Placement, until the next change of its service: look at the trait, and change it again.
+    When Nova disables a service it also sets the trait BARRED on the host in Placement, and reports
+    success even if that failed. Then Placement keeps the old trait until the service is changed
+    again: callers check the trait, and repeat the change.
     """
 
     service = 'Nova'
@@ -16,28 +20,31 @@ class Computes(abc.ABC):
     BARRED = 'COMPUTE_STATUS_DISABLED'
 
     @abc.abstractmethod
-    def every(self):
-        """All Computes, as a list in no promised order."""
+    @face.read
+    def every(self) -> list[models.Compute]:
+        """Return all Computes, in no particular order."""
 
     @abc.abstractmethod
-    def of_hosts(self, service_hosts):
-        """The Computes of those of these hosts that have one, as a list in no promised order."""
+    @face.read
+    def of_hosts(self, service_hosts: Collection[str]) -> list[models.Compute]:
+        """Return the Computes of those of these hosts that have one, in no particular order."""
 
     @abc.abstractmethod
-    def fence(self, service_host, reason):
-        """Disable a service that is enabled, so that its host gets no new server. Repeatable.
+    def disable(self, service_host: str, reason: str) -> bool:
+        """Disable an enabled service, so that its host gets no new server.
 
-        One that anybody has disabled stays as it is.
+        A service that is disabled already stays as it is. The call may be repeated.
 
-        :returns: True where it is disabled for that very reason now.
-        :raises HostNotFound: there is no such service.
+        :returns: True if it is disabled for exactly that reason now.
+        :raises ResourceNotFound: there is no such service.
         """
 
     @abc.abstractmethod
-    def unfence(self, service_host, reason):
-        """Enable a service that is disabled for that very reason. Repeatable.
+    def enable(self, service_host: str, reason: str) -> bool:
+        """Enable a service that is disabled for exactly that reason.
 
-        One that is disabled for another stays as it is; one that is not there is done.
+        A service that is disabled for another reason, or does not exist, stays as it is. The call
+        may be repeated.
 
-        :returns: True where it is enabled now.
+        :returns: True if it is enabled now.
         """

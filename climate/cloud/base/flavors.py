@@ -1,55 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The face of Nova: the flavors and the server groups."""
+"""The interface to Nova's flavors and server groups."""
 import abc
+from collections.abc import Mapping
+
+from climate.cloud import models
+from climate.cloud.base import face
 
 
-class Flavors(abc.ABC):
-    """The flavors and the server groups, which Nova keeps too."""
+class Flavors(face.Face):
+    """The flavors and the server groups."""
 
     service = 'Nova'
 
     @abc.abstractmethod
-    def flavor(self, flavor_id, project_id):
-        """The Flavor, or None; one that the project may not use is not there either."""
+    @face.read
+    def flavor(self, flavor_id: str, project_id: str) -> models.Flavor | None:
+        """Return the Flavor, or None if there is none that the project may use."""
 
     @abc.abstractmethod
-    def ensure(self, flavor_id, name, sizes, extra_specs):
-        """Make a private flavor of that id, unless there is one; it gets the extra specs anyway.
+    def ensure(self, flavor_id: str, name: str, sizes: Mapping[str, int],
+               extra_specs: Mapping[str, str]) -> None:
+        """Create a private flavor of that id if there is none, and set its extra specs.
 
         :param sizes: {'vcpus', 'ram', 'disk', 'ephemeral', 'swap'}: numbers, as Nova has them.
         """
 
     @abc.abstractmethod
-    def allow(self, flavor_id, project_id):
-        """Let a project use a private flavor; one that may is done."""
+    def allow(self, flavor_id: str, project_id: str) -> None:
+        """Let a project use a private flavor. Do nothing if it already may."""
 
     @abc.abstractmethod
-    def forbid(self, flavor_id, project_id):
-        """Let a project use a private flavor no more; no flavor, no access: done."""
+    def forbid(self, flavor_id: str, project_id: str) -> None:
+        """Revoke a project's access to a private flavor. Do nothing if it has none."""
 
     @abc.abstractmethod
-    def delete(self, flavor_id):
-        """Delete a flavor; one that is not there is done."""
+    def delete(self, flavor_id: str) -> None:
+        """Delete a flavor. Do nothing if it does not exist."""
 
     @abc.abstractmethod
-    def servers(self, flavor_id):
-        """The Servers of all projects with this flavor, oldest first; none without a flavor."""
+    @face.read
+    def servers(self, flavor_id: str) -> list[models.Server]:
+        """Return the Servers of all projects with this flavor, oldest first."""
 
     @abc.abstractmethod
-    def ensure_group(self, name, policy):
-        """The id of one's own server group of that name, made if there is none.
+    def create_group(self, name: str, policy: str) -> str:
+        """Create a server group of the caller and return its id, even if the name is taken.
 
         :param policy: 'affinity' or 'anti-affinity'.
+        :raises Conflict: Nova refuses, for example because the quota of the project is used up.
         """
 
     @abc.abstractmethod
-    def delete_groups(self, name):
-        """Delete the server groups of that name of all projects; none is done."""
+    def ensure_group(self, name: str, policy: str) -> str:
+        """Return the id of the caller's server group of that name and policy; create a missing one.
+
+        :raises Conflict: Nova refuses: see `create_group`.
+        """
 
     @abc.abstractmethod
-    def every(self):
-        """All Flavors, private ones too, as a list in no promised order; as the service only."""
+    @face.read
+    def has_group(self, group_id: str) -> bool:
+        """Return whether any project has a server group of that id. Only as Climate itself."""
 
     @abc.abstractmethod
-    def groups(self):
-        """The ServerGroups of all projects, as a list in no promised order."""
+    def delete_group(self, group_id: str) -> None:
+        """Delete a server group. Do nothing if it does not exist."""
+
+    @abc.abstractmethod
+    def delete_groups(self, name: str, but: str | None = None) -> None:
+        """Delete the server groups of that name of all projects, if there are any.
+
+        :param but: the id of one that stays.
+        """
+
+    @abc.abstractmethod
+    @face.read
+    def every(self) -> list[models.Flavor]:
+        """Return all Flavors, with private ones, in no particular order. Only as Climate itself."""
+
+    @abc.abstractmethod
+    @face.read
+    def groups(self) -> list[models.ServerGroup]:
+        """Return the ServerGroups of all projects, in no particular order."""

@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The face of Glance: the images of servers."""
+"""The interface to Glance's images of servers."""
 import abc
 
+from climate.cloud import models
+from climate.cloud.base import face
 
-class Images(abc.ABC):
-    """The images of servers, which Glance keeps."""
+
+class Images(face.Face):
+    """The images of servers."""
 
     service = 'Glance'
 
     @abc.abstractmethod
-    def made(self, key, project_id):
-        """The Images that were made under `key` for a project, as a list; as the service only.
+    @face.read
+    def made(self, key: str, project_id: str) -> list[models.Image]:
+        """Return the Images that were made under `key` for a project. Only as Climate itself.
 
-        They are the project's, or Climate's own. Other people's are not among them: anybody can
-        write any key on an image.
+        Only images that belong to the project or to Climate count, because anybody can set any key
+        on an own image.
         """
 
     @abc.abstractmethod
-    def give(self, image_id, project_id):
-        """Make a project the owner of an image, which is private then; as the service only."""
+    def give(self, image_id: str, project_id: str) -> None:
+        """Make a project the owner of an image, and the image private. Only as Climate itself."""
 
     @abc.abstractmethod
-    def delete(self, image_id):
-        """Delete an image; one that is not there is done."""
+    def delete(self, image_id: str) -> None:
+        """Delete an image. Do nothing if it does not exist."""

@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The face of Keystone: the trusts."""
+"""The interface to Keystone's trusts."""
 import abc
+from typing import Any
+
+from climate.cloud import models
+from climate.cloud.base import face
 
 
-class Keystone(abc.ABC):
+class Keystone(face.Face):
     """The trusts that users give to Climate."""
 
     service = 'Keystone'
 
     @abc.abstractmethod
-    def create_trust(self, context):
-        """A Trust from the caller to Climate: the caller's roles and project, without end.
+    def create_trust(self, context: Any) -> models.Trust:
+        """Create a Trust from the caller to Climate, with the caller's roles and project.
 
-        :param context: the RequestContext of the caller, whose own token makes the trust.
-        :raises TrustRefused: this token may not delegate, or these roles cannot be.
+        The trust does not expire.
+
+        :param context: the RequestContext of the caller, whose token creates the trust.
+        :raises TrustRefused: this token may not delegate, or these roles cannot be delegated.
         :raises NotAuthenticated: the token is no longer valid.
         """
 
     @abc.abstractmethod
-    def delete_trust(self, trust_id):
-        """Drop a trust; one that is not there is done."""
+    def delete_trust(self, trust_id: str) -> None:
+        """Delete a trust. Do nothing if it does not exist."""
 
     @abc.abstractmethod
-    def trusts(self):
-        """The Trusts that were given to Climate, as a list; their roles are not told."""
+    @face.read
+    def trusts(self) -> list[models.Trust]:
+        """Return the Trusts that were given to Climate, without their roles."""

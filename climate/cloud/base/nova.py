@@ -1,74 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The face of Nova: the servers, the hosts they run on, the aggregates of hosts."""
+"""The interface to Nova's hypervisors and aggregates, and to the servers on hosts."""
 import abc
+from collections.abc import Iterable
+from collections.abc import Mapping
+
+from climate.cloud import models
+from climate.cloud.base import face
 
 
-class Nova(abc.ABC):
-    """The servers, the hosts they run on, the aggregates of hosts."""
+class Nova(face.Face):
+    """The hypervisors, the aggregates of hosts, and the servers on hosts."""
 
     service = 'Nova'
 
     @abc.abstractmethod
-    def hypervisor(self, name):
-        """The Hypervisor whose hypervisor_hostname is exactly `name`.
+    @face.read
+    def hypervisor(self, name: str) -> models.Hypervisor:
+        """Return the Hypervisor whose hypervisor_hostname is exactly `name`.
 
-        :raises HostNotFound: there is none.
-        :raises HostAmbiguous: there are several, in different cells.
+        :raises ResourceNotFound: there is none.
+        :raises ResourceAmbiguous: there are several, in different cells.
         """
 
     @abc.abstractmethod
-    def hypervisors(self):
-        """All Hypervisors, as a list in no promised order."""
+    @face.read
+    def hypervisors(self) -> list[models.Hypervisor]:
+        """Return all Hypervisors, in no particular order."""
 
     @abc.abstractmethod
-    def servers_on(self, service_hosts):
-        """The Servers of all projects on these hosts, as a list; deleted ones are not in it."""
+    @face.read
+    def servers_on(self, service_hosts: Iterable[str]) -> list[models.Server]:
+        """Return the Servers of all projects on these hosts, without deleted ones."""
 
     @abc.abstractmethod
-    def delete_server(self, server_id):
-        """Begin to delete a server. It disappears later; one that is not there is done."""
+    def delete_server(self, server_id: str) -> None:
+        """Begin to delete a server, which disappears later. Do nothing if it does not exist."""
 
     @abc.abstractmethod
-    def aggregate(self, name):
-        """The Aggregate of that name, or None."""
+    @face.read
+    def aggregate(self, name: str) -> models.Aggregate | None:
+        """Return the Aggregate of that name, or None."""
 
     @abc.abstractmethod
-    def aggregates(self):
-        """All Aggregates, as a list in no promised order."""
+    @face.read
+    def aggregates(self) -> list[models.Aggregate]:
+        """Return all Aggregates, in no particular order."""
 
     @abc.abstractmethod
-    def ensure_aggregate(self, name, zone=None, metadata=None, known=None):
-        """The Aggregate of that name, made if there is none.
+    def ensure_aggregate(self, name: str, zone: str | None = None,
+                         metadata: Mapping[str, str] | None = None,
+                         known: Iterable[models.Aggregate] | None = None) -> models.Aggregate:
+        """Return the Aggregate of that name; create it if there is none.
 
-        One that exists gets the zone and the metadata where they differ; other keys stay.
+        An existing one gets the zone and the metadata where they differ. Its other keys stay.
 
-        :param known: what `aggregates` has just said, where somebody asked; None: it is looked for.
+        :param known: a recent result of `aggregates`, to save the call; None: look it up.
         :raises StillBusy: servers on its hosts forbid a new zone.
         """
 
     @abc.abstractmethod
-    def set_aggregate_metadata(self, aggregate, metadata):
-        """Set the keys of `metadata`, and remove those whose value is None; others stay."""
+    def set_aggregate_metadata(self, aggregate: models.Aggregate,
+                               metadata: Mapping[str, str | None]) -> None:
+        """Set the keys of `metadata`; remove those whose value is None. Other keys stay."""
 
     @abc.abstractmethod
-    def add_hosts(self, aggregate, service_hosts):
-        """Put all these hosts into the aggregate, several at once; one that is in is done.
+    def add_hosts(self, aggregate: models.Aggregate, service_hosts: Iterable[str]) -> None:
+        """Add these hosts to the aggregate, several at once. A host may already be in it.
 
-        All are tried, also when one fails.
+        All hosts are tried, even if one fails.
 
-        :raises HostNotFound: Nova knows no such host.
+        :raises ResourceNotFound: Nova knows no such host.
         :raises StillBusy: servers on a host forbid its new zone.
         """
 
     @abc.abstractmethod
-    def remove_hosts(self, aggregate, service_hosts):
-        """Take all these hosts out of the aggregate, several at once; one not in it is done.
+    def remove_hosts(self, aggregate: models.Aggregate, service_hosts: Iterable[str]) -> None:
+        """Remove these hosts from the aggregate, several at once. A host need not be in it.
 
-        All are tried, also when one fails.
+        All hosts are tried, even if one fails.
 
         :raises StillBusy: servers on a host forbid its new zone.
         """
 
     @abc.abstractmethod
-    def delete_aggregate(self, aggregate):
-        """Delete an empty aggregate; one that is not there is done."""
+    def delete_aggregate(self, aggregate: models.Aggregate) -> None:
+        """Delete an empty aggregate. Do nothing if it does not exist."""

@@ -1,100 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The face of Placement: the inventories of the hosts."""
+"""The interface to Placement: the resource providers of hosts."""
 import abc
+from collections.abc import Iterable
+from typing import Any
+
+from climate.cloud import models
+from climate.cloud.base import face
+
+#: The inventory of a provider, in Placement's format: {resource class: {'total', …}}.
+Inventory = dict[str, dict[str, Any]]
 
 
-class Placement(abc.ABC):
-    """The inventories of the hosts."""
+class Placement(face.Face):
+    """The resource providers of hosts, with their inventories, traits and allocations."""
 
     service = 'Placement'
 
     @abc.abstractmethod
-    def ensure_child(self, hypervisor_name, child_name):
-        """The uuid of the child provider of that name, made if there is none.
+    def ensure_child(self, hypervisor_name: str, child_name: str) -> str:
+        """Return the uuid of the child provider of that name; create it if there is none.
 
-        :raises HostNotFound: the hypervisor has no provider.
+        :raises ResourceNotFound: the hypervisor has no provider.
         """
 
     @abc.abstractmethod
-    def empty_child(self, child_name):
-        """Take all inventory from a child provider and keep it; one not there is done.
+    def empty_child(self, child_name: str) -> None:
+        """Remove all inventory of a child provider, which itself stays.
 
-        It is kept because builds on its host fail until Nova's cache forgets a deleted one.
+        Nothing happens if it does not exist. It is not deleted, because builds on its host would
+        fail until Nova's cache forgets it.
 
         :raises StillBusy: a server still holds some of it.
         """
 
     @abc.abstractmethod
-    def ensure_class(self, resource_class):
-        """Make a custom resource class, unless there is one."""
+    def ensure_class(self, resource_class: str) -> None:
+        """Create a custom resource class if it does not exist."""
 
     @abc.abstractmethod
-    def set_slots(self, child_name, resource_class, count):
-        """Let a child provider have so many units of a class, one for a server; 0: none at all.
+    def set_slots(self, child_name: str, resource_class: str, count: int) -> None:
+        """Set how many units of a class a child provider has, one for each server.
 
-        What it has of other classes stays. None at all of a child that is not there is done.
+        Its other classes stay.
 
-        :raises StillBusy: a server holds some of what is to go.
+        :param count: 0: remove the class from it; nothing happens if it does not exist.
+        :raises StillBusy: a server holds some of the units to remove.
         """
 
     @abc.abstractmethod
-    def delete_class(self, resource_class):
-        """Take a class from all providers, then delete it; one that is not there is done.
+    def delete_class(self, resource_class: str) -> None:
+        """Remove a class from all providers and delete it. Do nothing if it does not exist.
 
         :raises StillBusy: a server still holds some of it.
         """
 
     @abc.abstractmethod
-    def classes(self):
-        """The names of all resource classes, as a frozenset."""
+    @face.read
+    def classes(self) -> frozenset[str]:
+        """Return the names of all resource classes."""
 
     @abc.abstractmethod
-    def children(self, prefix):
-        """The inventories of the child providers whose names begin so: {name: inventory}.
+    @face.read
+    def children(self, prefix: str) -> dict[str, Inventory]:
+        """Return the inventories of child providers by a prefix of their names: {name: inventory}.
 
-        An inventory is as that of a hypervisor. Each costs a call, several are made at once.
+        The format is that of `inventory`. Each provider costs a call; several are made at once.
         """
 
     @abc.abstractmethod
-    def traits(self, hypervisor_name):
-        """The names of the hypervisor's traits, as a frozenset.
+    @face.read
+    def traits(self, hypervisor_name: str) -> frozenset[str]:
+        """Return the names of the hypervisor's traits.
 
-        :raises HostNotFound: the hypervisor has no provider.
+        :raises ResourceNotFound: the hypervisor has no provider.
         """
 
     @abc.abstractmethod
-    def inventory(self, hypervisor_name):
-        """The hypervisor's own inventory.
+    @face.read
+    def inventory(self, hypervisor_name: str) -> Inventory:
+        """Return the hypervisor's own inventory, without its child providers.
 
         :returns: {resource class: {'total', 'reserved', 'allocation_ratio', 'min_unit',
             'max_unit', 'step_size'}}.
-        :raises HostNotFound: the hypervisor has no provider.
+        :raises ResourceNotFound: the hypervisor has no provider.
         """
 
     @abc.abstractmethod
-    def held(self, hypervisor_names):
-        """What servers hold of hypervisors' own inventories: {server id: {class: units}} of each.
+    @face.read
+    def held(self, hypervisor_names: Iterable[str]) -> dict[str, dict[str, dict[str, int]]]:
+        """Return the allocations of hypervisors' own inventories.
 
-        A server that is being moved is at the hypervisor that it goes to: what it held of the other
-        one, the move holds. Hypervisors without a provider are not in the answer. Each costs a
-        call, several are made at once.
+        A server that is being moved counts at its target; at its source, the consumer is the
+        migration. Each hypervisor costs a call; several are made at once.
+
+        :returns: {hypervisor name: {server id: {resource class: units}}}, without hypervisors that
+            have no provider.
         """
 
     @abc.abstractmethod
-    def room(self, shapes):
-        """Where servers have room: {Shape: {hypervisor name: {resource class: units free}}}.
+    @face.read
+    def candidates(self, shapes: Iterable[models.Shape],
+                   ) -> dict[models.Shape, dict[str, dict[str, int]]]:
+        """Return the hypervisors that can take a server of each shape, with their free resources.
 
-        In the second dict are the hypervisors that have room for one server of that shape and
-        whose service is enabled; what is free of one is told without that server, of all the
-        classes that it has itself.
+        Only hypervisors whose service is enabled are listed. The free resources are those before
+        the server is placed, of all classes of the hypervisor itself.
 
-        :param shapes: Shapes, each with some resources.
+        :param shapes: Shapes; each requires some resources.
+        :returns: {Shape: {hypervisor name: {resource class: free units}}}.
         """
 
     @abc.abstractmethod
-    def survey(self, hypervisor_names):
-        """The traits and inventories of many hypervisors, several asked for at once.
+    @face.read
+    def survey(self, hypervisor_names: Iterable[str],
+               ) -> dict[str, tuple[frozenset[str], Inventory]]:
+        """Return the traits and inventories of many hypervisors, with several calls at once.
 
-        :returns: {name: (traits, inventory)}, each as the methods above return it; hypervisors
-            without a provider are not in it.
+        :returns: {name: (traits, inventory)} in the formats of `traits` and `inventory`, without
+            hypervisors that have no provider.
         """

@@ -1,125 +1,140 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The face of Nova: what becomes of single servers."""
+"""The interface to Nova's servers: reading, marking, stopping, shelving and moving them."""
 import abc
+from collections.abc import Mapping
+import datetime
+
+from climate.cloud import models
+from climate.cloud.base import face
 
 
-class Servers(abc.ABC):
-    """What becomes of single servers: asleep, awake, moved, gone. Nova keeps them.
+class Servers(face.Face):
+    """The servers and their changes.
 
-    A change is begun and goes on by itself: look at the server again for how it went. Where Nova
-    refuses a change for the state that the server is in, StillBusy says so; a server that is not
-    there (any more) is ServerNotFound.
+    A change is asynchronous: read the server again to see how it went. A change raises StillBusy if
+    the state of the server does not allow it, and TargetGone if the server does not exist.
     """
 
     service = 'Nova'
 
     @abc.abstractmethod
-    def server(self, server_id):
-        """The Server with its flavor, or None; as a user, one that this user may see.
+    @face.read
+    def server(self, server_id: str) -> models.Server | None:
+        """Return the Server with its flavor, or None. A user finds only servers of the project.
 
-        One that is deleted, also softly, is not there, although Nova shows it to an administrator.
+        A deleted or soft-deleted server is not found, although Nova shows it to an administrator.
         """
 
     @abc.abstractmethod
-    def marked(self, project_id, key, text):
-        """The Servers of a project whose metadata says so, oldest first; as the service only."""
+    @face.read
+    def marked(self, project_id: str, key: str, text: str) -> list[models.Server]:
+        """Return the Servers of a project with this metadata item, oldest first.
 
-    @abc.abstractmethod
-    def ids(self):
-        """The ids of the servers of all projects, as a frozenset; as the service only."""
-
-    @abc.abstractmethod
-    def every(self):
-        """The Servers of all projects, as a list in no promised order; as the service only."""
-
-    @abc.abstractmethod
-    def mark(self, server_id, metadata):
-        """Set the keys of `metadata`, and remove those whose value is None; others stay.
-
-        Nova allows it while a server is ACTIVE, PAUSED, SUSPENDED or SHUTOFF, whatever is done to
-        it just then.
-
-        :raises ServerNotFound: there is no such server.
-        :raises StillBusy: not in this state; where all is as it should be already, in none.
+        Only Climate itself may call this.
         """
 
     @abc.abstractmethod
-    def shelve(self, server_id):
-        """Begin to shelve. As a user, for the image that it sleeps in is the caller's.
+    @face.read
+    def ids(self) -> frozenset[str]:
+        """Return the ids of the servers of all projects. Only as Climate itself."""
 
-        :raises StillBusy: not in this state (it is being built, it is shelved).
+    @abc.abstractmethod
+    @face.read
+    def every(self) -> list[models.Server]:
+        """Return the Servers of all projects, in no particular order. Only as Climate itself."""
+
+    @abc.abstractmethod
+    def mark(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
+        """Set the keys of `metadata`; remove those whose value is None. Other keys stay.
+
+        Nova allows this while a server is ACTIVE, PAUSED, SUSPENDED or SHUTOFF, in any task state.
+        It succeeds in every state if the metadata already is as wanted.
+
+        :raises TargetGone: there is no such server.
+        :raises StillBusy: the state of the server does not allow it.
         """
 
     @abc.abstractmethod
-    def offload(self, server_id):
-        """Begin to take a shelved server from its host; as the service only.
+    def shelve(self, server_id: str) -> None:
+        """Begin to shelve a server. Call this as the user, because the caller owns the image.
 
-        :raises StillBusy: not in this state.
+        :raises StillBusy: the server is being built, is shelved, or its state does not allow it.
         """
 
     @abc.abstractmethod
-    def unshelve(self, server_id, service_host=None):
-        """Begin to wake a shelved server; as the service, on that host, whatever its zone.
+    def offload(self, server_id: str) -> None:
+        """Begin to remove a shelved server from its host. Only as Climate itself.
 
-        :param service_host: None: wherever Nova finds room.
-        :raises StillBusy: not in this state.
+        :raises StillBusy: the state of the server does not allow it.
         """
 
     @abc.abstractmethod
-    def suspend(self, server_id):
-        """Begin to suspend.
+    def unshelve(self, server_id: str, service_host: str | None = None) -> None:
+        """Begin to unshelve a server.
 
-        :raises StillBusy: not in this state.
+        :param service_host: the host for it, in any zone; only Climate itself may name one.
+            None: Nova chooses the host.
+        :raises StillBusy: the state of the server does not allow it.
         """
 
     @abc.abstractmethod
-    def unrescue(self, server_id):
-        """Begin to boot a server that is in RESCUE from its own disk again.
+    def suspend(self, server_id: str) -> None:
+        """Begin to suspend a server.
 
-        :raises StillBusy: not in this state.
+        :raises StillBusy: the state of the server does not allow it.
         """
 
     @abc.abstractmethod
-    def stop(self, server_id):
-        """Begin to stop a server, also one in ERROR that is on a host.
+    def unrescue(self, server_id: str) -> None:
+        """Begin to boot a server in RESCUE from its own disk again.
 
-        :raises StillBusy: not in this state.
+        :raises StillBusy: the state of the server does not allow it.
         """
 
     @abc.abstractmethod
-    def migrate(self, server_id, service_host=None):
-        """Begin to move a server; as the service only.
+    def stop(self, server_id: str) -> None:
+        """Begin to stop a server; it may be in ERROR if it is on a host.
 
-        A running one is moved alive; a stopped one is moved and its new place confirmed when
-        this is called again. (Nova cannot move one that is suspended.) Where the scheduler
-        refuses the host, or the move fails later, nothing is said here: see `last_move`.
-
-        :param service_host: where to; None: to a host of Nova's choice.
-        :raises StillBusy: not in this state.
+        :raises StillBusy: the state of the server does not allow it.
         """
 
     @abc.abstractmethod
-    def last_move(self, server_id):
-        """The Move of a server that was begun last, or None; as the service only.
+    def migrate(self, server_id: str, service_host: str | None = None) -> None:
+        """Begin to migrate a server. Only as Climate itself.
 
-        A move that the scheduler refused is among them; one that Nova never accepted is not.
+        A running server is live-migrated. A stopped one is cold-migrated, and a second call
+        confirms the migration. Nova cannot migrate a suspended server. This call does not report
+        that the scheduler refuses the host or that the migration fails later: see `last_move`.
+
+        :param service_host: the target; None: Nova chooses it.
+        :raises StillBusy: the state of the server does not allow it.
         """
 
     @abc.abstractmethod
-    def failures(self, server_id, change, since):
-        """How many changes of that kind have failed since a moment; as the service only.
+    @face.read
+    def last_move(self, server_id: str) -> models.Move | None:
+        """Return the latest Move of a server, or None. Only as Climate itself.
 
-        Nova says of them nothing on the server itself.
+        It may be one that the scheduler refused, but not one that Nova's API refused.
+        """
+
+    @abc.abstractmethod
+    @face.read
+    def failures(self, server_id: str, change: str, since: datetime.datetime) -> int:
+        """Return how many changes of that kind have failed since a moment. Only as Climate itself.
+
+        Nova does not show these failures on the server itself.
 
         :param change: 'unshelve', 'stop' or 'migrate'.
-        :param since: a moment, as the database's clock has it.
+        :param since: a moment of the database's clock.
         """
 
     @abc.abstractmethod
-    def create_image(self, server_id, name, key):
-        """Begin to make an image of a server; it keeps `key`, by which ``Images.made`` finds it.
+    def create_image(self, server_id: str, name: str, key: str) -> None:
+        """Begin to create an image of a server, which ``Images.made`` finds by `key`.
 
         A name that is too long for an image is cut.
 
-        :raises StillBusy: not in this state, or another image is being made.
+        :raises StillBusy: the state of the server does not allow it, or another image of it is
+            being created.
         """

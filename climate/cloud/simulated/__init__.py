@@ -1,26 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The built-in cloud: Nova, Placement and Keystone as they behave, in a small database."""
+"""The simulated cloud: the behaviour of Nova, Placement, Glance and Keystone on SQLite."""
 from concurrent import futures
 import contextlib
 import json
-import threading
+import sqlite3
 import time
 
 from climate import errors
 from climate.cloud import base
+from climate.cloud import guard
 from climate.cloud import models
+from climate.cloud import registry
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import calls
-from climate.cloud.simulated import changes
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import faults
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import hosts
-from climate.cloud.simulated import images
-from climate.cloud.simulated import keystone
 from climate.cloud.simulated import lifecycle
-from climate.cloud.simulated import nova
-from climate.cloud.simulated import placement
+from climate.cloud.simulated import link
 from climate.cloud.simulated import scheduler
 from climate.cloud.simulated import servers
 from climate.cloud.simulated import store
@@ -30,16 +28,20 @@ _LEASED = 'climate:lease_id'
 
 
 class SimulatedCloud(base.Cloud):
-    """A cloud with the face of the real one, beside what demonstrations and tests do to it.
+    """A cloud with the interface of the real one, and methods for demonstrations and tests.
 
-    What is not of the face takes no time and has no fault points.
+    The additional methods take no time and pass no fault points.
 
     :ivar faults: the FaultPoints; its ``on_point`` may be set at any time.
     :param on_point: None, or callable(call name, 'before' or 'after').
-    :param clock: returns this moment, in seconds since the epoch.
+    :param clock: returns the current time, in seconds since the epoch.
+    :param adapters: {name: Adapter class}; None: all installed adapters.
     """
 
-    def __init__(self, conf, on_point=None, clock=time.time):
+    def __init__(self, conf, on_point=None, clock=time.time, adapters=None):
+        if adapters is None:
+            adapters = registry.load(conf, 'simulated')
+        self.adapters = adapters
         options = conf.simulated
         self.faults = faults.FaultPoints(options.crash_at, on_point)
         self._options = options
@@ -48,14 +50,15 @@ class SimulatedCloud(base.Cloud):
             zone_prefix=conf.nova.availability_zone_prefix))
         self._lifecycle = lifecycle.Lifecycle(options, self._scheduler.choose, clock)
         self._store = store.Store(
-            options.state, lambda connection: _found(connection, options.hosts))
-        # Calls that take no time are made in order, so that fault points have fixed numbers.
+            options.state, lambda connection: _found(connection, options.hosts),
+            [each for adapter in adapters.values() for each in adapter.tables])
+        # Without a delay calls are made one after the other, so fault points have fixed numbers.
         self._pool = None
         if options.delay_seconds and conf.nova.concurrency > 1:
             self._pool = futures.ThreadPoolExecutor(conf.nova.concurrency, 'simulated-cloud')
-        # As the adapters of the real cloud do it.
-        self._turns = {name: threading.BoundedSemaphore(conf[name].concurrency)
-                       for name in ('nova', 'glance', 'placement', 'keystone')}
+        self._turns = {name: guard.Turns(conf[name].concurrency) for name in adapters}
+        self._kinds = {face: guard.guarded(kind, (sqlite3.Error,), _cloud_error)
+                       for adapter in adapters.values() for face, kind in adapter.faces.items()}
         self._service = self._services(None)
 
     def as_service(self):
@@ -74,7 +77,7 @@ class SimulatedCloud(base.Cloud):
 
     @property
     def answers(self):
-        """None, or what answers for Climate when a server is placed: see ``Scheduler.answers``."""
+        """Return the callable that answers for Climate, or None: see ``Scheduler.answers``."""
         return self._scheduler.answers
 
     @answers.setter
@@ -82,13 +85,13 @@ class SimulatedCloud(base.Cloud):
         self._scheduler.answers = answers
 
     def boot(self, project_id, name, hints=None, host=None, flavor=None, metadata=None):
-        """A new Server, on the emptiest host that the scheduler finds for it.
+        """Boot a server on the host with the fewest servers that can take it; return the Server.
 
         :param hints: scheduler hints, such as {'reservation': 'the id'}.
-        :param host: the name of a hypervisor, to be on this one or on none.
-        :param flavor: the id of the flavor; None for one that is of no interest and needs no room.
-        :param metadata: {key: text}; climate:lease_id says that Climate leases the server.
-        :raises Conflict: no host may take it, or has room.
+        :param host: the name of the only hypervisor to try; None: all.
+        :param flavor: the id of the flavor; None: a server without a flavor, which takes nothing.
+        :param metadata: {key: text}; the key climate:lease_id marks a server that Climate leases.
+        :raises Conflict: no host may take it or has the capacity.
         :raises NotFound: the project has no such flavor.
         """
         with self._transaction() as connection:
@@ -102,31 +105,31 @@ class SimulatedCloud(base.Cloud):
                 raise errors.Conflict(reason='No valid host was found.')
             return self._lifecycle.boot(connection, models.Server(
                 id='', name=name, host=chosen, project_id=project_id, status='BUILD',
-                metadata=metadata or {}, flavor=found), hints or {})
+                metadata=metadata or {}, flavor=found, hypervisor=host), hints or {})
 
     def servers(self, project_id=None):
-        """The Servers of a project, or of all, oldest first."""
+        """Return the Servers of a project, or of all projects, oldest first."""
         with self._transaction() as connection:
             return [server for server in servers.every(connection)
                     if project_id in (None, server.project_id)]
 
     def delete_server(self, server_id):
-        """Delete a server at once, as its owner might."""
+        """Delete a server at once, as its owner would."""
         with self._transaction() as connection:
             row = servers.find(connection, server_id)
             self._lifecycle.delete(connection, server_id, row and row['project_id'], seconds=0)
 
     def mark_server(self, server_id, status):
-        """Set the status of a server, such as SHUTOFF, as if it had come to that by itself."""
+        """Set the status of a server, such as SHUTOFF, as if it had changed by itself."""
         with self._transaction() as connection:
             servers.put(connection, server_id, status=status)
 
     def resize_server(self, server_id, flavor):
-        """Resize a server to the flavor of that id, as its owner might, and confirm it.
+        """Resize a server to the flavor of that id, as its owner would, and confirm the resize.
 
-        Its own host comes into question, too.
+        Its own host is also a candidate.
 
-        :raises Conflict: no host may take it, or has room.
+        :raises Conflict: no host may take it or has the capacity.
         """
         with self._transaction() as connection:
             row = servers.find(connection, server_id)
@@ -139,42 +142,42 @@ class SimulatedCloud(base.Cloud):
             servers.resize(connection, server_id, found, chosen)
 
     def lock_server(self, server_id):
-        """Let nobody but administrators change a server."""
+        """Lock a server, so that only administrators may change it."""
         with self._transaction() as connection:
             servers.put(connection, server_id, locked=1)
 
     def break_server(self, server_id):
-        """Let a server fall into ERROR on its host, and Nova fail to stop it from now on."""
+        """Put a server into ERROR on its host, and let every later stop fail."""
         self._lifecycle.broken.add(server_id)
         self.mark_server(server_id, 'ERROR')
 
     def aggregates(self):
-        """The Aggregates, oldest first."""
+        """Return all Aggregates, oldest first."""
         with self._transaction() as connection:
             return aggregates.every(connection)
 
     def compute_services(self):
-        """The compute services, as Computes."""
+        """Return all compute services, as Computes."""
         with self._transaction() as connection:
             return computes.everything(connection)
 
     def images(self):
-        """The images made of servers, oldest first, as dicts.
+        """Return the images of servers, oldest first, as dicts.
 
-        They have id, name, server_id, project_id, status, key, and kind: snapshot, or shelved for
-        what a server sleeps in. One that Climate made as itself is of the project 'service'.
+        Their keys are id, name, server_id, project_id, status, key and kind (snapshot or shelved).
+        An image that Climate made as itself belongs to the project 'service'.
         """
         with self._transaction() as connection:
             return [dict(row) for row in
                     connection.execute('SELECT * FROM images ORDER BY rowid')]
 
     def add_flavor(self, flavor_id, name, vcpus=1, ram=512, disk=1, **more):
-        """Add a flavor; `more` may be ephemeral, swap, public, extra_specs."""
+        """Add a flavor; `more` may have ephemeral, swap, public and extra_specs."""
         with self._transaction() as connection:
             flavors.make(connection, flavor_id, name, vcpus, ram, disk, **more)
 
     def leftovers(self):
-        """What reservations of servers leave in the cloud, as one dict that can be compared."""
+        """Return what reservations of servers leave in the cloud, as one dict to compare."""
         with self._transaction() as connection:
             found = {name: [tuple(row) for row in connection.execute(
                 f'SELECT * FROM {name} ORDER BY 1')]
@@ -190,25 +193,30 @@ class SimulatedCloud(base.Cloud):
 
     def add_host(self, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=500,
                  traits=(), hypervisor_type='QEMU'):
-        """Add a hypervisor. Its name may be one that there is, its service host may not."""
+        """Add a hypervisor. There may be others of its name, and others on its service host."""
         with self._transaction() as connection:
             hosts.add(connection, name, service_host, vcpus, memory_mb, disk_gb, traits,
                       hypervisor_type)
 
-    def mark_host(self, name, up=None, enabled=None, reason=None):
-        """Set whether a hypervisor is up and enabled; None leaves it as it is.
+    def rehome_host(self, name, service_host):
+        """Let another nova-compute serve a hypervisor with its servers, as that of Ironic does."""
+        with self._transaction() as connection:
+            hosts.rehome(connection, name, service_host)
 
-        :param reason: why an administrator disables it.
+    def mark_host(self, name, up=None, enabled=None, reason=None):
+        """Set whether a hypervisor is up and enabled; None leaves a value unchanged.
+
+        :param reason: the reason with which an administrator disables it.
         """
         with self._transaction() as connection:
             hosts.mark(connection, name, up, enabled, reason)
 
     def spoil_moves(self, *service_hosts):
-        """Let every move to these hosts fail, after it was begun, from now on."""
+        """Let every later migration to these hosts fail after it has begun."""
         self._lifecycle.unreachable |= set(service_hosts)
 
     def lose_traits(self, times):
-        """Let the next `times` changes of compute services not reach Placement."""
+        """Let the next `times` changes of compute services not change the trait in Placement."""
         self._lifecycle.traits_to_lose = times
 
     def change_host(self, name, **values):
@@ -217,33 +225,29 @@ class SimulatedCloud(base.Cloud):
             hosts.change(connection, name, **values)
 
     def remove_host(self, name):
-        """Take a hypervisor out of the cloud."""
+        """Remove a hypervisor from the cloud."""
         with self._transaction() as connection:
             hosts.remove(connection, name)
 
     def host_names(self):
-        """The names of the hypervisors, in the order in which they were made."""
+        """Return the names of the hypervisors, in the order in which they were added."""
         with self._transaction() as connection:
             return [row['name'] for row in hosts.every(connection)]
 
     def delete_trustor(self, user_id):
-        """Delete a user, and so the trusts that the user gave."""
+        """Delete a user, and with that the trusts that the user gave."""
         with self._transaction() as connection:
             connection.execute('DELETE FROM trusts WHERE trustor_id = ?', (user_id,))
 
     def close(self):
-        """Close the state file. A cloud in memory is lost."""
+        """Close the state file; a cloud in memory is lost."""
         self._store.close()
 
     def _services(self, trust_id):
         identity = calls.Calls(self._store, self.faults, self._turns,
                                self._options.delay_seconds, self._lifecycle.settle, trust_id)
-        return base.Services(
-            nova=nova.Nova(identity, self._pool, self._lifecycle),
-            flavors=flavors.Flavors(identity), placement=placement.Placement(identity),
-            keystone=keystone.Keystone(identity),
-            servers=changes.Servers(identity, self._lifecycle), images=images.Images(identity),
-            computes=computes.Computes(identity, self._lifecycle))
+        connection = link.Link(identity, self._pool, self._lifecycle)
+        return base.Services(self._kinds, lambda face: self._kinds[face](connection))
 
     @contextlib.contextmanager
     def _transaction(self):
@@ -252,13 +256,17 @@ class SimulatedCloud(base.Cloud):
             yield connection
 
 
+def _cloud_error(face, error):
+    return errors.CloudError(service=face.service, reason=f'the state of the cloud: {error}')
+
+
 def _found(connection, count):
     hosts.found(connection, count)
     flavors.found(connection)
 
 
 def _flavor(connection, flavor_id, project_id):
-    """The Flavor, or None where none is named."""
+    """Return the Flavor of that id; None if no id is given."""
     if flavor_id is None:
         return None
     found = flavors.usable(connection, flavor_id, project_id)

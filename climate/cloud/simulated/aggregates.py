@@ -9,25 +9,25 @@ from climate.cloud.simulated import servers
 
 
 def every(connection):
-    """All Aggregates, oldest first."""
+    """Return all Aggregates, oldest first."""
     return _select(connection, 'SELECT * FROM aggregates ORDER BY id')
 
 
 def find(connection, name):
-    """The Aggregate of that name, or None."""
+    """Return the Aggregate of that name, or None."""
     found = _select(connection, 'SELECT * FROM aggregates WHERE name = ?', name)
     return found[0] if found else None
 
 
 def make(connection, name, zone):
-    """A new Aggregate, or the one that another process has made meanwhile."""
+    """Create an Aggregate and return it, or the one that another process has just created."""
     connection.execute('INSERT OR IGNORE INTO aggregates (name, zone) VALUES (?, ?)',
                        (name, zone))
     return find(connection, name)
 
 
 def set_zone(connection, aggregate_id, zone):
-    """Give an aggregate another zone.
+    """Set the zone of an aggregate.
 
     :raises StillBusy: a server on its hosts would change its zone.
     """
@@ -41,7 +41,7 @@ def set_zone(connection, aggregate_id, zone):
 
 
 def set_metadata(connection, aggregate_id, metadata):
-    """Set keys, and remove those whose value is None."""
+    """Set keys of the metadata; remove those whose value is None."""
     _row(connection, aggregate_id)
     for key, text in metadata.items():
         if text is None:
@@ -54,10 +54,10 @@ def set_metadata(connection, aggregate_id, metadata):
 
 
 def add_host(connection, aggregate_id, host):
-    """Put a host in; one that is in already is done."""
+    """Add a host to an aggregate. Do nothing if it is already in it."""
     new_zone = _row(connection, aggregate_id)['zone']
     if not hosts.is_known(connection, host):
-        raise errors.HostNotFound(host=host)
+        raise errors.ResourceNotFound(pool='host', resource=host)
     if _has(connection, aggregate_id, host):
         return
     if new_zone is not None:
@@ -71,7 +71,7 @@ def add_host(connection, aggregate_id, host):
 
 
 def remove_host(connection, aggregate_id, host):
-    """Take a host out; one that is not in it is done."""
+    """Remove a host from an aggregate. Do nothing if it is not in it."""
     if not _has(connection, aggregate_id, host):
         return
     if _row(connection, aggregate_id)['zone'] is not None:
@@ -81,7 +81,7 @@ def remove_host(connection, aggregate_id, host):
 
 
 def delete(connection, aggregate_id):
-    """Delete an aggregate without hosts; one that is not there is done."""
+    """Delete an aggregate without hosts. Do nothing if it does not exist."""
     row = connection.execute('SELECT 1 FROM aggregate_hosts WHERE aggregate_id = ?',
                              (aggregate_id,)).fetchone()
     if row is not None:
@@ -108,7 +108,7 @@ def _has(connection, aggregate_id, host):
 
 
 def _select(connection, query, *values):
-    """The Aggregates whose rows the query finds, in its order."""
+    """Return the Aggregates of the rows that the query finds, in its order."""
     rows = connection.execute(query, values).fetchall()
     ids = json.dumps([row['id'] for row in rows])
     members, metadata = {}, {}

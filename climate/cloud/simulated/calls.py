@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One call of the simulated cloud: its points of fault, its time, its one transaction."""
+"""A call of the simulated cloud: its fault points, its delay and its transaction."""
 import time
 
 from climate import errors
-from climate.cloud import guard
 
 
 class Calls:
-    """Makes calls under one identity.
+    """The calls under one identity.
 
-    :ivar trust_id: the trust of the user who calls; None for Climate itself, an administrator.
-    :param settle: callable(connection) that lets happen what is due at this moment.
+    :ivar trust_id: the trust of the user who calls; None: Climate itself, an administrator.
+    :param settle: callable(connection) that completes the changes that are due.
     """
 
     def __init__(self, store, points, turns, delay_seconds, settle, trust_id=None):
-        """Prepare.
+        """Prepare calls under one identity.
 
-        :param turns: {service: a semaphore of as many calls as it takes at the same time}.
+        :param turns: {adapter name: its guard.Turns}.
         """
         self.trust_id = trust_id
         self._turns = turns
@@ -26,15 +25,14 @@ class Calls:
         self._delay_seconds = delay_seconds
 
     def make(self, name, work, admin=True):
-        """What `work` returns.
+        """Make a call and return what `work` returns.
 
-        :param name: of the call, for faults, such as 'nova.add_host'.
+        :param name: the adapter and the action, such as 'nova.add_host'; fault points use it.
         :param work: callable(connection, project_id) that runs in a transaction; project_id is
             that of the user who calls, None for an administrator.
-        :param admin: only an administrator may do this.
+        :param admin: whether only an administrator may make this call.
         """
         with self._turns[name.partition('.')[0]]:
-            guard.ask()
             return self._make(name, work, admin)
 
     def _make(self, name, work, admin):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users and Climate do to single servers of the simulated cloud."""
+"""The simulated face for the servers: reading, marking and changing them."""
 from climate import errors
 from climate.cloud import base
 from climate.cloud.simulated import hosts
@@ -11,14 +11,13 @@ from climate.cloud.simulated import servers
 class Servers(base.Servers):
     """Servers under one identity.
 
-    :param calls: the Calls of that identity.
-    :param lifecycle: the Lifecycle of the servers.
+    :param link: the Link of that identity.
     """
 
-    def __init__(self, calls, lifecycle):
-        self.trust_id = calls.trust_id
-        self._calls = calls
-        self._lifecycle = lifecycle
+    def __init__(self, link):
+        super().__init__(link.calls.trust_id)
+        self._calls = link.calls
+        self._lifecycle = link.lifecycle
 
     def server(self, server_id):
         def work(connection, project_id):
@@ -44,7 +43,7 @@ class Servers(base.Servers):
         def work(connection, project_id):
             row = servers.find(connection, server_id, project_id)
             if row is None:
-                raise errors.ServerNotFound(server_id=server_id)
+                raise errors.TargetGone(kind='server', target_id=server_id)
             if servers.is_marked(row, metadata):
                 return
             if row['status'] not in lifecycle.AWAKE:
@@ -112,5 +111,5 @@ class Servers(base.Servers):
         row = servers.find(connection, server_id)
         if row is not None and row['status'] != 'SHELVED_OFFLOADED':
             raise errors.StillBusy(service='Nova', reason=(
-                f'Only a server that is offloaded is woken on a host; {server_id} is '
+                f'Only an offloaded server can be unshelved to a host; {server_id} is '
                 f'{row["status"]}.'))

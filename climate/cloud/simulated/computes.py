@@ -9,14 +9,13 @@ from climate.cloud.simulated import hosts
 class Computes(base.Computes):
     """Compute services under one identity.
 
-    :param calls: the Calls of that identity.
-    :param lifecycle: the Lifecycle, which knows how often Placement is to be left behind.
+    :param link: the Link of that identity. Its Lifecycle counts the changes whose trait is lost.
     """
 
-    def __init__(self, calls, lifecycle):
-        self.trust_id = calls.trust_id
-        self._calls = calls
-        self._lifecycle = lifecycle
+    def __init__(self, link):
+        super().__init__(link.calls.trust_id)
+        self._calls = link.calls
+        self._lifecycle = link.lifecycle
 
     def every(self):
         return self._calls.make('nova.services',
@@ -28,18 +27,18 @@ class Computes(base.Computes):
             return [_compute(row) for row in rows if row is not None]
         return self._calls.make('nova.services', work)
 
-    def fence(self, service_host, reason):
+    def disable(self, service_host, reason):
         def work(connection, project_id):
             row = _find(connection, service_host)
             if row is None:
-                raise errors.HostNotFound(host=service_host)
+                raise errors.ResourceNotFound(pool='host', resource=service_host)
             if row['enabled']:
                 self._set(connection, service_host, False, reason)
                 return True
             return row['reason'] == reason
         return self._calls.make('nova.disable_service', work)
 
-    def unfence(self, service_host, reason):
+    def enable(self, service_host, reason):
         def work(connection, project_id):
             row = _find(connection, service_host)
             if row is None or (not row['enabled'] and row['reason'] != reason):
@@ -61,7 +60,7 @@ class Computes(base.Computes):
 
 def everything(connection):
     """All Computes."""
-    return [_compute(row) for row in hosts.every(connection)]
+    return list({row['service_host']: _compute(row) for row in hosts.every(connection)}.values())
 
 
 def _compute(row):

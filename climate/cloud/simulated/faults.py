@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the simulated cloud on request: crashes, failing calls, a word at each point."""
+"""Faults of the simulated cloud on request: crashes, failing calls, callbacks at fault points."""
 import os
 import signal
 import threading
 
 
 class FaultPoints:
-    """The moments before and after each call of the simulated cloud.
+    """The fault points: the moments before and after each call of the simulated cloud.
 
     :ivar on_point: None, or a callable(name, when) that is called at each point; ``when`` is
-        'before' or 'after'. What it raises, the call raises.
+        'before' or 'after'. The call raises the errors of this callable.
     """
 
     def __init__(self, crash_at=0, on_point=None):
@@ -28,7 +28,7 @@ class FaultPoints:
             self._planned[call_name] = [times, error]
 
     def reach(self, name, when):
-        """Pass a point; the process may end here."""
+        """Pass a fault point, where the process may be killed."""
         with self._lock:
             self._count += 1
             crash = self._count == self._crash_at
@@ -38,7 +38,7 @@ class FaultPoints:
             self.on_point(name, when)
 
     def refuse(self, name):
-        """Raise the error that was planned for this call, if any is left."""
+        """Raise the planned error of this call, if one is left."""
         with self._lock:
             planned = self._planned.get(name)
             if planned is None or planned[0] < 1:

@@ -11,15 +11,19 @@ _FOUND = (('1', 'm1.tiny', 1, 512, 1), ('2', 'm1.small', 1, 2048, 20),
           ('3', 'm1.medium', 2, 4096, 40), ('4', 'm1.large', 4, 8192, 80))
 
 
+# What an administrator makes is of this project.
+_SERVICE = 'service'
+
+
 class Flavors(base.Flavors):
     """Flavors and server groups under one identity.
 
-    :param calls: the Calls of that identity.
+    :param link: the Link of that identity.
     """
 
-    def __init__(self, calls):
-        self.trust_id = calls.trust_id
-        self._calls = calls
+    def __init__(self, link):
+        super().__init__(link.calls.trust_id)
+        self._calls = link.calls
 
     def flavor(self, flavor_id, project_id):
         return self._call('flavor', lambda connection: usable(connection, flavor_id, project_id))
@@ -50,23 +54,29 @@ class Flavors(base.Flavors):
         return self._call('servers_of_flavor', lambda connection: servers.of_flavor(
             connection, flavor_id))
 
+    def create_group(self, name, policy):
+        return self._calls.make('nova.create_server_group', lambda connection, project_id: (
+            _make_group(connection, name, policy, project_id)), admin=False)
+
     def ensure_group(self, name, policy):
         def work(connection, project_id):
-            owner = project_id or 'service'
             found = connection.execute(
-                'SELECT id FROM server_groups WHERE name = ? AND project_id = ?',
-                (name, owner)).fetchone()
-            if found is not None:
-                return found['id']
-            group_id = str(uuid.uuid4())
-            connection.execute('INSERT INTO server_groups VALUES (?, ?, ?, ?)',
-                               (group_id, name, policy, owner))
-            return group_id
+                'SELECT id FROM server_groups WHERE name = ? AND policy = ? AND project_id = ?',
+                (name, policy, project_id or _SERVICE)).fetchone()
+            return found['id'] if found else _make_group(connection, name, policy, project_id)
         return self._calls.make('nova.create_server_group', work, admin=False)
 
-    def delete_groups(self, name):
+    def has_group(self, group_id):
+        return self._call('server_group', lambda connection: connection.execute(
+            'SELECT 1 FROM server_groups WHERE id = ?', (group_id,)).fetchone() is not None)
+
+    def delete_group(self, group_id):
         self._call('delete_server_group', lambda connection: connection.execute(
-            'DELETE FROM server_groups WHERE name = ?', (name,)))
+            'DELETE FROM server_groups WHERE id = ?', (group_id,)))
+
+    def delete_groups(self, name, but=None):
+        self._call('delete_server_group', lambda connection: connection.execute(
+            'DELETE FROM server_groups WHERE name = ? AND id != ?', (name, but or '')))
 
     def every(self):
         return self._call('flavors', lambda connection: [
@@ -82,14 +92,14 @@ class Flavors(base.Flavors):
 
 
 def found(connection):
-    """Make the flavors of a new cloud, which everybody may use."""
+    """Create the flavors of a new cloud, which everybody may use."""
     for flavor_id, name, vcpus, ram, disk in _FOUND:
         make(connection, flavor_id, name, vcpus, ram, disk)
 
 
 def make(connection, flavor_id, name, vcpus, ram, disk, ephemeral=0, swap=0, public=True,
          extra_specs=None):
-    """Make a flavor, unless there is one of that id."""
+    """Create a flavor if there is none of that id."""
     connection.execute(
         'INSERT OR IGNORE INTO flavors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
         (flavor_id, name, vcpus, ram, disk, ephemeral, swap, public,
@@ -97,7 +107,7 @@ def make(connection, flavor_id, name, vcpus, ram, disk, ephemeral=0, swap=0, pub
 
 
 def usable(connection, flavor_id, project_id):
-    """The Flavor if there is one that the project may use, or None."""
+    """Return the Flavor, or None if there is none that the project may use."""
     row = connection.execute(
         'SELECT * FROM flavors WHERE id = ? AND (is_public OR id IN '
         '(SELECT flavor_id FROM flavor_access WHERE project_id = ?))',
@@ -105,8 +115,15 @@ def usable(connection, flavor_id, project_id):
     return None if row is None else _record(row)
 
 
+def _make_group(connection, name, policy, project_id):
+    group_id = str(uuid.uuid4())
+    connection.execute('INSERT INTO server_groups VALUES (?, ?, ?, ?)',
+                       (group_id, name, policy, project_id or _SERVICE))
+    return group_id
+
+
 def _group(connection, row):
-    # Whoever boots a server says by a hint which group it is in.
+    # A scheduler hint at boot puts a server into a group.
     members = connection.execute(
         "SELECT id FROM servers WHERE json_extract(hints, '$.group') = ?", (row['id'],))
     return models.ServerGroup(id=row['id'], name=row['name'], policy=row['policy'],

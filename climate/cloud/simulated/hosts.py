@@ -15,7 +15,7 @@ BARRED = base.Computes.BARRED
 
 
 def found(connection, count):
-    """Make compute-1 to compute-`count`, of three sizes in turn."""
+    """Create compute-1 to compute-`count`, in three alternating sizes."""
     for number in range(1, count + 1):
         vcpus, memory_gb, disk_gb = _SIZES[(number - 1) % len(_SIZES)]
         add(connection, f'compute-{number}', vcpus=vcpus, memory_mb=memory_gb * 1024,
@@ -24,7 +24,10 @@ def found(connection, count):
 
 def add(connection, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=500,
         traits=_TRAITS, hypervisor_type='QEMU'):
-    """Add a hypervisor; its service host has the same name unless one is given."""
+    """Add a hypervisor; its service host has the same name unless one is given.
+
+    Those of one service host share its room: each counts the servers of all of them.
+    """
     cpu_info = {'arch': 'x86_64', 'vendor': 'Intel', 'model': 'Nehalem',
                 'topology': {'sockets': 2, 'cores': max(vcpus // 4, 1), 'threads': 2}}
     connection.execute(
@@ -36,11 +39,11 @@ def add(connection, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=
 
 
 def mark(connection, name, up, enabled, reason=None):
-    """Set whether a hypervisor is up and enabled; None leaves it."""
+    """Set whether a hypervisor is up and enabled; None leaves a value unchanged."""
     changed = connection.execute('UPDATE hosts SET up = coalesce(?, up) WHERE name = ?',
                                  (up, name))
     if changed.rowcount == 0:
-        raise errors.HostNotFound(host=name)
+        raise errors.ResourceNotFound(pool='host', resource=name)
     if enabled is not None:
         connection.execute(
             'UPDATE hosts SET enabled = ?, barred = NOT ?, reason = ? WHERE name = ?',
@@ -48,7 +51,7 @@ def mark(connection, name, up, enabled, reason=None):
 
 
 def change(connection, name, vcpus=None, memory_mb=None, disk_gb=None, traits=None):
-    """Change what a hypervisor has; None leaves it."""
+    """Change the sizes and traits of a hypervisor; None leaves a value unchanged."""
     one(connection, name)
     connection.execute(
         'UPDATE hosts SET vcpus = coalesce(?, vcpus), memory_mb = coalesce(?, memory_mb), '
@@ -57,31 +60,40 @@ def change(connection, name, vcpus=None, memory_mb=None, disk_gb=None, traits=No
          None if traits is None else json.dumps(sorted(traits)), name))
 
 
+def rehome(connection, name, service_host):
+    """Put a hypervisor, with its servers, under another service host."""
+    before = one(connection, name)['service_host']
+    connection.execute('UPDATE servers SET host = ? WHERE host = ? AND node = ?',
+                       (service_host, before, name))
+    connection.execute('UPDATE hosts SET service_host = ? WHERE name = ?', (service_host, name))
+
+
 def remove(connection, name):
-    """Take a hypervisor away."""
+    """Delete a hypervisor."""
     connection.execute('DELETE FROM hosts WHERE name = ?', (one(connection, name)['name'],))
 
 
 def one(connection, name):
-    """The row of the one hypervisor of that name.
+    """Return the row of the only hypervisor of that name.
 
-    :raises HostNotFound, HostAmbiguous: there is none, there are several.
+    :raises ResourceNotFound: there is none.
+    :raises ResourceAmbiguous: there are several.
     """
     rows = connection.execute('SELECT * FROM hosts WHERE name = ?', (name,)).fetchall()
     if not rows:
-        raise errors.HostNotFound(host=name)
+        raise errors.ResourceNotFound(pool='host', resource=name)
     if len(rows) > 1:
-        raise errors.HostAmbiguous(host=name)
+        raise errors.ResourceAmbiguous(pool='host', resource=name)
     return rows[0]
 
 
 def every(connection):
-    """All rows, in the order in which they were made."""
+    """Return all rows, in the order in which they were added."""
     return connection.execute('SELECT * FROM hosts ORDER BY id').fetchall()
 
 
 def traits(row):
-    """The traits of a hypervisor, as a frozenset."""
+    """Return the traits of a hypervisor."""
     return frozenset(json.loads(row['traits'])) | ({BARRED} if row['barred'] else set())
 
 
@@ -91,7 +103,7 @@ def is_known(connection, service_host):
 
 
 def zone_of(connection, service_host):
-    """The availability zone the host is in now."""
+    """Return the current availability zone of a host."""
     row = connection.execute(
         'SELECT zone FROM aggregates JOIN aggregate_hosts ON aggregate_id = id '
         'WHERE host = ? AND zone IS NOT NULL', (service_host,)).fetchone()
@@ -99,7 +111,7 @@ def zone_of(connection, service_host):
 
 
 def record(connection, row):
-    """A row as a Hypervisor."""
+    """Return a row as a Hypervisor."""
     return models.Hypervisor(
         name=row['name'], service_host=row['service_host'], vcpus=row['vcpus'],
         memory_mb=row['memory_mb'], disk_gb=row['disk_gb'],
@@ -109,7 +121,7 @@ def record(connection, row):
 
 
 def inventory(row):
-    """The inventory of a hypervisor, {resource class: what Placement says of it}."""
+    """Return the inventory of a hypervisor, {resource class: its inventory in Placement}."""
     return {
         'VCPU': units(row['vcpus'], ratio=4.0),
         'MEMORY_MB': units(row['memory_mb'], reserved=512),
@@ -118,6 +130,6 @@ def inventory(row):
 
 
 def units(total, ratio=1.0, reserved=0):
-    """The inventory of one resource class."""
+    """Return the inventory of one resource class."""
     return {'total': total, 'reserved': reserved, 'allocation_ratio': ratio, 'min_unit': 1,
             'max_unit': total, 'step_size': 1}

@@ -6,9 +6,9 @@ from climate.cloud import base
 from climate.cloud import models
 
 SNAPSHOT = 'snapshot'
-#: What a shelved server sleeps in.
+#: The kind of the image of a shelved server.
 SHELVED = 'shelved'
-#: Images that an administrator made are of this project.
+#: The project of images that an administrator made.
 SERVICE_PROJECT = 'service'
 UPLOADING = 'image_uploading'
 
@@ -16,12 +16,12 @@ UPLOADING = 'image_uploading'
 class Images(base.Images):
     """Glance under one identity.
 
-    :param calls: the Calls of that identity.
+    :param link: the Link of that identity.
     """
 
-    def __init__(self, calls):
-        self.trust_id = calls.trust_id
-        self._calls = calls
+    def __init__(self, link):
+        super().__init__(link.calls.trust_id)
+        self._calls = link.calls
 
     def made(self, key, project_id):
         return self._calls.make('glance.images', lambda connection, _: [
@@ -41,10 +41,11 @@ class Images(base.Images):
 
 
 def make(connection, row, kind, project_id, name, key=None):
-    """Begin an image of the server of that row; returns its id.
+    """Begin to create an image of a server; return its id.
 
+    :param row: the row of the server.
     :param kind: SNAPSHOT or SHELVED.
-    :param project_id: of the user who asks; None for an administrator, whose own it becomes.
+    :param project_id: that of the user who asks, and the owner; None: an administrator.
     """
     image_id = str(uuid.uuid4())
     connection.execute(
@@ -55,23 +56,23 @@ def make(connection, row, kind, project_id, name, key=None):
 
 
 def finish(connection, server_id):
-    """Make active what was begun of a server."""
+    """Make the images of a server active."""
     connection.execute("UPDATE images SET status = 'active' WHERE server_id = ?", (server_id,))
 
 
 def drop_unfinished(connection, server_id):
-    """Forget the images of a server that are not active yet."""
+    """Delete the images of a server that are not active yet."""
     connection.execute("DELETE FROM images WHERE server_id = ? AND status != 'active'",
                        (server_id,))
 
 
 def drop_shelved(connection, server_id, project_id):
-    """Delete what a server slept in.
+    """Delete the image of a shelved server, when it is unshelved or deleted.
 
-    Nova does so as whoever wakes or deletes the server. What an administrator of another project
-    made stays behind when that is the owner: a leak of Nova's.
+    Nova does this as the user who unshelves or deletes the server. So the image of an administrator
+    stays behind if the owner of the server does it, as in Nova.
 
-    :param project_id: of the user who wakes or deletes it; None for an administrator.
+    :param project_id: that of the user who unshelves or deletes it; None: an administrator.
     """
     connection.execute(
         'DELETE FROM images WHERE server_id = ? AND kind = ? AND coalesce(?, project_id) = '
@@ -79,7 +80,7 @@ def drop_shelved(connection, server_id, project_id):
 
 
 def delete(connection, image_id, project_id):
-    """Delete an image, unless it is another project's. An upload that is going on is broken off."""
+    """Delete an image, unless another project owns it. A running upload is aborted."""
     row = connection.execute('SELECT * FROM images WHERE id = ?', (image_id,)).fetchone()
     if row is None or project_id not in (None, row['project_id']):
         return

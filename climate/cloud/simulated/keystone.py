@@ -11,15 +11,15 @@ from climate.cloud import models
 class Keystone(base.Keystone):
     """Keystone under one identity.
 
-    :param calls: the Calls of that identity.
+    :param link: the Link of that identity.
     """
 
-    def __init__(self, calls):
-        self.trust_id = calls.trust_id
-        self._calls = calls
+    def __init__(self, link):
+        super().__init__(link.calls.trust_id)
+        self._calls = link.calls
 
     def login(self):
-        """Get a token of this identity.
+        """Request a token for this identity.
 
         :raises TrustDead: the trust is gone.
         """

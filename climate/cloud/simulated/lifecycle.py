@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of servers: changes that are begun, take their time and come to an end."""
+"""Changes of servers: they begin, take their time and end."""
 import dataclasses
 import json
 
@@ -12,11 +12,11 @@ from climate.cloud.simulated import servers
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A change of a server.
+    """A kind of change of a server.
 
-    :ivar task: Nova's word for it while it goes on.
-    :ivar begins_in: the statuses in which Nova lets it begin.
-    :ivar becomes: the status after it; None where there is more to it than that.
+    :ivar task: Nova's task state while it runs.
+    :ivar begins_in: the statuses in which Nova allows it.
+    :ivar becomes: the status after it; None: a function of its own ends it.
     """
 
     task: str
@@ -24,7 +24,7 @@ class Change:
     becomes: str | None = None
 
 
-#: Statuses of a server that was built and is not shelved.
+#: Statuses of a server that is built and not shelved.
 AWAKE = ('ACTIVE', 'SHUTOFF', 'SUSPENDED', 'PAUSED')
 _CHANGES = {
     'build': Change('spawning', ('BUILD',), 'ACTIVE'),
@@ -43,14 +43,14 @@ _BECOMES = {change.task: change.becomes for change in _CHANGES.values()}
 
 
 class Lifecycle:
-    """Changes servers.
+    """The changes of servers.
 
     :param options: the group [simulated] of the configuration.
-    :param choose: callable(connection, scheduler.Wanted), as ``Scheduler.choose``.
-    :param clock: returns this moment, in seconds since the epoch.
-    :ivar broken: the ids of servers that Nova cannot stop, for this process.
-    :ivar unreachable: the service hosts at which every move fails, for this process.
-    :ivar traits_to_lose: so many changes of a service will not reach Placement.
+    :param choose: ``Scheduler.choose``.
+    :param clock: returns the current time, in seconds since the epoch.
+    :ivar broken: ids of servers that cannot be stopped, in this process.
+    :ivar unreachable: service hosts to which every migration fails, in this process.
+    :ivar traits_to_lose: how many further changes of services do not reach Placement.
     """
 
     def __init__(self, options, choose, clock):
@@ -66,19 +66,19 @@ class Lifecycle:
                       'resize_migrating': self._migrate, images.UPLOADING: _upload}
 
     def boot(self, connection, server, hints):
-        """Begin to build a Server, on its host; returns it as it is then, without its flavor."""
+        """Begin to build a Server on its host; return its current state, without the flavor."""
         server_id = servers.make(connection, server, hints)
         self.begin(connection, 'build', server_id, None)
         return servers.record(servers.find(connection, server_id))
 
     def begin(self, connection, change, server_id, project_id, **about):
-        """Begin a change, which ends at once or after [simulated] server_seconds.
+        """Begin a change, which ends after [simulated] server_seconds.
 
         :param change: build, shelve, offload, unshelve, suspend, unrescue, stop, confirm.
-        :param project_id: of the user who wants it; None for an administrator.
-        :param about: what the end of the change must know.
-        :raises ServerNotFound: there is none, or it is another project's.
-        :raises StillBusy: not in this state.
+        :param project_id: that of the user who asks; None: an administrator.
+        :param about: values that the end of the change needs.
+        :raises TargetGone: there is none, or it belongs to another project.
+        :raises StillBusy: the state of the server does not allow it.
         """
         row = self._begin(connection, change, server_id, project_id,
                           self._options.server_seconds, **about)
@@ -87,12 +87,12 @@ class Lifecycle:
         self.settle(connection)
 
     def migrate(self, connection, server_id, service_host=None):
-        """Begin to move a server, or confirm the place of one that was moved while stopped.
+        """Begin to migrate a server, or confirm the cold migration of a stopped one.
 
-        It is there after [simulated] migrate_seconds. Its room is taken at both hosts meanwhile.
+        It arrives after [simulated] migrate_seconds; until then it takes resources of both hosts.
 
-        :param service_host: where to; None: wherever there is room.
-        :raises ServerNotFound, StillBusy: as `begin`.
+        :param service_host: the target; None: any host with enough free resources.
+        :raises TargetGone, StillBusy: see `begin`.
         """
         row = servers.find(connection, server_id)
         status = None if row is None else row['status']
@@ -111,9 +111,9 @@ class Lifecycle:
         self.settle(connection)
 
     def snapshot(self, connection, server_id, project_id, name, key=None):
-        """Begin an image of a server; returns its id. It takes [simulated] image_seconds.
+        """Begin to create an image of a server, for [simulated] image_seconds; return its id.
 
-        :raises ServerNotFound, StillBusy: as `begin`.
+        :raises TargetGone, StillBusy: see `begin`.
         """
         row = self._begin(connection, 'snapshot', server_id, project_id,
                           self._options.image_seconds)
@@ -122,9 +122,9 @@ class Lifecycle:
         return image_id
 
     def delete(self, connection, server_id, project_id, seconds=None):
-        """Begin to delete a server; it is on its host for some more seconds.
+        """Begin to delete a server.
 
-        :param seconds: None: [simulated] delete_seconds.
+        :param seconds: how long it stays on its host; None: [simulated] delete_seconds.
         """
         row = servers.find(connection, server_id, project_id)
         if row is None:
@@ -138,7 +138,7 @@ class Lifecycle:
         images.drop_shelved(connection, server_id, project_id)
 
     def settle(self, connection):
-        """Let happen what is due at this moment."""
+        """Complete the changes that are due."""
         now = self._clock()
         for row in connection.execute(
                 'SELECT * FROM servers WHERE task_due <= ? ORDER BY task_due, rowid',
@@ -155,7 +155,7 @@ class Lifecycle:
     def _begin(self, connection, change, server_id, project_id, seconds, **about):
         row = servers.find(connection, server_id, project_id)
         if row is None:
-            raise errors.ServerNotFound(server_id=server_id)
+            raise errors.TargetGone(kind='server', target_id=server_id)
         rule = _CHANGES[change]
         if row['locked'] and project_id is not None and change != 'snapshot':
             raise errors.StillBusy(service='Nova', reason=f'Instance {server_id} is locked')
@@ -189,15 +189,15 @@ class Lifecycle:
             _fail(connection, row, 'migrate')
             return
         moves.end(connection, row['id'], moves.DONE)
-        # Nova asks whether a server that was moved while it was stopped is to stay there.
+        # A cold migration waits to be confirmed.
         servers.put(connection, row['id'], host=host, status=(
             'VERIFY_RESIZE' if row['status'] == 'SHUTOFF' else row['status']))
 
     def _place(self, connection, row, service_host=None, beside=None):
-        """The service host for a server that exists; another one than it is on, or None.
+        """Return a service host for an existing server, other than its own, or None.
 
-        :param service_host: it is woken there.
-        :param beside: it is moved there.
+        :param service_host: the host to unshelve it to.
+        :param beside: the host to migrate it to.
         """
         if service_host is not None or beside is not None:
             chosen = {service_host or beside} - {row['host']}

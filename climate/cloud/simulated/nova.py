@@ -12,16 +12,14 @@ from climate.cloud.simulated import servers
 class Nova(base.Nova):
     """Nova under one identity.
 
-    :param calls: the Calls of that identity.
-    :param pool: makes calls at the same time; None makes them one after the other.
-    :param lifecycle: the Lifecycle of the servers.
+    :param link: the Link of that identity.
     """
 
-    def __init__(self, calls, pool, lifecycle):
-        self.trust_id = calls.trust_id
-        self._calls = calls
-        self._pool = pool
-        self._lifecycle = lifecycle
+    def __init__(self, link):
+        super().__init__(link.calls.trust_id)
+        self._calls = link.calls
+        self._pool = link.pool
+        self._lifecycle = link.lifecycle
 
     def hypervisor(self, name):
         return self._call('hypervisor', lambda connection: hosts.record(
@@ -86,7 +84,7 @@ class Nova(base.Nova):
         def one(host):
             try:
                 self._call(name, lambda connection: work(connection, aggregate.id, host))
-            except (errors.CloudError, errors.HostNotFound) as error:
+            except (errors.CloudError, errors.ResourceNotFound) as error:
                 return error
             return None
 

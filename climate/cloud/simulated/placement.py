@@ -5,19 +5,19 @@ import uuid
 
 from climate import errors
 from climate.cloud import base
+from climate.cloud.simulated import capacity
 from climate.cloud.simulated import hosts
-from climate.cloud.simulated import room
 
 
 class Placement(base.Placement):
     """Placement under one identity.
 
-    :param calls: the Calls of that identity.
+    :param link: the Link of that identity.
     """
 
-    def __init__(self, calls):
-        self.trust_id = calls.trust_id
-        self._calls = calls
+    def __init__(self, link):
+        super().__init__(link.calls.trust_id)
+        self._calls = link.calls
 
     def ensure_child(self, hypervisor_name, child_name):
         def work(connection):
@@ -70,12 +70,12 @@ class Placement(base.Placement):
     def held(self, hypervisor_names):
         names = set(hypervisor_names)
         return self._call('allocations', lambda connection: {
-            row['name']: room.held(connection, row)
+            row['name']: capacity.held(connection, row)
             for row in hosts.every(connection) if row['name'] in names})
 
-    def room(self, shapes):
+    def candidates(self, shapes):
         return {shape: self._call('allocation_candidates', lambda connection, shape=shape:
-                                  room.candidates(connection, shape)) for shape in shapes}
+                                  capacity.candidates(connection, shape)) for shape in shapes}
 
     def survey(self, hypervisor_names):
         names = set(hypervisor_names)
@@ -92,7 +92,7 @@ def _set_slots(connection, child_name, resource_class, count):
     row = connection.execute('SELECT * FROM providers WHERE name = ?', (child_name,)).fetchone()
     if row is None:
         if count:
-            raise errors.HostNotFound(host=child_name)
+            raise errors.ResourceNotFound(pool='host', resource=child_name)
         return
     inventory = json.loads(row['inventory'])
     if count:

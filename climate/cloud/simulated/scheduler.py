@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the simulated Nova places a server: the filter's rules, then room, then the emptiest."""
+"""The scheduler of the simulated Nova: free resources, the filter's rules, the fewest servers."""
 import collections
 import dataclasses
 
 from climate.cloud import models
 from climate.cloud.simulated import aggregates
+from climate.cloud.simulated import capacity
 from climate.cloud.simulated import hosts
-from climate.cloud.simulated import room
 from climate.cloud.simulated import servers
 from climate.nova import rules
 
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """A place for a server.
+    """A request for a host for one server.
 
-    :ivar hints: its scheduler hints, which Nova keeps with it.
-    :ivar flavor: None for one that is of no interest.
-    :ivar leased: it is a server that Climate may have leased: see `Scheduler`.
-    :ivar service_host: an administrator wakes it on this host; None: anywhere.
-    :ivar server_id: where it exists already.
-    :ivar hosts: the service hosts that come into question; None: all.
+    :ivar hints: its scheduler hints, which Nova stores with it.
+    :ivar flavor: its Flavor; None: it takes no resources.
+    :ivar leased: whether Climate may lease the server: see `Scheduler`.
+    :ivar service_host: the host to which an administrator unshelves it; None: any.
+    :ivar server_id: the id of a server that exists already, or None.
+    :ivar hosts: the service hosts to choose from; None: all.
     """
 
     project_id: str
@@ -33,17 +33,21 @@ class Wanted:
 
 
 class Scheduler:
-    """Chooses hosts.
+    """The scheduler.
 
-    A leased server is in no aggregate of its reservation, so the aggregates alone do not tell
-    where it may be placed; the real filter asks Climate. So does this one where it has `answers`.
-    Without, this rule stands in for Climate: the hint of a leased server that names no aggregate
-    counts for nothing, as if the server were an ordinary one; and where an administrator wakes an
-    ordinary server on a host, the host may be in the freepool, for Climate holds room there. Leased
-    is what the metadata of a boot say is, and whatever exists already when it is placed anew.
+    The reservation of a leased server has no aggregate, so the aggregates alone do not tell where
+    the server may be placed. The real filter asks Climate, and so does this scheduler if it has
+    `answers`. Without them two rules take the place of Climate:
 
-    :ivar answers: None, or callable(reservation id, project id) that returns the Answer of Climate
-        or None where it knows no such reservation. It must not call the cloud.
+    * A hint of a leased server that names no aggregate is ignored: the server is an ordinary one.
+    * An administrator may unshelve an ordinary server to a host of the freepool, because Climate
+      holds capacity for it there.
+
+    A server counts as leased if the metadata at its boot says so, or if it exists already and is
+    placed again.
+
+    :ivar answers: None, or callable(reservation id, project id) that returns the Answer of Climate,
+        or None if it knows no such reservation. It must not call the cloud.
     :param options: rules.Options.
     """
 
@@ -52,19 +56,19 @@ class Scheduler:
         self._options = options
 
     def choose(self, connection, wanted):
-        """The service host for a server; None where no valid host was found."""
+        """Return the service host for a server; None if no valid host was found."""
         inside = _aggregates_of_hosts(connection)
         able = [row for row in hosts.every(connection)
                 if row['up'] and row['enabled'] and not row['barred']
                 and (wanted.hosts is None or row['service_host'] in wanted.hosts)]
-        able = room.suitable(connection, able, wanted.flavor, wanted.server_id)
+        able = capacity.suitable(connection, able, wanted.flavor, wanted.server_id)
         may = self._admitted([(row['service_host'], inside.get(row['service_host'], ()))
                               for row in able], wanted, aggregates.every(connection))
         taken = collections.Counter(server.host for server in servers.every(connection))
         return min(may, key=lambda each: taken[each], default=None)
 
     def _admitted(self, places, wanted, known):
-        """The service hosts onto which the rules of the filter let the server."""
+        """Return the service hosts that the rules of the filter pass."""
         reservations = rules.hinted(wanted.hints.get('reservation'))
         by_flavor = (reservations is None and wanted.flavor is not None
                      and rules.FLAVOR_KEY in wanted.flavor.extra_specs)
@@ -77,20 +81,20 @@ class Scheduler:
         if wanted.service_host is not None and reservations is None:
             places = [(host, [each for each in inside if each.name != self._options.freepool])
                       for host, inside in places]
-        wish = rules.Wish([] if by_flavor else reservations, wanted.project_id, by_flavor,
-                          server_id=wanted.server_id,
-                          size=wanted.flavor and dict(room.units(wanted.flavor)))
-        refusals = rules.Judge(wish, self._options, answers).refusals(places)
+        request = rules.Request([] if by_flavor else reservations, wanted.project_id, by_flavor,
+                                server_id=wanted.server_id,
+                                size=wanted.flavor and dict(capacity.units(wanted.flavor)))
+        refusals = rules.Judge(request, self._options, answers).refusals(places)
         found = [host for (host, _), refusal in zip(places, refusals, strict=True)
                  if refusal is None]
         if not found and reservations is not None and wanted.service_host is not None:
-            # What leases a server may have come after its boot, and its hint name something else.
+            # A server may be leased after its boot; its hint then names something else.
             return self._admitted(places, dataclasses.replace(wanted, hints={}), known)
         return found
 
 
 def _aggregates_of_hosts(connection):
-    """{service host: its aggregates, as the rules want them}; hosts in none are not in it."""
+    """Return {service host: its rules.Aggregates}, without hosts that are in no aggregate."""
     found = {}
     for each in aggregates.every(connection):
         for service_host in each.hosts:

@@ -6,54 +6,61 @@ import uuid
 
 from climate.cloud import models
 
+# With the hypervisor of each: the one it was put on if its host has that one, else the host's.
+_SELECT = (
+    'SELECT servers.*, coalesce('
+    '(SELECT name FROM hosts WHERE service_host = servers.host AND name = servers.node), '
+    '(SELECT min(name) FROM hosts WHERE service_host = servers.host)) AS hypervisor FROM servers')
+
 
 def every(connection):
-    """All Servers, oldest first."""
+    """Return all Servers, oldest first."""
     return [record(row) for row in
-            connection.execute('SELECT * FROM servers ORDER BY rowid')]
+            connection.execute(f'{_SELECT} ORDER BY rowid')]
 
 
 def on(connection, service_hosts):
-    """The Servers on these hosts."""
+    """Return the Servers on these hosts."""
     return [record(row, shown_flavor(row)) for row in connection.execute(
-        'SELECT * FROM servers WHERE host IN (SELECT value FROM json_each(?)) ORDER BY rowid',
+        f'{_SELECT} WHERE host IN (SELECT value FROM json_each(?)) ORDER BY rowid',
         (json.dumps(list(service_hosts)),))]
 
 
 def of_flavor(connection, flavor_id):
-    """The Servers with that flavor, oldest first."""
+    """Return the Servers with that flavor, oldest first."""
     return [record(row) for row in connection.execute(
-        'SELECT * FROM servers WHERE flavor_id = ? ORDER BY rowid', (flavor_id,))]
+        f'{_SELECT} WHERE flavor_id = ? ORDER BY rowid', (flavor_id,))]
 
 
 def marked(connection, project_id, key, text):
-    """The Servers of a project whose metadata says so, oldest first."""
+    """Return the Servers of a project with this metadata item, oldest first."""
     return [server for server in every(connection)
             if server.project_id == project_id and server.metadata.get(key) == text]
 
 
 def find(connection, server_id, project_id=None):
     """The row, or None; one of another project is not found."""
-    row = connection.execute('SELECT * FROM servers WHERE id = ?', (server_id,)).fetchone()
+    row = connection.execute(f'{_SELECT} WHERE id = ?', (server_id,)).fetchone()
     return row if row is not None and project_id in (None, row['project_id']) else None
 
 
 def make(connection, server, hints):
-    """Write down a Server, with its flavor and these hints, under a new id; returns the id."""
+    """Store a Server with its flavor and these hints under a new id; return the id."""
     server_id = str(uuid.uuid4())
     flavor = server.flavor
     connection.execute(
         'INSERT INTO servers (id, name, host, project_id, status, flavor_id, flavor, hints, '
-        'metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        'metadata, node) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce('
+        '?, (SELECT min(name) FROM hosts WHERE service_host = ?)))',
         (server_id, server.name, server.host, server.project_id, server.status,
          None if flavor is None else flavor.id,
          None if flavor is None else json.dumps(dataclasses.asdict(flavor)),
-         json.dumps(hints), json.dumps(server.metadata)))
+         json.dumps(hints), json.dumps(server.metadata), server.hypervisor, server.host))
     return server_id
 
 
 def resize(connection, server_id, flavor, host):
-    """Give a server another Flavor, on that service host."""
+    """Set the Flavor and the service host of a server."""
     put(connection, server_id, host=host, flavor_id=flavor.id,
         flavor=json.dumps(dataclasses.asdict(flavor)))
 
@@ -66,32 +73,32 @@ def put(connection, server_id, **columns):
 
 
 def is_marked(row, metadata):
-    """True where `mark` would change nothing."""
+    """Return whether the metadata already is as `mark` would make it."""
     known = json.loads(row['metadata'])
     return all(known.get(key) == text for key, text in metadata.items())
 
 
 def mark(connection, row, metadata):
-    """Set keys of a server's metadata, and remove those whose value is None."""
+    """Set keys of a server's metadata; remove those whose value is None."""
     changed = {**json.loads(row['metadata']), **metadata}
     put(connection, row['id'], metadata=json.dumps(
         {key: text for key, text in changed.items() if text is not None}))
 
 
 def flavor(row):
-    """The Flavor of a server, whatever became of that since; None if unknown."""
+    """Return the Flavor with which a server was booted or resized, or None if unknown."""
     return None if row['flavor'] is None else models.Flavor(**json.loads(row['flavor']))
 
 
 def shown_flavor(row):
-    """The Flavor as Nova shows it with the server: without its id."""
+    """Return the Flavor of a server as Nova shows it, without its id."""
     found = flavor(row)
     return None if found is None else dataclasses.replace(found, id='')
 
 
 def record(row, flavor=None):
-    """A row as a Server, with that Flavor."""
+    """Return a row as a Server with that Flavor."""
     return models.Server(id=row['id'], name=row['name'], host=row['host'],
                          project_id=row['project_id'], status=row['status'], task=row['task'],
                          metadata=json.loads(row['metadata']), flavor=flavor,
-                         locked=bool(row['locked']))
+                         locked=bool(row['locked']), hypervisor=row['hypervisor'])

@@ -45,7 +45,7 @@ _SCHEMA = (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, server_id TEXT NOT NULL,
         project_id TEXT NOT NULL)""",
 )
-# What the second version has beside the first; a state file of the first one gets it too.
+# Each of the following groups upgrades a state file of the version before.
 _SECOND = (
     "ALTER TABLE servers ADD COLUMN hints TEXT NOT NULL DEFAULT '{}'",
     "ALTER TABLE servers ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}'",
@@ -63,7 +63,7 @@ _SECOND = (
 _THIRD = ('ALTER TABLE servers ADD COLUMN locked INTEGER NOT NULL DEFAULT 0',)
 _FOURTH = (
     'ALTER TABLE hosts ADD COLUMN reason TEXT',
-    # Whether Placement bars the host, which is not always whether its service is disabled.
+    # Whether the host has the trait of a disabled service, which may lag behind the service.
     'ALTER TABLE hosts ADD COLUMN barred INTEGER NOT NULL DEFAULT 0',
     'UPDATE hosts SET barred = 1 WHERE NOT enabled',
     'ALTER TABLE servers ADD COLUMN moves_to TEXT',
@@ -72,23 +72,40 @@ _FOURTH = (
         status TEXT NOT NULL, source TEXT NOT NULL, target TEXT)""",
     'CREATE INDEX moves_server ON moves (server_id)',
 )
-_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH}
+# Several hypervisors may have one service host, which SQLite lets only a new table say.
+_FIFTH = (
+    """CREATE TABLE new_hosts (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, service_host TEXT NOT NULL,
+        vcpus INTEGER NOT NULL, memory_mb INTEGER NOT NULL, disk_gb INTEGER NOT NULL,
+        hypervisor_type TEXT NOT NULL, hypervisor_version INTEGER NOT NULL,
+        cpu_info TEXT NOT NULL, traits TEXT NOT NULL, up INTEGER NOT NULL,
+        enabled INTEGER NOT NULL, reason TEXT, barred INTEGER NOT NULL DEFAULT 0)""",
+    'INSERT INTO new_hosts SELECT id, name, service_host, vcpus, memory_mb, disk_gb, '
+    'hypervisor_type, hypervisor_version, cpu_info, traits, up, enabled, reason, barred FROM hosts',
+    'DROP TABLE hosts',
+    'ALTER TABLE new_hosts RENAME TO hosts',
+    'CREATE INDEX hosts_service_host ON hosts (service_host)',
+    # The name of the hypervisor that it was put on; another one of its host may have it by now.
+    'ALTER TABLE servers ADD COLUMN node TEXT',
+)
+_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH}
 
 
 class Store:
     """The database, used by all threads of this process and perhaps by other processes.
 
-    :param path: of the file; empty for a database in memory.
-    :param found: callable(connection), called once in the life of the database, when it is new.
+    :param path: the path of the file; empty: a database in memory.
+    :param found: callable(connection) that fills a new database; called once in its life.
+    :param tables: statements that create the tables of adapters if they do not exist.
     """
 
-    def __init__(self, path, found):
+    def __init__(self, path, found, tables=()):
         self._path = path
         self._lock = threading.Lock()
         self._connection = None
         self._process = None
         with self.transaction() as connection:
-            for statement in _SCHEMA:
+            for statement in (*_SCHEMA, *tables):
                 connection.execute(statement)
             version = connection.execute('PRAGMA user_version').fetchone()[0]
             for newer, statements in _NEWER.items():
@@ -100,7 +117,7 @@ class Store:
 
     @contextlib.contextmanager
     def transaction(self):
-        """A connection in a transaction that keeps all others out; committed at the end."""
+        """Yield a connection in an exclusive transaction, which is committed at the end."""
         with self._lock:
             connection = self._connected()
             with connection:
@@ -108,20 +125,20 @@ class Store:
                 yield connection
 
     def close(self):
-        """Close the file. A database in memory is lost."""
+        """Close the file; a database in memory is lost."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
 
     def _connected(self):
-        # SQLite forbids a connection that was opened before a fork.
+        # SQLite forbids the use of a connection that was opened before a fork.
         if self._connection is None or (self._path and self._process != os.getpid()):
             self._connection = sqlite3.connect(
                 self._path or ':memory:', timeout=_BUSY_SECONDS, isolation_level=None,
                 check_same_thread=False)
             self._connection.row_factory = sqlite3.Row
-            # What a killed process wrote stays; only a crash of the machine could lose it.
+            # Writes survive a killed process; only a crash of the machine can lose them.
             self._connection.execute('PRAGMA synchronous = OFF')
             self._process = os.getpid()
         return self._connection

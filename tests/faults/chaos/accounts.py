@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the database says at the end of a run, read at once."""
+"""The rows of the database at the end of a run, read at once."""
 import dataclasses
 
 import sqlalchemy as sa
@@ -23,7 +23,7 @@ class Accounts:
 
     @property
     def unfinished(self):
-        """What is still to be done, in words, at most a few of each."""
+        """Return the work that is still to be done, in words, at most a few of each kind."""
         return [
             *(f'lease {row["id"]} is {row["state"]}, task {row["task"]}' for row in self.leases
               if row['deleted_at'] is None and (row['task'] or row['state'] not in (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients who lease hosts, change their leases and give them back, whatever the answers are."""
+"""Clients who lease hosts, change their leases and end them, whatever the answers are."""
 import collections
 import dataclasses
 import datetime
@@ -19,7 +19,7 @@ _REPEATS = 6
 
 @dataclasses.dataclass
 class Promise:
-    """What one client knows of one lease that it asked for.
+    """The knowledge of one client about one lease that it asked for.
 
     :ivar seconds: how long it was to be, where it is counted from when it was acquired.
     :ivar doubtful: an answer was lost, so a manager that stood still may make the lease even

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes the faults: several lanes side by side, each one fault after another."""
+"""The injector of faults: several lanes side by side, each with one fault after another."""
 from concurrent import futures
 import dataclasses
 import threading

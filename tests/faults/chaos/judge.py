@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Was anything lost, doubled or late? Nothing but what is written and what clients were told."""
+"""The verdict on a run: nothing may be lost, doubled or late, by the rows and the answers."""
 import collections
 import dataclasses
 
 from climate.api import times
 from climate.domain import acquire
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 # What an event may take beside the faults: the work itself, on a machine with much else to do.
 _WORK_SECONDS = 8
 # These are tried again and again from their moment on, until they go well.
-_TRIED = (agenda.ACQUIRE, agenda.HEAL)
+_TRIED = (event_kinds.ACQUIRE, event_kinds.HEAL)
 
 
 @dataclasses.dataclass
@@ -43,7 +43,7 @@ def judge(promises, accounts, faults, recovery_seconds):
 def _compare(verdict, promises, accounts):
     """Each answer has its lease, each lease its answer."""
     leases = collections.defaultdict(list)
-    started = {event['lease_id'] for event in accounts.events if event['kind'] == agenda.START}
+    started = {event['lease_id'] for event in accounts.events if event['kind'] == event_kinds.START}
     in_vain = {row['lease_id']: row for row in accounts.acquisitions
                if row['type'] in acquire.LASTING and row['lease_id'] not in started}
     for row in accounts.leases:

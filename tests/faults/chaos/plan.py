@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a run lasts, how large it is, and what it draws its chances from."""
+"""The plan of a run: how long it lasts, how large it is, and the seed of its chances."""
 import dataclasses
 import os
 import pathlib

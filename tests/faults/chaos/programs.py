@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program of the stage: started, killed, frozen, and started again when it ended by itself."""
+"""A process of the stage: started, killed, frozen, and restarted if it ended by itself."""
 import os
 import pathlib
 import signal
@@ -79,7 +79,7 @@ class Program:
         return pages * os.sysconf('SC_PAGE_SIZE') / 2 ** 20
 
     def processor_seconds(self):
-        """What all of it, and those of its children that are gone, have used of a processor."""
+        """Return the processor time of the process and its children, also those that ended."""
         # utime, stime, cutime, cstime: from the 12th word after the name on, see proc(5).
         ticks = sum(int(word) for pid in self._all() for word in pidfile.stat(pid)[11:15])
         return ticks / os.sysconf('SC_CLK_TCK')

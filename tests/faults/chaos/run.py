@@ -20,7 +20,7 @@ _RECOVERY_SECONDS = 5
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What came of a run.
+    """The outcome of a run.
 
     :ivar wrong: what is wrong, in words; empty where every promise was kept.
     """
@@ -85,7 +85,7 @@ def _settle(stage):
 
 
 def _drift(stage):
-    """What differs between accounts and cloud, but for trusts, which the reaper takes later."""
+    """Return the drift of the cloud from the database, but for trusts, which the reaper deletes."""
     _, printed = stage.audit()
     rows = itertools.takewhile(bool, printed.splitlines()[1:])
     found = [line for line in rows if not line.startswith('trust')]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that runs in one run: database, broker, managers, APIs, and the network between them."""
+"""The processes of a run: database, broker, managers, APIs, and the network between them."""
 import os
 import subprocess
 import sys
@@ -157,7 +157,7 @@ class Stage:
             env=self._environment()))
 
     def _affinity(self):
-        """What the command of the next manager begins with."""
+        """Return the words with which the command of the next manager begins."""
         if not self.plan.pinned:
             return ()
         processors = sorted(os.sched_getaffinity(0), reverse=True)

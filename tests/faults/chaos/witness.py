@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated cloud as its own witness: which reservation had which host, one after another."""
+"""The simulated cloud as a witness: which reservations had each host, in order."""
 import collections
 import sqlite3
 
@@ -56,7 +56,7 @@ def testify(path):
 
 
 def _harmed(connection):
-    """What is wrong with the servers of others, and with the hosts that were lent."""
+    """Return what is wrong with the servers of others, and with the hosts that were lent."""
     there = connection.execute(
         'SELECT count(*) FROM aggregate_hosts JOIN aggregates ON aggregate_id = id '
         'WHERE name = ?', (_LENT,)).fetchone()[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How leases are acquired, as clients of REST see it: requests, answers, history."""
+"""The acquisition of leases as clients of REST see it: requests, answers, history."""
 import builders
 import pytest
 
@@ -182,12 +182,12 @@ WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
     ({'type': 'best-effort', 'timeout_seconds': -5}, {}, ('acquire.timeout_seconds', '-5')),
     ({'type': 'best-effort', 'strategy': 'luck'}, {}, ('acquire.strategy', '"luck"', 'known are')),
     ({'type': 'wait', 'not_after': '2030-05-01 08:00'}, {}, ('acquire.not_after', 'in the past')),
-    ({'type': 'wait', 'not_after': 'now'}, {}, ('acquire.not_after', 'to come')),
-    ({'type': 'wait', 'not_after': 'soon'}, {}, ('acquire.not_after', 'no moment')),
+    ({'type': 'wait', 'not_after': 'now'}, {}, ('acquire.not_after', 'in the future')),
+    ({'type': 'wait', 'not_after': 'soon'}, {}, ('acquire.not_after', 'not a moment')),
     ({'type': 'wait', 'not_after': '2031-05-01 08:00'}, {},
      ('acquire.not_after', 'wait_longest_seconds')),
-    ({'type': 'wait'}, {}, ('acquire.not_after', 'until when')),
-    ({'type': 'wait', 'not_after': None}, {}, ('acquire.not_after', 'until when')),
+    ({'type': 'wait'}, {}, ('acquire.not_after', 'without a limit')),
+    ({'type': 'wait', 'not_after': None}, {}, ('acquire.not_after', 'without a limit')),
     ({'type': 'wait', 'not_after': 5}, {}, ('acquire.not_after', '5 is not of type')),
     (WAIT | {'speed': 3}, {}, ('acquire', 'speed')),
     (WAIT, {'start': '2030-05-01 14:00'}, ('start', 'leave start out')),
@@ -241,7 +241,7 @@ def test_what_is_not_looked_for_any_more_says_nothing_of_how_far_it_had_come(
     late = ask({'type': 'wait', 'not_after': '2030-05-01 12:10'}).json['lease']
     if tried:
         manager.run()
-    api.delete(f'/v1/leases/{gone["id"]}')
+    api.delete(f'/v1/leases/{gone["id"]}', version='1.1')
     manager.run_until(builders.NOON + builders.minutes(11))
     api.put(f'/v1/leases/{full.id}', {'end': 'now'}, version='1.1')
     manager.run()

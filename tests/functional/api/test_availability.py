@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GET /v1/availability: when something is free, asked and answered over HTTP."""
+"""GET /v1/availability: clients ask over HTTP when resources are free."""
 import json
 from urllib import parse
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies and URLs that are wrong: each is refused with the name of what is wrong, never a 500."""
+"""Wrong bodies and URLs: each is refused with the name of the wrong field, never a 500."""
 import json
 
 import builders
@@ -79,7 +79,7 @@ def test_a_moment_that_is_none_is_refused_and_named(api, field):
 @pytest.mark.parametrize('far', ['9999-01-01 00:00', '9998-12-31T23:30:00-01:00',
                                  '1969-12-31 23:59', '9999-12-31T23:59:59-23:59'])
 def test_a_moment_that_cannot_be_kept_is_refused_as_such(refused, far):
-    told = 'moments lie in the years 1970 to 9998'
+    told = 'the year must be from 1970 to 9998'
     assert told in refused(end=far)
     assert told in refused(duration='1h', acquire={'type': 'wait', 'not_after': far})
 
@@ -177,10 +177,13 @@ def test_an_id_that_is_nonsense_is_not_found(api):
             '%20', 'new', 'get_all', '_lookup', '-1', '0', '9' * 30,
             '%C2%B2', '*', '%0a'):
         for path in (f'/v1/leases/{part}', f'/v1/os-hosts/{part}',
-                     f'/v1/os-hosts/{part}/allocation'):
-            answer = api.get(path, token=builders.ADMIN)
-            assert answer.status_int == 404
-            assert answer.content_type == 'application/json'
+                     f'/v1/os-hosts/{part}/allocation', f'/v1/resources/{part}',
+                     f'/v1/resources/{part}/7', f'/v1/resources/host/{part}',
+                     f'/v1/resources/host/{part}/allocation'):
+            for version in ('1.0', '1.1') if '/resources/' in path else ('1.0',):
+                answer = api.get(path, token=builders.ADMIN, version=version)
+                assert answer.status_int == 404
+                assert answer.content_type == 'application/json'
 
 
 def test_an_id_with_something_behind_it_is_not_found(api):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a best effort tells to whom: only administrators hear of servers and hosts of others."""
+"""Messages of best effort: only administrators read of servers and hosts of others."""
 import builders
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A best effort as clients of REST see it: its plan, its words, its refusals."""
+"""Best effort as clients of REST see it: its plan, its messages, its refusals."""
 import builders
 import pytest
 

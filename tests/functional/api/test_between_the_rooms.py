@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What callers see of rules that API, manager and database keep together."""
+"""Rules that API, manager and database keep together, as callers see them."""
 import builders
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases at REST 1.0: what existing clients send, and what they are shown."""
+"""Leases at REST 1.0: requests of existing clients, and their answers."""
 import datetime
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases from REST 1.1 on: words, times, retries that are safe, changes that do not collide."""
+"""Leases from REST 1.1 on: words, times, safe retries, and changes that do not collide."""
 from concurrent import futures
 import datetime
 

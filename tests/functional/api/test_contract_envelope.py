@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is around every answer: versions, headers, twins of URLs, forms of errors."""
+"""The frame of every answer: versions, headers, twins of URLs, forms of errors."""
 import re
 
 import builders

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists from REST 1.1 on: pages, order, filters, and what only administrators see."""
+"""Lists from REST 1.1 on: pages, order, filters, and fields for administrators only."""
 import builders
 import pytest
 

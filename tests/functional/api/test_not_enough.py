@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where there is no room the answer says why, and when there will be."""
+"""An answer to a request that does not fit says why, and when it would fit."""
 import builders
 import pytest
 

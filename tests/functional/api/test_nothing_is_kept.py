@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a request needed is gone after its answer, whatever the answer was."""
+"""A process keeps nothing of a request after its answer, whatever the answer was."""
 import gc
 
 import builders

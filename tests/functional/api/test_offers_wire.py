@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offers on the wire: listed, shown, given back, and taken by a lease."""
+"""Offers over REST: listed, shown, released, and turned into a lease."""
 import builders
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More requests than one process takes on: some are told to come back, and nothing grows."""
+"""Too many requests for one process: some are told to come back, and memory does not grow."""
 import collections
 from concurrent import futures
 import threading

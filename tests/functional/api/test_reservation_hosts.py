@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""May a project use a reservation now, and on which hosts: what Nova's scheduler asks."""
+"""The question of Nova's scheduler: may a project use a reservation now, and on which hosts."""
 import builders
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which managers there are and which of them live, as administrators see it."""
+"""The list of managers and which of them are alive, as administrators see it."""
 import builders
 import pytest
 

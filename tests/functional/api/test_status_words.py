@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words in which clients of each version see how a lease stands, all of them."""
+"""The words for the status of a lease, as clients of each version see them."""
 import builders
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How callers prove who they are, and what happens when a proof does not last."""
+"""Authentication of callers, and answers when a token is not valid any more."""
 import base64
 
 import bcrypt

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the database arrange with: records and rows with sensible defaults."""
+"""Builders for the tests of the database: records and rows with sensible defaults."""
 import concurrent.futures
 import contextlib
 import uuid
@@ -11,7 +11,8 @@ from climate.db import allocations
 from climate.db import engine
 from climate.db import leases
 from climate.db import resources
-from climate.domain import agenda
+from climate.db import tables
+from climate.domain import event_kinds
 from climate.domain import records
 
 NOON = builders.NOON
@@ -22,7 +23,7 @@ def an_id():
     return str(uuid.uuid4())
 
 
-def an_event(lease_id, kind=agenda.START, at=NOON, **more):
+def an_event(lease_id, kind=event_kinds.START, at=NOON, **more):
     return records.Event(id=an_id(), lease_id=lease_id, kind=kind, at=at,
                          **{'due_at': at, 'created_at': NOON, **more})
 
@@ -39,7 +40,7 @@ def a_lease(name='a lease', start=NOON, end=None, reservations=1, **more):
     return records.Lease(
         id=lease_id, name=name, start=start, end=end,
         reservations=tuple(a_reservation(lease_id) for _ in range(reservations)),
-        events=(an_event(lease_id, at=start), an_event(lease_id, agenda.END, at=end)),
+        events=(an_event(lease_id, at=start), an_event(lease_id, event_kinds.END, at=end)),
         **{'project_id': 'demo', 'user_id': 'demo', 'created_at': NOON, **more})
 
 
@@ -49,6 +50,18 @@ def saved(database, *wanted):
         for lease in wanted:
             leases.add(connection, lease)
     return wanted[-1]
+
+
+def saved_in_old_tables(database, lease):
+    """Write a lease and its reservations where later columns are missing; hands it back."""
+    with database.writer() as connection:
+        for table, some in ((tables.LEASES, [lease]), (tables.RESERVATIONS, lease.reservations)):
+            known = {each['name'] for each in sa.inspect(connection).get_columns(table.name)}
+            for place, each in enumerate(some):
+                row = {**vars(each), 'position': place}
+                connection.execute(sa.insert(table).values(
+                    {name: value for name, value in row.items() if name in known}))
+    return lease
 
 
 def hosts(database, *names, pool='host'):

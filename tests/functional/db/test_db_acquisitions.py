@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line of leases that wait, in the database: its order, who is due, and what a look costs."""
+"""The wait queue in the database: its order, which leases are due, and the cost of a look."""
 import dataclasses
 
 import db_rows
@@ -11,7 +11,7 @@ from climate.db import allocations
 from climate.db import events
 from climate.db import leases
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -24,7 +24,7 @@ def sought(database, kind='wait', at=NOON, **fields):
     fields = {'created_at': at, **fields}
     return db_rows.saved(database, dataclasses.replace(
         db_rows.a_lease(id=lease_id, acquire_type=kind, state=lifecycle.ACQUIRING),
-        events=(db_rows.an_event(lease_id, agenda.ACQUIRE, at=NOON + hours(1)),),
+        events=(db_rows.an_event(lease_id, event_kinds.ACQUIRE, at=NOON + hours(1)),),
         acquisition=records.Acquisition(lease_id=lease_id, type=kind, **fields)))
 
 
@@ -83,7 +83,7 @@ def test_who_is_woken_is_due_at_once_and_before_those_behind_it(database):
     assert not is_due_before(database, first, NOON)
     with database.reader() as connection:
         found = leases.get(connection, first.id)
-    assert (found.acquisition.wakes, found.event(agenda.ACQUIRE).due_at) == (1, NOON)
+    assert (found.acquisition.wakes, found.event(event_kinds.ACQUIRE).due_at) == (1, NOON)
 
 
 @pytest.mark.parametrize(('values', 'due'), [
@@ -108,14 +108,14 @@ def test_to_be_woken_while_it_is_tried_is_counted_and_moves_nothing(database):
     with database.reader() as connection:
         found = leases.get(connection, lease.id)
     assert found.acquisition.wakes == 1
-    assert found.event(agenda.ACQUIRE).due_at == NOON + hours(1)
+    assert found.event(event_kinds.ACQUIRE).due_at == NOON + hours(1)
 
 
 def test_what_waits_to_be_started_after_all_is_woken_apart_from_the_line(database):
     lease = db_rows.saved(database, db_rows.a_lease())
     with database.writer() as connection:
         assert not acquisitions.somebody_waits(connection)
-        events.add(connection, [events.new(lease.id, agenda.HEAL, NOON + hours(1), NOON)])
+        events.add(connection, [events.new(lease.id, event_kinds.HEAL, NOON + hours(1), NOON)])
         acquisitions.heal(connection, lease, NOON)
         assert acquisitions.somebody_waits(connection)
         assert acquisitions.first(connection) is None
@@ -153,10 +153,11 @@ def test_nothing_is_written_of_what_nobody_waits_for_and_only_of_what_was_read(d
         assert made == []
         allocations.add(connection, [records.Allocation(
             lease.reservations[0].id, host, NOON, NOON + hours(1))])
-        events.add(connection, [events.new(lease.id, agenda.HEAL, NOON + hours(1), NOON)])
+        events.add(connection, [events.new(lease.id, event_kinds.HEAL, NOON + hours(1), NOON)])
         acquisitions.take_back(connection, [lease.id])
         acquisitions.heal(connection, lease, NOON)
         acquisitions.wake_healing(connection, NOON)
+    sa.event.remove(database.engine, 'before_execute', note)
     # MariaDB would lock all rows that a subquery looks at.
     assert len(made) == 3
     assert not any('SELECT' in each for each in made)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Promises in the database, and what is written beside them: history, outbox, managers."""
+"""Allocations in the database, with history, outbox and managers."""
 import db_rows
 import pytest
 
@@ -194,9 +194,9 @@ def test_managers_are_seen_and_forgotten(database):
     with database.writer() as connection:
         for name, at in (('one', 0), ('two', 1), ('one', 2)):
             managers.seen(connection, name, 'host', NOON, NOON + hours(at), at)
-        assert [(each.id, each.running) for each in managers.all_of_them(connection)] == [
+        assert [(each.id, each.running) for each in managers.every(connection)] == [
             ('one', 2), ('two', 1)]
         managers.forget(connection, NOON + hours(2))
-        assert [each.id for each in managers.all_of_them(connection)] == ['one']
+        assert [each.id for each in managers.every(connection)] == ['one']
         managers.gone(connection, 'one')
-        assert managers.all_of_them(connection) == []
+        assert managers.every(connection) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The form of a statement for a single key finds what the form for any number of keys finds."""
+"""A statement for a single key finds the same as the statement for any number of keys."""
 import db_rows
 import pytest
 import sqlalchemy as sa

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Promises as columns are the promises as records."""
+"""Allocations read as columns equal allocations read as records."""
 import collections
 import datetime
 import random

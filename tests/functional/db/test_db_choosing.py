@@ -15,14 +15,14 @@ from climate.domain import interval
 from climate.domain import joint
 from climate.domain import records
 from climate.domain import requirement
-from climate.manager import booking
-from climate.manager import stock
+from climate.manager.booking import booking
+from climate.manager.booking import candidates
 from climate.plugins import base
 
 NOON, hours = builders.NOON, builders.hours
 # More than are looked at first and next, so that the others matter too.
 HOSTS = 700
-FIRST = {'_PICKED': 20, '_SHARED': 100}
+FIRST = candidates.First(picked=20, shared=100)
 SMALL = {'vcpus': 2, 'memory_mb': 512, 'disk_gb': 1}
 LARGE = {'vcpus': 4, 'memory_mb': 1024, 'disk_gb': 2}
 RACKS = [str(number) for number in range(7)]
@@ -32,12 +32,6 @@ SPANS = [interval.Interval(NOON + hours(at), NOON + hours(at + length))
 
 def capacity(number):
     return {'vcpus': 8 + number % 2 * 2, 'memory_mb': 4096, 'disk_gb': 8}
-
-
-@pytest.fixture(autouse=True)
-def first(monkeypatch):
-    for name, count in FIRST.items():
-        monkeypatch.setattr(stock, name, count)
 
 
 @pytest.fixture(params=['random', 'packed', 'empty'])
@@ -79,7 +73,8 @@ def booked(request, database):
 
 
 def wish(demand, criteria='', keep=()):
-    return booking.Wish('mine', base.Need('host', demand, requirement.parse(criteria)), keep)
+    need = base.Need('hosts', 'host', demand, requirement.parse(criteria))
+    return booking.Wish('mine', need, keep)
 
 
 def plainly(booked, wishes, span):
@@ -99,7 +94,7 @@ def plainly(booked, wishes, span):
 
 
 def planned(manager, wishes, span):
-    chosen = booking.Booking(manager.core).plan(wishes, span, NOON - hours(24))
+    chosen = booking.Booking(manager.core, read_first=FIRST).plan(wishes, span, NOON - hours(24))
     assert all(given.end == span.end for given in chosen)
     return [fit.Pick(given.resource_id, given.copies) for given in chosen]
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Criteria in the database leave out nothing that meets them."""
+"""The SQL form of criteria leaves out no resource that meets them."""
 import builders
 import hypothesis
 from hypothesis import strategies as st
 
 from climate.db import conditions
+from climate.db import free_resources
 from climate.db import resources
-from climate.db import room
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import requirement
-from climate.manager import criteria
+from climate.manager.booking import criteria
 from climate.plugins import base
 
 NOON = builders.NOON
@@ -52,21 +52,21 @@ def enrol(database):
 def test_among_what_is_read_are_all_that_meet_the_criteria_and_only_they_are_taken(
         manager, database):
     enrol(database)
-    search = room.Search('host', SPAN, frozenset(), False)
+    search = free_resources.Search('host', SPAN, frozenset(), False)
     with database.reader() as connection:
         everything = {row.id: resources.get(connection, 'host', row.id)
-                      for row in room.in_order(connection, search, 0, room.ALL)}
+                      for row in free_resources.in_order(connection, search, 0, free_resources.ALL)}
     left_out = set()
 
     @hypothesis.settings(deadline=None, max_examples=300)
     @hypothesis.given(REQUIREMENTS)
     def check(wanted):
-        need = base.Need('host', fit.Demand(fit.WHOLE, 1, 1), requirement.parse(wanted))
+        need = base.Need('hosts', 'host', fit.Demand(fit.WHOLE, 1, 1), requirement.parse(wanted))
         sieve = criteria.Sieve(manager.core, need)
         with database.reader() as connection:
-            rows = room.free(connection, room.Search(
+            rows = free_resources.free(connection, free_resources.Search(
                 'host', SPAN, frozenset(), False, condition=sieve.condition, names=sieve.names),
-                0, room.ALL)
+                0, free_resources.ALL)
             expected = criteria.matching(manager.core, connection, need, everything)
         assert [row.id for row in sieve.meeting(rows)] == expected
         left_out.update(everything.keys() - {row.id for row in rows})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transactions, the errors they end with, moments and texts as the database keeps them."""
+"""Transactions and their errors, and times and texts as the database stores them."""
 import datetime
 import threading
 
@@ -32,7 +32,7 @@ def test_a_moment_comes_back_aware_with_its_microseconds(database):
 
 def test_a_moment_without_a_zone_is_refused(database):
     naive = NOON.replace(tzinfo=None)
-    with pytest.raises(Exception, match='aware moments only'):
+    with pytest.raises(Exception, match='only aware moments'):
         db_rows.saved(database, db_rows.a_lease(start=naive, end=NOON))
 
 
@@ -64,7 +64,7 @@ def test_an_error_in_a_writer_leaves_nothing(database):
 
 
 def test_a_reader_does_not_write(database):
-    with pytest.raises(RuntimeError, match='does not write'), database.reader() as connection:
+    with pytest.raises(RuntimeError, match='must not write'), database.reader() as connection:
         journal.note(connection, 'no lease', NOON, 'demo', 'create')
     with database.reader() as connection:
         assert journal.history(connection, 'no lease') == []

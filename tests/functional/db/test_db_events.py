@@ -10,7 +10,7 @@ import pytest
 from climate import errors
 from climate.db import events
 from climate.db import leases
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 NOON, hours = db_rows.NOON, db_rows.hours
@@ -19,7 +19,7 @@ NOON, hours = db_rows.NOON, db_rows.hours
 @pytest.fixture
 def event(database):
     """The start of a lease that is due at noon."""
-    return db_rows.saved(database, db_rows.a_lease()).event(agenda.START)
+    return db_rows.saved(database, db_rows.a_lease()).event(event_kinds.START)
 
 
 def now_is(database, event):
@@ -136,15 +136,15 @@ def test_a_moved_event_happens_at_its_new_moment_also_when_it_is_done(database, 
 def test_closing_leaves_what_is_running_what_is_done_and_other_kinds(database):
     lease = db_rows.a_lease(reservations=0)
     statuses = {'UNDONE': 'DONE', 'ERROR': 'DONE', 'IN_PROGRESS': 'IN_PROGRESS', 'DONE': 'DONE'}
-    notes = [db_rows.an_event(lease.id, agenda.NOTIFY, status=status,
+    notes = [db_rows.an_event(lease.id, event_kinds.NOTIFY, status=status,
                               claimed_until=NOON + hours(1)) for status in statuses]
     db_rows.saved(database, dataclasses.replace(lease, events=lease.events + tuple(notes)),
                   db_rows.a_lease())
     with database.writer() as connection:
-        events.close(connection, lease.id, NOON, (agenda.NOTIFY, agenda.END))
+        events.close(connection, lease.id, NOON, (event_kinds.NOTIFY, event_kinds.END))
     assert [now_is(database, each).status for each in notes] == list(statuses.values())
-    assert now_is(database, lease.event(agenda.END)).status == 'DONE'
-    assert now_is(database, lease.event(agenda.START)).status == 'UNDONE'
+    assert now_is(database, lease.event(event_kinds.END)).status == 'DONE'
+    assert now_is(database, lease.event(event_kinds.START)).status == 'UNDONE'
     assert len(due(database, NOON + hours(1))) == 4
 
 
@@ -155,7 +155,7 @@ def test_what_a_lease_has_to_do_waits_while_one_of_its_events_is_claimed(databas
     assert {each.lease_id for each in found} == {other.id}
     again = due(database, NOON + hours(3))
     assert [each.kind for each in again if each.lease_id == event.lease_id] == [
-        agenda.START, agenda.END]
+        event_kinds.START, event_kinds.END]
 
 
 def test_at_one_moment_ends_come_before_starts_however_many_are_looked_at(database):
@@ -163,11 +163,11 @@ def test_at_one_moment_ends_come_before_starts_however_many_are_looked_at(databa
     starting = [db_rows.a_lease(start=NOON) for _ in range(3)]
     db_rows.saved(database, *starting, *ending)
     kinds = [each.kind for each in due(database, NOON, 6)]
-    assert kinds == [agenda.START] * 3 + [agenda.END] * 3
+    assert kinds == [event_kinds.START] * 3 + [event_kinds.END] * 3
 
 
 def test_events_are_claimed_all_or_none(database, event):
-    other = db_rows.saved(database, db_rows.a_lease()).event(agenda.START)
+    other = db_rows.saved(database, db_rows.a_lease()).event(event_kinds.START)
     claim(database, event)
     with pytest.raises(errors.LostRace), database.writer() as connection:
         events.claim(connection, [event, other], 'you', NOON, NOON + hours(1))
@@ -184,7 +184,7 @@ def test_the_next_moment_is_that_of_the_next_event_or_of_the_end_of_a_claim(data
     assert next_moment() is None
     lease = db_rows.saved(database, db_rows.a_lease())
     assert next_moment() == NOON
-    taken = claim(database, lease.event(agenda.START), until=NOON + hours(0.5))
+    taken = claim(database, lease.event(event_kinds.START), until=NOON + hours(0.5))
     assert next_moment() == NOON + hours(0.5)
     with database.writer() as connection:
         events.finish(connection, taken, NOON, lifecycle.EVENT_DONE)
@@ -193,10 +193,10 @@ def test_the_next_moment_is_that_of_the_next_event_or_of_the_end_of_a_claim(data
 
 def test_a_claim_that_ended_waits_for_the_one_that_its_lease_has_now(database):
     lease = db_rows.saved(database, db_rows.a_lease())
-    claim(database, lease.event(agenda.START), until=NOON + hours(0.1))
+    claim(database, lease.event(event_kinds.START), until=NOON + hours(0.1))
     with database.reader() as connection:
         [end] = [each for each in leases.get(connection, lease.id).events
-                 if each.kind == agenda.END]
+                 if each.kind == event_kinds.END]
     claim(database, end, until=NOON + hours(2))
     with database.reader() as connection:
         assert events.due(connection, NOON + hours(1), 10) == []
@@ -208,7 +208,7 @@ def test_events_of_leases_come_in_the_order_of_their_moments(database):
     lease = db_rows.saved(database, db_rows.a_lease())
     with database.writer() as connection:
         events.add(connection, [])
-        events.add(connection, [db_rows.an_event(lease.id, agenda.NOTIFY, NOON + hours(0.5))])
+        events.add(connection, [db_rows.an_event(lease.id, event_kinds.NOTIFY, NOON + hours(0.5))])
         kinds = [each.kind for each in leases.get(connection, lease.id).events]
-        assert kinds == [agenda.START, agenda.NOTIFY, agenda.END]
+        assert kinds == [event_kinds.START, event_kinds.NOTIFY, event_kinds.END]
         assert events.of_leases(connection, []) == {}

@@ -41,7 +41,7 @@ def test_a_lease_comes_back_whole(database):
     db_rows.promised(database, db_rows.promise(lease, second), db_rows.promise(lease, first))
     back = get(database, lease)
     assert [each.resource_ids for each in back.reservations] == [(first, second), ()]
-    bare = tuple(dataclasses.replace(each, resource_ids=()) for each in back.reservations)
+    bare = tuple(dataclasses.replace(each, allocated={}) for each in back.reservations)
     assert dataclasses.replace(back, reservations=bare) == lease
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The migrations, the types and indexes that they make, and the purge."""
+import dataclasses
+
 from alembic import autogenerate
 from alembic.runtime import migration
 import builders
@@ -41,13 +43,57 @@ def test_promises_are_kept_where_their_table_is_made_anew_for_offers(database):
     builders.drop_everything(database)
     migrate.upgrade(database, '0008')
     [host] = db_rows.hosts(database, 'a')
-    lease = db_rows.saved(database, db_rows.a_lease())
-    db_rows.promised(database, db_rows.promise(lease, host, whole=False, amount={'vcpus': 3}))
-    with database.reader() as connection:
-        before = connection.execute(sa.select(tables.ALLOCATIONS)).all()
+    lease = db_rows.saved_in_old_tables(database, db_rows.a_lease())
+    written = _columns_of_0008(tables.ALLOCATIONS)
+    promise = db_rows.promise(lease, host, whole=False, amount={'vcpus': 3})
+    with database.writer() as connection:
+        connection.execute(sa.insert(tables.ALLOCATIONS).values(
+            {each.name: getattr(promise, each.name) for each in written[1:]}))
+        before = connection.execute(sa.select(*written)).all()
     migrate.upgrade(database)
     with database.reader() as connection:
-        assert connection.execute(sa.select(tables.ALLOCATIONS)).all() == before != []
+        assert connection.execute(sa.select(*written)).all() == before != []
+
+
+def _columns_of_0008(table):
+    return [each for each in table.c if each.name != 'need']
+
+
+def test_what_was_allocated_before_there_were_keys_of_needs_has_them_afterwards(database):
+    builders.drop_everything(database)
+    migrate.upgrade(database, '0009')
+    [host] = db_rows.hosts(database, 'a')
+    [address] = db_rows.hosts(database, '10.0.0.9', pool='address')
+    lease = db_rows.saved_in_old_tables(database, db_rows.a_lease())
+    with database.writer() as connection:
+        for key in (host, address):
+            promise = db_rows.promise(lease, key)
+            connection.execute(sa.insert(tables.ALLOCATIONS).values(
+                {each.name: getattr(promise, each.name)
+                 for each in _columns_of_0008(tables.ALLOCATIONS)[1:]}))
+    migrate.upgrade(database)
+    with database.reader() as connection:
+        [reservation] = leases.get(connection, lease.id).reservations
+    assert reservation.allocated == {'hosts': (host,), 'address': (address,)}
+
+
+def test_a_reservation_from_before_there_was_an_order_depends_on_nothing(database):
+    builders.drop_everything(database)
+    migrate.upgrade(database, '0012')
+    lease = db_rows.saved_in_old_tables(database, db_rows.a_lease())
+    migrate.upgrade(database)
+    with database.reader() as connection:
+        [reservation] = leases.get(connection, lease.id).reservations
+    assert (reservation.label, reservation.depends_on) == (None, ())
+
+
+def test_labels_and_what_a_reservation_depends_on_are_kept(database):
+    lease = db_rows.a_lease()
+    first, *_ = lease.reservations
+    second = db_rows.a_reservation(lease.id, label='Server', depends_on=('net', 'a.b-c_1'))
+    lease = db_rows.saved(database, dataclasses.replace(lease, reservations=(first, second)))
+    with database.reader() as connection:
+        assert leases.get(connection, lease.id).reservations == lease.reservations
 
 
 def test_every_moment_is_kept_with_microseconds_and_its_zone(database):

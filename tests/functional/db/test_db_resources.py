@@ -10,7 +10,7 @@ from climate import errors
 from climate.db import engine
 from climate.db import events
 from climate.db import resources
-from climate.domain import agenda
+from climate.domain import event_kinds
 
 NOON, hours = db_rows.NOON, db_rows.hours
 
@@ -59,7 +59,7 @@ def test_a_name_is_enrolled_once_and_again_after_it_was_withdrawn(database, ids)
     assert again > max(ids)
     assert names(database) == ['b', 'c', 'a']
     with database.reader() as connection:
-        with pytest.raises(errors.HostNotFound):
+        with pytest.raises(errors.ResourceNotFound):
             resources.get(connection, 'host', ids[0])
         assert [each.name for each in resources.with_ids(connection, [again, ids[0]])] == [
             'a', 'a']
@@ -124,7 +124,7 @@ def test_release_others_leaves_a_lease_that_is_being_deleted_what_it_has(databas
     lease = db_rows.saved(database, db_rows.a_lease())
     with database.writer() as connection:
         resources.hold(connection, ids, lease.reservations[0].id)
-        events.add(connection, [events.new(lease.id, agenda.DELETE, NOON, NOON)])
+        events.add(connection, [events.new(lease.id, event_kinds.DELETE, NOON, NOON)])
         resources.release_others(connection, lease.reservations[0].id)
         assert held(connection, lease.reservations[0].id) == ids
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many statements booking costs: as many for two hundred hosts as for ten."""
+"""The number of statements of a booking: as many for two hundred hosts as for ten."""
 import dataclasses
 
 import builders
@@ -11,7 +11,7 @@ from climate.db import events
 from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -93,10 +93,11 @@ def test_a_list_of_leases_tells_of_no_errands_and_all_that_is_shown(manager, dat
     moment = lease.start
     with database.writer() as connection:
         events.add(connection, [events.new(lease.id, kind, moment, builders.NOON)
-                                for kind in (*agenda.SHOWN, agenda.DROP_TRUST, agenda.CHECK)])
+                                for kind in (*event_kinds.SHOWN, event_kinds.DROP_TRUST,
+                                             event_kinds.CHECK)])
     [found] = manager.client.list_leases(builders.a_member(), records.LeaseQuery())
     whole = manager.lease(lease)
-    shown = tuple(event for event in whole.events if event.kind in agenda.SHOWN)
+    shown = tuple(event for event in whole.events if event.kind in event_kinds.SHOWN)
     assert found == dataclasses.replace(whole, events=shown)
     assert len(shown) < len(whole.events)
 

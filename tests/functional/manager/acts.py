@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What these tests do to a manager, and what they read in its database and its cloud."""
+"""Actions of these tests on a manager, and readers of its database and its cloud."""
 import contextlib
 import dataclasses
 
@@ -12,8 +12,8 @@ from climate.db import journal
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import clockwork
 from climate.manager import core
+from climate.manager.events import loop
 
 NO = errors.CloudError(service='Nova', reason='no')
 
@@ -21,7 +21,7 @@ NO = errors.CloudError(service='Nova', reason='no')
 def change(manager, lease, **fields):
     """PUT: the lease after LeaseChanges of those fields."""
     return manager.client.update_lease(builders.a_member(), lease.id,
-                                       records.LeaseChanges(**{'lenient': False, **fields}))
+                                       records.LeaseChanges(**fields))
 
 
 def asked(reservation, **request):
@@ -172,12 +172,12 @@ class Second(builders.Manager):
         assert isinstance(self.core, core.Core)
         self.client = first.client
         self.submitted = []
-        self.clockwork = clockwork.Clockwork(
+        self.event_loop = loop.EventLoop(
             self.core, owner, lambda work, claim: self.submitted.append((work, claim)))
 
     def claim(self):
         """Claim what is due and do nothing yet; returns how many events."""
-        return self.clockwork.tick(self.clock())
+        return self.event_loop.tick(self.clock())
 
     def finish(self):
         """Carry out what was claimed."""

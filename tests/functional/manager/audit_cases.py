@@ -196,6 +196,12 @@ def host_that_nova_forgot(case):
     return f'host {name}', 'Nova does not know it any more'
 
 
+def host_that_got_a_second_hypervisor(case):
+    name = case.pooled()[-1]
+    case.manager.cloud.add_host('node-7', service_host=name)
+    return f'host {name}', f'shares the service host {name} with node-7'
+
+
 def foreign_host_in_a_running_aggregate(case):
     host = case.pooled()[-1]
     case.nova.add_hosts(case.nova.aggregate(case.id_of(case.host)), [host])
@@ -236,6 +242,6 @@ def lease_whose_end_was_given_up(case):
 BY_HAND = [
     host_with_a_server_in_the_freepool, unknown_host_in_the_freepool,
     enrolled_host_with_a_server_out_of_the_freepool, host_out_of_use_and_of_the_freepool,
-    host_that_nova_forgot, foreign_host_in_a_running_aggregate,
+    host_that_nova_forgot, host_that_got_a_second_hypervisor, foreign_host_in_a_running_aggregate,
     leftover_aggregate_with_a_server, leftover_flavor_with_a_server,
     lease_whose_end_was_given_up]

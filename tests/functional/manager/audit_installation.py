@@ -43,7 +43,7 @@ class Case:
         """Ask for the end of a lease, a minute from now."""
         self.manager.clock.advance(builders.minutes(1))
         self.manager.client.update_lease(builders.a_member(), lease.id,
-                                         records.LeaseChanges(end_now=True, lenient=False))
+                                         records.LeaseChanges(end_now=True))
 
     @staticmethod
     def id_of(lease):

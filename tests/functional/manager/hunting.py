@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of best effort arrange with, and what they see of the cloud."""
+"""Builders for tests of best effort, and readers of the cloud."""
 import datetime
 import itertools
 
 import acts
 import builders
 
-from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain.clearing import plans
 
 BEST_EFFORT = records.Acquire('best-effort')
 HALF_A_MINUTE = records.Acquire('best-effort', timeout_seconds=30)
@@ -71,7 +71,7 @@ def hunted(manager, lease, within=100, step=1):
 
 def states(lease):
     """{host: its state in the plan of the lease}."""
-    return {host.name: host.state for host in hunt.from_json(lease.acquisition.plan).hosts}
+    return {host.name: host.state for host in plans.from_json(lease.acquisition.plan).hosts}
 
 
 class Killed(BaseException):

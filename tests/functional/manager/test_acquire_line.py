@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases that wait in line: who is served when, what is held back, and when they give up."""
+"""Leases in the wait queue: order, hold-back, and giving up."""
 import dataclasses
 
 import acts
@@ -9,12 +9,12 @@ import pytest
 from climate import errors
 from climate.db import allocations
 from climate.db import resources
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import audit as auditor
-from climate.manager import repairs
-from climate.manager import resources as pools
+from climate.manager.audit import comparison as auditor
+from climate.manager.audit import repairs
+from climate.manager.pools import resources as pools
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -71,9 +71,9 @@ def test_more_is_held_back_after_a_release_and_not_after_another_look(manager):
     manager.run()
     acts.end(manager, full[2])
     assert held(manager, large) == 3
-    tries = manager.lease(large).event(agenda.ACQUIRE).claim_no
+    tries = manager.lease(large).event(event_kinds.ACQUIRE).claim_no
     manager.run_until(manager.clock() + minutes(30))
-    assert manager.lease(large).event(agenda.ACQUIRE).claim_no > tries + 5
+    assert manager.lease(large).event(event_kinds.ACQUIRE).claim_no > tries + 5
     assert held(manager, large) == 3
     # Of the four that are free then.
     acts.end(manager, full[1])
@@ -176,9 +176,9 @@ def test_of_two_managers_none_serves_the_later_one_first(manager, full):
 
 @pytest.fixture
 def wakes(manager):
-    """What tells the clockwork that an event is due, as a list that grows; and a core with it."""
+    """What tells the event loop that an event is due, as a list that grows; and a core with it."""
     found = []
-    return found, dataclasses.replace(manager.core, wake=lambda: found.append(True))
+    return found, dataclasses.replace(manager.core, notify=lambda: found.append(True))
 
 
 def test_a_host_whose_withdrawal_failed_is_given_at_once(manager, wakes):

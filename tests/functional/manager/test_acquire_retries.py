@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases that are tried again: by the clock, and at once when somebody gives something back."""
+"""Retries of a lease: by the clock, and at once when resources are released."""
 import datetime
 import itertools
 
@@ -8,7 +8,7 @@ import builders
 import pytest
 
 from climate import errors
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -59,8 +59,9 @@ def test_its_time_counts_from_the_moment_it_is_acquired(manager, full):
     got = manager.lease(lease)
     assert (got.start, got.end) == (NOON + minutes(1), NOON + minutes(1) + hours(4))
     assert got.before_end == got.end - hours(1)
-    assert {each.kind: each.at for each in got.events if each.kind in agenda.SHOWN} == {
-        agenda.START: got.start, agenda.END: got.end, agenda.BEFORE_END: got.before_end}
+    assert {each.kind: each.at for each in got.events if each.kind in event_kinds.SHOWN} == {
+        event_kinds.START: got.start, event_kinds.END: got.end,
+        event_kinds.BEFORE_END: got.before_end}
 
 
 def test_an_end_that_is_given_stays_where_it_is(manager, full):
@@ -103,13 +104,13 @@ def test_pauses_grow_to_the_longest_and_are_not_all_alike(manager, full, conf):
 def test_tries_that_somebody_woke_cost_no_retry(manager, full):
     lease = retried(manager, builders.hosts(2), retries=1, retry_pause_seconds=600)
     manager.run()
-    tries = manager.lease(lease).event(agenda.ACQUIRE).claim_no
+    tries = manager.lease(lease).event(event_kinds.ACQUIRE).claim_no
     for _ in range(5):
         other = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
         acts.delete(manager, other)
         manager.run()
     waiting = manager.lease(lease)
-    assert waiting.event(agenda.ACQUIRE).claim_no == tries + 5
+    assert waiting.event(event_kinds.ACQUIRE).claim_no == tries + 5
     assert (waiting.state, waiting.acquisition.attempts) == (lifecycle.ACQUIRING, 1)
     # That nothing had changed is not told each time.
     assert acts.history(manager, lease) == ['create', 'attempt']
@@ -215,7 +216,7 @@ def test_notices_whose_time_passed_before_it_had_its_resources_are_left_out(mana
         end=NOON + hours(5), before_end=NOON + minutes(40),
         notify_at=(NOON + minutes(30), NOON + hours(2)),
         acquire=records.Acquire('retries', retry_pause_seconds=600)))
-    assert [each.kind for each in lease.events] == [agenda.ACQUIRE]
+    assert [each.kind for each in lease.events] == [event_kinds.ACQUIRE]
     manager.clock.advance(hours(1))
     acts.end(manager, full)
     assert acts.history(manager, lease).count('notify') == 0
@@ -267,7 +268,7 @@ def test_of_two_managers_one_tries(manager, full):
     lease = retried(manager)
     second = acts.Second(manager)
     assert second.claim() == 1
-    assert manager.clockwork.tick(manager.clock()) == 0
+    assert manager.event_loop.tick(manager.clock()) == 0
     manager.clock.advance(minutes(1))
     acts.change(manager, full, end_now=True)
     manager.run()

@@ -8,7 +8,7 @@ import pytest
 from climate import errors
 from climate.cmd import audit as command
 from climate.domain import lifecycle
-from climate.manager import audit
+from climate.manager.audit import comparison
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def case(manager):
 @pytest.mark.parametrize('spoil', cases.REPAIRABLE, ids=lambda each: each.__name__)
 def test_what_a_repair_can_put_right_is_found_told_and_repaired(case, spoil, capsys):
     assert case.audit() == 0
-    assert 'The cloud is as the accounts say.' in capsys.readouterr().out
+    assert 'The cloud and the database agree.' in capsys.readouterr().out
     servers = case.manager.cloud.servers()
     what, problem, remedy = spoil(case)
     spoilt = case.picture()
@@ -106,8 +106,8 @@ def test_what_is_gone_in_the_second_look_is_no_drift(case, capsys):
         case.nova.add_hosts(case.nova.aggregate('freepool'), [host])
     assert command.examine(case.manager.core, True, the_other_manager_goes_on) == 0
     told = capsys.readouterr()
-    assert 'as the accounts say' in told.out
-    assert '1 found; they are looked at again in 120 seconds.' in told.err
+    assert 'The cloud and the database agree' in told.out
+    assert '1 found; they are checked again in 120 seconds.' in told.err
 
 
 @pytest.mark.parametrize('method', ['start', 'end'])
@@ -122,7 +122,7 @@ def test_a_lease_that_is_being_started_or_ended_is_let_alone(case, method):
 
     def look(name, when):
         case.manager.cloud.faults.on_point = None
-        looks.append(audit.Auditor(case.manager.core).look())
+        looks.append(comparison.Auditor(case.manager.core).look())
         case.manager.cloud.faults.on_point = look
     case.manager.cloud.faults.on_point = look
     case.manager.run()
@@ -134,6 +134,15 @@ def test_a_lease_that_is_being_started_or_ended_is_let_alone(case, method):
     assert case.audit() == 0
 
 
+def test_a_look_asks_the_cloud_once_for_each_kind_of_thing(case):
+    calls = []
+    case.manager.cloud.faults.on_point = lambda name, when: (
+        calls.append(name) if when == 'before' else None)
+    assert comparison.Auditor(case.manager.core).look() == []
+    assert len(calls) == len(set(calls)), sorted(calls)
+    assert {'nova.aggregates', 'nova.servers', 'keystone.trusts'} <= set(calls)
+
+
 def test_what_changes_while_the_cloud_is_read_is_not_judged(case):
     lease = case.manager.create(builders.a_lease(builders.hosts(2), audit_installation.ROOM))
     done = []
@@ -143,7 +152,7 @@ def test_what_changes_while_the_cloud_is_read_is_not_judged(case):
             done.append(True)
             case.manager.run()
     case.manager.cloud.faults.on_point = work
-    assert audit.Auditor(case.manager.core).look() == []
+    assert comparison.Auditor(case.manager.core).look() == []
     assert done
     assert case.manager.lease(lease).state == lifecycle.ACTIVE
 

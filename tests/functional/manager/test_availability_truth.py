@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of the future is what a lease would get, moment by moment."""
+"""Availability in the future agrees with what a lease would get, moment by moment."""
 import dataclasses
 import random
 import uuid
@@ -13,10 +13,10 @@ from climate.db import resources
 from climate.domain import availability
 from climate.domain import interval
 from climate.domain import records
-from climate.manager import booking
-from climate.manager import drafts
-from climate.manager.availability import finder
-from climate.manager.availability import search
+from climate.manager.booking import availability_finder
+from climate.manager.booking import booking
+from climate.manager.booking import start_times
+from climate.manager.leases import draft
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 QUARTER = minutes(15)
@@ -29,10 +29,13 @@ def room(amount, affinity=None, vcpus=16):
         'vcpus': vcpus, 'memory_mb': 1024, 'disk_gb': 10, 'amount': amount, 'affinity': affinity})
 
 
-def ask(manager, *reservations, duration=None, **more):
-    """The Answer for some reservations, for two hours where nothing else is said."""
+def ask(manager, *reservations, duration=None, find=None, **more):
+    """The Answer for some reservations, for two hours where nothing else is said.
+
+    :param find: what finds it; by default the manager.
+    """
     seconds = int((duration or hours(2)).total_seconds())
-    return manager.client.find_availability(
+    return (find or manager.client.find_availability)(
         builders.a_member(), availability.Query(reservations, seconds, **more))
 
 
@@ -71,11 +74,11 @@ class World:
 
     def counts(self, reservations, duration, window):
         """{moment: how many copies the first of them gets} of all moments that could differ."""
-        lease, wishes = drafts.Drafts(self.manager.core).draft(
+        lease, wishes = draft.Drafts(self.manager.core).draft(
             builders.a_member(), str(uuid.uuid4()), builders.a_lease(
                 *reservations, duration_seconds=int(duration.total_seconds())), NOON)
         mine = lease.reservations[0].id
-        planner = booking.Booking(self.manager.core, finder._LEEWAY)
+        planner = booking.Booking(self.manager.core, availability_finder._LEEWAY)
         steps = int((window.duration - duration) / QUARTER)
         moments = sorted({window.start + step * QUARTER for step in range(steps + 1)}
                          | {max(HELD_UNTIL, window.start)})
@@ -224,26 +227,38 @@ def test_a_search_of_very_long_spans_ends(manager):
     assert not ask(manager, builders.hosts(2), duration=hours(24 * 36000)).openings
 
 
-@pytest.mark.parametrize('seed', range(3))
-def test_looking_at_the_first_days_first_changes_no_answer(
-        conf, database, clock, monkeypatch, seed):
-    world = World(builders.Manager(conf, database, clock), seed)
-    settled = []
-    plain = search.Search.settles
+class Parts:
+    """Parts of a window at which is looked first.
 
-    def settles(self, *arguments):
-        settled.append(plain(self, *arguments))
-        return settled[-1]
-    monkeypatch.setattr(search.Search, 'settles', settles)
+    :ivar taken: of how many parts each search took a look, the whole window being the last.
+    """
+
+    def __init__(self, *ahead):
+        self._ahead, self.taken = ahead, []
+
+    def growing(self, *arguments):
+        """As ``search.growing``, in these parts."""
+        self.taken.append(0)
+        for each in start_times.growing(*arguments, ahead=self._ahead):
+            self.taken[-1] += 1
+            yield each
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_looking_at_the_first_days_first_changes_no_answer(conf, database, clock, seed):
+    world = World(builders.Manager(conf, database, clock), seed)
+    core = world.manager.core
+    # No first part, or one and another.
+    whole, parts = Parts(), Parts(hours(8), hours(18))
+    finders = [availability_finder.Finder(core, draft.Drafts(core).draft, each.growing)
+               for each in (whole, parts)]
     for reservations in QUERIES:
         for limit in (1, 2, 3):
             asked = {'duration': world.made.randint(1, 8) * QUARTER, 'limit': limit,
                      'earliest': NOON + minutes(world.made.randrange(600)),
                      'latest': NOON + hours(40)}
-            # No first part, or one and another.
-            answers = []
-            for ahead in ((), (hours(8), hours(18))):
-                monkeypatch.setattr(search, '_AHEAD', ahead)
-                answers.append(ask(world.manager, *reservations, **asked))
+            answers = [ask(world.manager, *reservations, find=each.find, **asked)
+                       for each in finders]
             assert answers[0] == answers[1], (seed, reservations, asked)
-    assert {True, False} == set(settled)
+    assert set(whole.taken) == {1}
+    assert {1, 3} <= set(parts.taken)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts are cleared of other people's servers for a best-effort lease, and given back after it."""
+"""Hosts are cleared of other people's servers for a best-effort lease, and returned after it."""
 import acts
 import builders
 import hunting
 import pytest
 
 from climate import errors
-from climate.domain import hunt
 from climate.domain import lifecycle
+from climate.domain.clearing import plans
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_enrolled_hosts_that_are_free_come_first_and_are_held(manager, cloud):
 
 def test_a_dry_run_shows_the_plan_and_moves_nothing(manager, cloud):
     lease = manager.create(hunting.a_request(dry_run=True))
-    plan = hunt.from_json(lease.acquisition.plan)
+    plan = plans.from_json(lease.acquisition.plan)
     assert [host.name for host in plan.hosts] == ['c1', 'c2']
     assert all(move.target in ('c3', 'c4') for host in plan.hosts for move in host.moves)
     manager.run()

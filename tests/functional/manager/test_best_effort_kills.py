@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hunt that is killed anywhere is carried on; what is left of one an audit finds."""
+"""Host clearing goes on after a kill at any point, and an audit finds what it left."""
 import itertools
 import os
 
@@ -9,11 +9,11 @@ import hunting
 import pytest
 
 from climate.db import resources
-from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import audit as auditing
-from climate.manager import repairs
+from climate.domain.clearing import plans
+from climate.manager.audit import comparison as auditing
+from climate.manager.audit import repairs
 
 # Of the fault points of a hunt, so that the processes are killed at one of so many.
 STRIDE = int(os.environ.get('CLIMATE_TEST_STRIDE', '17'))
@@ -61,7 +61,7 @@ def _has_two_for_itself(manager, cloud, lease):
     assert not set(mine) & {host for _, host in hunting.servers(cloud).values()}
 
 
-@pytest.mark.parametrize('seconds_given', [600, 3])
+@pytest.mark.parametrize('seconds_given', [pytest.param(600, marks=pytest.mark.proof), 3])
 def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
         manager, cloud, conf, seconds_given):
     conf.set_override('parallel_moves', 2, group='acquire')
@@ -89,7 +89,7 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
     assert number > 30
 
 
-@pytest.mark.parametrize('status', ['ACTIVE', 'SHUTOFF'])
+@pytest.mark.parametrize('status', ['ACTIVE', pytest.param('SHUTOFF', marks=pytest.mark.proof)])
 def test_a_hunt_whose_time_is_over_while_servers_move_is_undone_wherever_it_is_killed(
         manager, cloud, conf, status):
     conf.set_override('migrate_seconds', 8, group='simulated')
@@ -159,7 +159,8 @@ def test_a_manager_that_stalls_in_a_hunt_and_awakes_does_no_harm(manager, cloud,
     assert number > 30
 
 
-@pytest.mark.parametrize('reason', ['a disk is broken', None])
+@pytest.mark.parametrize('reason', [
+    pytest.param('a disk is broken', marks=pytest.mark.proof), None])
 def test_what_an_administrator_disables_during_a_hunt_stays_so_wherever_it_is_killed(
         manager, cloud, conf, reason):
     conf.set_override('migrate_seconds', 2, group='simulated')
@@ -167,7 +168,7 @@ def test_what_an_administrator_disables_during_a_hunt_stays_so_wherever_it_is_ki
     number, was_killed = 1, True
     while was_killed:
         lease = manager.create(hunting.a_request(1))
-        [host] = hunt.from_json(lease.acquisition.plan).hosts
+        [host] = plans.from_json(lease.acquisition.plan).hosts
         was_killed = hunting.killed_at(
             cloud, number, lambda lease=lease: hunting.hunted(manager, lease),
             first=lambda host=host: cloud.mark_host(host.name, enabled=False, reason=reason))
@@ -200,13 +201,13 @@ def _drifts(manager):
 def test_an_audit_takes_down_a_fence_that_no_lease_needs(manager, cloud):
     lease = manager.create(hunting.a_request(1))
     computes = cloud.as_service().computes
-    computes.fence('c1', hunt.fence_of(lease.id))
+    computes.disable('c1', plans.fence_of(lease.id))
     cloud.mark_host('c2', enabled=False, reason='a disk is broken')
     assert _drifts(manager)[0] == []
-    computes.unfence('c1', hunt.fence_of(lease.id))
+    computes.enable('c1', plans.fence_of(lease.id))
     lease = hunting.hunted(manager, lease)
     assert hunting.fences(cloud) == {'c2': 'a disk is broken'}
-    computes.fence('c4', hunt.fence_of(lease.id))
+    computes.disable('c4', plans.fence_of(lease.id))
     told, found = _drifts(manager)
     assert told == [('fence', 'service of c4')]
     assert repairs.Repairs(manager.core).make(found) == {found[0]: None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was cleared for a best-effort lease, and it has no need of, is given back in any case."""
+"""Hosts that were cleared for a best-effort lease and not needed are always returned."""
 
 import acts
 import builders
@@ -7,9 +7,9 @@ import hunting
 import pytest
 
 from climate import errors
-from climate.domain import agenda
-from climate.domain import hunt
+from climate.domain import event_kinds
 from climate.domain import lifecycle
+from climate.domain.clearing import plans
 
 
 @pytest.fixture
@@ -43,14 +43,14 @@ def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(mana
     assert leaving.host not in acts.aggregate(manager, lease).hosts
     [left] = [each for each in cloud.servers() if each.id == leaving.id]
     assert left.task == 'resize_migrating'
-    assert hunting.states(lease)[leaving.host] == hunt.DROPPED
+    assert hunting.states(lease)[leaving.host] == plans.DROPPED
     manager.run_until(manager.clock() + builders.minutes(10))
     [left] = [each for each in cloud.servers() if each.id == leaving.id]
     assert (left.status, left.host != leaving.host) == ('SHUTOFF', True)
     lease = manager.lease(lease)
     assert (lease.state, lease.reason) == (lifecycle.ACTIVE, None)
-    assert hunting.states(lease)[leaving.host] == hunt.RELEASED
-    assert lease.event(agenda.GIVE_BACK).status == lifecycle.EVENT_DONE
+    assert hunting.states(lease)[leaving.host] == plans.RELEASED
+    assert lease.event(event_kinds.GIVE_BACK).status == lifecycle.EVENT_DONE
 
 
 @pytest.mark.parametrize('number', [1, 4, 9, 14, 18])
@@ -62,7 +62,7 @@ def test_what_is_left_is_given_back_although_the_manager_is_killed_over_it(
     assert hunting.killed_at(cloud, number, manager.run) or number > 1
     manager.clock.advance(builders.minutes(1))
     manager.run_until(manager.clock() + builders.minutes(5))
-    assert hunting.states(manager.lease(lease))[leaving.host] == hunt.RELEASED
+    assert hunting.states(manager.lease(lease))[leaving.host] == plans.RELEASED
     assert hunting.servers(cloud)[leaving.name][0] == 'SHUTOFF'
     assert hunting.fences(cloud) == {}
 
@@ -99,7 +99,7 @@ def test_a_return_that_was_given_up_is_tried_again_when_the_lease_is_deleted(man
     cloud.fail('placement.empty_child', 999, errors.CloudError(service='Placement', reason='no'))
     manager.run_until(lease.end + builders.minutes(10))
     lease = manager.lease(lease)
-    given = lease.event(agenda.GIVE_BACK)
+    given = lease.event(event_kinds.GIVE_BACK)
     assert given is None or given.status == lifecycle.EVENT_ERROR, given
     cloud.fail('nova.remove_hosts', 0, None)
     cloud.fail('placement.empty_child', 0, None)
@@ -115,7 +115,7 @@ def _with_a_fence_that_stays(manager, cloud):
     """A hunt of half a minute with a host that is enrolled, and whose fence does not come down."""
     cloud.fail('nova.enable_service', 999, NO)
     lease = manager.create(hunting.a_request(1, acquire=hunting.HALF_A_MINUTE))
-    while hunt.ENROLLING not in hunting.states(manager.lease(lease)).values():
+    while plans.ENROLLING not in hunting.states(manager.lease(lease)).values():
         manager.run()
         manager.clock.advance(hunting.seconds(1))
     cloud.fail('nova.enable_service', 0, None)
@@ -133,7 +133,7 @@ def test_a_fence_comes_down_although_the_host_cannot_be_dismissed(manager, cloud
     assert 'did not get its resources' in lease.reason
     assert 'could not be undone yet' in lease.reason
     assert 'c1' not in lease.reason
-    assert (hunt.NOT_UNDONE, NO.message) in [
+    assert (plans.NOT_UNDONE, NO.message) in [
         (line.what, line.why)
         for line in manager.client.lease_history(builders.an_admin(), lease.id)]
     cloud.fail('placement.empty_child', 0, None)

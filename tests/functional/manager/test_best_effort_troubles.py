@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hunt that meets trouble finds another way, or undoes what it did."""
+"""Host clearing that meets trouble finds another way, or undoes what it did."""
 import dataclasses
 import itertools
 
@@ -10,10 +10,10 @@ import pytest
 
 from climate import errors
 from climate.db import resources
-from climate.domain import hunt
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager.acquire import ledger
+from climate.domain.clearing import plans
+from climate.manager.clearing import store
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_what_an_administrator_disables_stays_disabled(manager, cloud, conf, rea
 def _no_plan(manager, lease):
     """Why there was no plan for a lease, each time."""
     return [line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)
-            if line.what == hunt.NO_PLAN]
+            if line.what == plans.NO_PLAN]
 
 
 @pytest.mark.parametrize('steps', [1, 2])
@@ -245,7 +245,7 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
 def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, conf):
     conf.set_override('parallel_moves', 1, group='acquire')
     lease = manager.create(hunting.a_request(1))
-    [host] = hunt.from_json(lease.acquisition.plan).hosts
+    [host] = plans.from_json(lease.acquisition.plan).hosts
     first, second = [move.server_id for move in host.moves]
     conf.set_override('image_seconds', 1000, group='simulated')
     cloud.as_service().servers.create_image(first, 'a', 'b')
@@ -253,7 +253,7 @@ def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, c
     places = {each.id: each.host for each in cloud.servers()}
     assert places[first] == host.service_host
     assert places[second] != host.service_host
-    lease = hunting.hunted(manager, lease, within=hunt.BUSY_SECONDS + 30)
+    lease = hunting.hunted(manager, lease, within=plans.BUSY_SECONDS + 30)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert acts.aggregate(manager, lease).hosts != (host.service_host,)
 
@@ -261,7 +261,7 @@ def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, c
 def test_a_host_is_not_given_up_because_one_of_its_servers_is_busy_for_a_moment(
         manager, cloud, conf):
     lease = manager.create(hunting.a_request(1))
-    [host] = hunt.from_json(lease.acquisition.plan).hosts
+    [host] = plans.from_json(lease.acquisition.plan).hosts
     first, second = host.moves
     conf.set_override('image_seconds', 20, group='simulated')
     cloud.as_service().servers.create_image(first.server_id, 'a', 'b')
@@ -273,7 +273,7 @@ def test_a_host_is_not_given_up_because_one_of_its_servers_is_busy_for_a_moment(
 
 def test_a_server_that_is_stopped_at_the_moment_of_its_move_is_confirmed_there(manager, cloud):
     lease = manager.create(hunting.a_request(1))
-    [host] = hunt.from_json(lease.acquisition.plan).hosts
+    [host] = plans.from_json(lease.acquisition.plan).hosts
 
     def stop_it(name, when):
         if (name, when) == ('nova.migrate', 'before'):
@@ -302,7 +302,7 @@ def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, c
     assert lease.state == lifecycle.ACQUIRING
     assert 5 <= len(looks) <= 12
     pauses = {(two - one).seconds for one, two in itertools.pairwise(looks)}
-    assert max(pauses) == hunt.LONGEST_LOOK_SECONDS
+    assert max(pauses) == plans.LONGEST_LOOK_SECONDS
     assert 'Of 3 hosts only 2 can be had now.' in lease.reason
     assert len(_no_plan(manager, lease)) < 5
     # What is enrolled is found at once, without another look.
@@ -362,14 +362,14 @@ def test_news_tell_nothing_of_the_servers_of_others(manager, cloud):
 def test_a_host_that_somebody_else_has_enrolled_is_lost_and_the_others_of_that_write_are_not(
         manager, cloud):
     lease = manager.create(hunting.a_request())
-    before = hunt.from_json(lease.acquisition.plan)
+    before = plans.from_json(lease.acquisition.plan)
     assert {host.name for host in before.hosts} == {'c1', 'c2'}
     after = dataclasses.replace(before, hosts=tuple(
-        dataclasses.replace(host, state=hunt.ENROLLING, moves=()) for host in before.hosts))
+        dataclasses.replace(host, state=plans.ENROLLING, moves=()) for host in before.hosts))
     with manager.database.writer() as connection:
         resources.add(connection, 'host', 'c1', {}, manager.clock())
-    written = ledger.Ledger(manager.core).write(lease, before, after, manager.clock())
+    written = store.Store(manager.core).write(lease, before, after, manager.clock())
     found = {host.name: host for host in written.hosts}
-    assert (found['c1'].state, found['c1'].why) == (hunt.DROPPED, 'somebody has enrolled it')
-    assert (found['c2'].state, found['c2'].why) == (hunt.ENROLLING, None)
+    assert (found['c1'].state, found['c1'].why) == (plans.DROPPED, 'somebody has enrolled it')
+    assert (found['c2'].state, found['c2'].why) == (plans.ENROLLING, None)
     assert found['c2'].resource_id is not None

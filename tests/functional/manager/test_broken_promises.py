@@ -5,7 +5,7 @@ import builders
 import pytest
 
 from climate import errors
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -59,7 +59,7 @@ def test_without_one_the_error_names_the_host_and_it_is_healed_when_it_is_back(
     broken = manager.lease(lease)
     assert broken.state == lifecycle.ERROR
     assert f'Out of use: {words} there is no substitute.' in broken.reason
-    assert broken.event(agenda.START).status == lifecycle.EVENT_ERROR
+    assert broken.event(event_kinds.START).status == lifecycle.EVENT_ERROR
     spoil(manager, host, back=True)
     manager.run_until(NOON + hours(1) + minutes(12))
     healed = manager.lease(lease)

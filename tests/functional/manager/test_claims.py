@@ -4,10 +4,12 @@ import acts
 import builders
 import pytest
 
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import binding
-from climate.manager import claims
+from climate.manager import ownership
+from climate.manager.events import actions
+from climate.manager.leases import targets
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -63,7 +65,7 @@ def test_a_heartbeat_is_one_transaction_however_much_runs(manager, leases):
 
     def beat(second):
         second.claim()
-        second.clockwork.prolong(manager.clock())
+        second.event_loop.prolong(manager.clock())
     assert statements(manager, beat) == 2
 
 
@@ -72,8 +74,8 @@ def test_no_more_is_claimed_than_there_are_workers(manager):
     for _ in range(5):
         manager.create(builders.a_lease(acts.dummy()))
     one, two = acts.Second(manager, owner='one'), acts.Second(manager, owner='two')
-    assert (one.claim(), one.clockwork.room, one.claim()) == (3, 0, 0)
-    assert (two.claim(), two.clockwork.room) == (2, 1)
+    assert (one.claim(), one.event_loop.room, one.claim()) == (3, 0, 0)
+    assert (two.claim(), two.event_loop.room) == (2, 1)
 
 
 def test_each_claim_raises_the_number_by_which_writes_are_known(manager):
@@ -170,7 +172,7 @@ def test_a_claim_that_is_prolonged_in_time_goes_on(manager):
     slow.claim()
     for seconds in (20, 40, 60):
         slow.seconds = seconds
-        slow.clockwork.prolong(manager.clock())
+        slow.event_loop.prolong(manager.clock())
     slow.finish()
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
@@ -182,7 +184,7 @@ def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
     lost.claim()
     manager.clock.advance(minutes(2))
     other.claim()
-    lost.clockwork.prolong(manager.clock())
+    lost.event_loop.prolong(manager.clock())
     made = calls(manager)
     lost.finish()
     assert made == []
@@ -196,11 +198,11 @@ def test_what_cannot_be_finished_before_a_stop_is_handed_back_at_once(manager):
                                             end=NOON + hours(3)))
     stopping = acts.Second(manager, owner='stopping')
     stopping.claim()
-    at_call(manager, 'nova.add_host', stopping.clockwork.give_up)
+    at_call(manager, 'nova.add_host', stopping.event_loop.give_up)
     stopping.finish()
     event = manager.lease(lease).event('start_lease')
     assert (event.status, event.claim_owner, event.attempts) == (lifecycle.EVENT_UNDONE, None, 0)
-    assert stopping.clockwork.running == 0
+    assert stopping.event_loop.running == 0
     manager.cloud.faults.on_point = None
     manager.run()
     assert manager.lease(lease).state == lifecycle.ACTIVE
@@ -214,7 +216,7 @@ def test_what_another_manager_took_over_is_not_handed_back(manager):
     manager.clock.advance(minutes(2))
     other.claim()
     before = acts.everything(manager)
-    frozen.clockwork.give_up()
+    frozen.event_loop.give_up()
     frozen.finish()
     assert acts.everything(manager) == before
 
@@ -227,6 +229,11 @@ def test_a_binding_of_an_overtaken_manager_is_not_written(manager):
     [(_, claim)] = frozen.submitted
     manager.clock.advance(minutes(2))
     acts.Second(manager, owner='other').claim()
-    with pytest.raises(claims.ClaimLost):
-        binding.Binding(frozen.core)._write(claim.lease, {lease.reservations[0].id: 'a server'})
+    with pytest.raises(ownership.ClaimLost):
+        targets.Targets(frozen.core)._write(claim.lease, {lease.reservations[0].id: 'a server'})
     assert manager.lease(lease).reservations[0].leased_id is None
+
+
+def test_each_kind_of_event_is_carried_out_or_only_told(manager):
+    told = {kind.name for kind in event_kinds.KINDS.values() if kind.only_told}
+    assert actions.Actions(manager.core).kinds == set(event_kinds.KINDS) - told

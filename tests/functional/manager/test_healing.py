@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases whose start was given up, and that start after all when it becomes possible."""
+"""Leases whose start was given up start after all when it becomes possible."""
 import acts
 import builders
 import pytest
 
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -24,7 +24,7 @@ def broken(manager):
 def test_without_a_substitute_it_is_in_error_and_says_what_failed(manager, broken):
     assert broken.state == lifecycle.ERROR
     assert 'Out of use: compute-1; and there is no substitute.' in broken.reason
-    assert broken.event(agenda.START).status == lifecycle.EVENT_ERROR
+    assert broken.event(event_kinds.START).status == lifecycle.EVENT_ERROR
     assert acts.history(manager, broken).count('start_lease given up') == 1
     assert acts.news(manager).count('lease.error') == 1
 
@@ -61,7 +61,7 @@ def test_it_is_healed_at_once_when_its_host_is_in_use_again(manager, broken):
     manager.run()
     healed = manager.lease(broken)
     assert (healed.state, healed.reason) == (lifecycle.ACTIVE, None)
-    assert healed.event(agenda.START).status == lifecycle.EVENT_DONE
+    assert healed.event(event_kinds.START).status == lifecycle.EVENT_DONE
     assert (healed.start, healed.end) == (broken.start, broken.end)
     [line] = [each for each in acts.told(manager, broken) if each.what == 'healed']
     assert 'Out of use: compute-1' in line.why
@@ -88,12 +88,18 @@ def test_it_is_healed_by_the_clock_when_the_cloud_works_again(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-def test_what_fails_again_and_again_for_the_same_reason_is_told_once(manager, broken):
+@pytest.fixture
+def unhurried(conf):
+    """A manager looks each ten minutes after what is broken, so that hours are not many looks."""
+    conf.set_override('heal_seconds', 600, group='manager')
+
+
+def test_what_fails_again_and_again_for_the_same_reason_is_told_once(unhurried, manager, broken):
     manager.run_until(NOON + hours(6))
     assert acts.history(manager, broken).count('heal_lease failed') == 1
 
 
-def test_at_its_end_it_ends_and_is_not_healed_any_more(manager, broken):
+def test_at_its_end_it_ends_and_is_not_healed_any_more(unhurried, manager, broken):
     manager.run_until(NOON + hours(10))
     over = manager.lease(broken)
     assert over.state == lifecycle.TERMINATED

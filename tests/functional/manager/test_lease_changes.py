@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PUT of a lease: what may change in which state, and that it is all or nothing."""
+"""PUT of a lease: which fields may change in which state, and all or nothing."""
 import datetime
 
 import acts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several things happen to one lease at the same time, and to one event two managers."""
+"""Races: several actions on one lease, and two managers on one event, at the same time."""
 import acts
 import builders
 import pytest
@@ -93,7 +93,7 @@ def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager):
         acts.change(manager, lease, end=NOON + hours(5))
         manager.clock.now = NOON + hours(1)
     database.before_writer = prolong
-    other.clockwork.tick(NOON + hours(1))
+    other.event_loop.tick(NOON + hours(1))
     other.finish()
     assert manager.lease(lease).state == lifecycle.ACTIVE
     manager.run_until(NOON + hours(2))
@@ -245,8 +245,8 @@ def test_a_claim_that_is_prolonged_is_not_taken_over(manager):
     slow.claim()
     for _ in range(6):
         manager.clock.advance(minutes(0.5))
-        slow.clockwork.prolong(manager.clock())
-        assert manager.clockwork.tick(manager.clock()) == 0
+        slow.event_loop.prolong(manager.clock())
+        assert manager.event_loop.tick(manager.clock()) == 0
     slow.finish()
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert acts.history(manager, lease) == ['create', 'start_lease']
@@ -259,11 +259,11 @@ def test_a_prolonged_claim_that_was_lost_stays_lost(manager):
     slow.claim()
     manager.clock.advance(minutes(2))
     manager.run()
-    slow.clockwork.prolong(manager.clock())
+    slow.event_loop.prolong(manager.clock())
     assert manager.lease(lease).task is None
-    assert slow.clockwork.running == 1
+    assert slow.event_loop.running == 1
     slow.finish()
-    assert slow.clockwork.running == 0
+    assert slow.event_loop.running == 0
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
@@ -274,7 +274,7 @@ def test_an_end_waits_for_the_before_end_that_runs(manager):
     other = acts.Second(manager)
     assert other.claim() == 1
     acts.change(manager, lease, end_now=True)
-    assert manager.clockwork.tick(manager.clock()) == 0
+    assert manager.event_loop.tick(manager.clock()) == 0
     other.finish()
     manager.run()
     assert manager.lease(lease).state == lifecycle.TERMINATED
@@ -352,7 +352,7 @@ def test_enrolling_one_host_twice_at_once_gives_one(manager):
     def twin():
         tried.append(manager.client.create_resource(builders.an_admin(), 'host', 'compute-1', {}))
     _during(manager, 'nova.add_host', twin)
-    with pytest.raises(errors.HostKnown):
+    with pytest.raises(errors.ResourceKnown):
         manager.client.create_resource(builders.an_admin(), 'host', 'compute-1', {})
     assert len(tried) == 1
     assert len(manager.client.list_resources(builders.an_admin(), 'host')) == 1
@@ -378,7 +378,7 @@ def test_a_host_that_is_booked_while_it_is_being_withdrawn_stays(manager):
     database = acts.Meddling(manager.database.engine.url)
     other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
     database.before_writer = lambda: manager.create(builders.a_lease())
-    with pytest.raises(errors.HostInUse):
+    with pytest.raises(errors.ResourceInUse):
         other.client.delete_resource(builders.an_admin(), 'host', host.id)
     manager.run()
     assert len(acts.holders(manager)) == 1
@@ -403,7 +403,7 @@ def test_a_host_that_is_taken_into_use_and_leased_while_it_is_being_withdrawn_st
         acts.enable(manager, host)
         leases.append(manager.create(builders.a_lease()))
     _during(manager, 'nova.remove_host', use)
-    with pytest.raises(errors.HostInUse):
+    with pytest.raises(errors.ResourceInUse):
         manager.client.delete_resource(builders.an_admin(), 'host', host.id)
     assert acts.freepool(manager) == ('compute-1',)
     manager.run()
@@ -420,7 +420,7 @@ def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manage
     [server] = manager.cloud.servers()
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease())
-    with pytest.raises(errors.HostInUse):
+    with pytest.raises(errors.ResourceInUse):
         acts.enable(manager, host)
     manager.cloud.delete_server(server.id)
     acts.enable(manager, host)

@@ -10,8 +10,8 @@ import pytest
 from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import notify
-from climate.manager import trusts
+from climate.manager.leases import trusts
+from climate.manager.notifications import outbox
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -118,7 +118,7 @@ def test_one_reservation_that_fails_does_not_stop_the_start_of_the_others(manage
 
 
 def test_a_lease_without_reservations_lives_and_ends(manager):
-    request = records.LeaseRequest(name='empty', start=None, end=NOON + hours(1), lenient=False)
+    request = records.LeaseRequest(name='empty', start=None, end=NOON + hours(1))
     lease = manager.create(request)
     manager.run()
     assert manager.lease(lease).state == lifecycle.ACTIVE
@@ -204,7 +204,7 @@ def test_a_lease_whose_owner_is_gone_still_ends_cleanly(manager):
     manager.cloud.delete_trustor('demo')
     manager.run_until(NOON + hours(4))
     assert manager.lease(lease).state == lifecycle.TERMINATED
-    assert [each['project_id'] for each in manager.cloud.images()] == ['service']
+    assert [each['project_id'] for each in manager.cloud.images()] == ['demo']
     assert acts.is_clean(manager, 1)
 
 
@@ -295,7 +295,7 @@ def test_news_go_out_once_and_in_order(manager, conf):
     assert waiting == ['lease.create', 'lease.event.start_lease',
                        'lease.event.before_end_lease', 'lease.event.end_lease']
     transport = messaging.get_notification_transport(conf, url='fake:/')
-    sender = notify.Sender(manager.core, 'this manager', transport)
+    sender = outbox.Sender(manager.core, 'this manager', transport)
     assert sender.flush(manager.clock()) == 4
     assert acts.news(manager) == []
     assert sender.flush(manager.clock()) == 0
@@ -335,9 +335,9 @@ def test_an_early_end_frees_its_hosts_only_when_they_are_free(conf, database, cl
 def test_a_host_with_servers_or_with_half_a_name_is_not_enrolled(manager):
     admin = builders.an_admin()
     manager.cloud.boot('demo', 'one', host='compute-1')
-    with pytest.raises(errors.HostInUse):
+    with pytest.raises(errors.ResourceInUse):
         manager.client.create_resource(admin, 'host', 'compute-1', {})
-    with pytest.raises(errors.HostNotFound):
+    with pytest.raises(errors.ResourceNotFound):
         manager.client.create_resource(admin, 'host', 'compute', {})
     assert manager.client.list_resources(admin, 'host') == []
 
@@ -348,14 +348,14 @@ def test_a_host_to_which_a_server_is_on_its_way_is_not_enrolled(manager):
     server = manager.cloud.boot('demo', 'one', host='compute-1', flavor='1')
     manager.run()
     manager.cloud.as_service().servers.migrate(server.id, 'compute-2')
-    with pytest.raises(errors.HostInUse) as refused:
+    with pytest.raises(errors.ResourceInUse) as refused:
         manager.client.create_resource(admin, 'host', 'compute-2', {})
     assert 'moved to it (1)' in refused.value.message
     # It may come back, if the move fails.
-    with pytest.raises(errors.HostInUse):
+    with pytest.raises(errors.ResourceInUse):
         manager.client.create_resource(admin, 'host', 'compute-1', {})
     manager.clock.advance(minutes(2))
-    with pytest.raises(errors.HostInUse) as refused:
+    with pytest.raises(errors.ResourceInUse) as refused:
         manager.client.create_resource(admin, 'host', 'compute-2', {})
     assert 'servers run on it (1)' in refused.value.message
     manager.client.create_resource(admin, 'host', 'compute-1', {})
@@ -371,7 +371,7 @@ def test_a_server_that_is_sent_to_a_host_while_it_is_enrolled_is_found(manager):
             manager.cloud.faults.on_point = None
             manager.cloud.as_service().servers.migrate(server.id, 'compute-2')
     manager.cloud.faults.on_point = send
-    with pytest.raises(errors.HostInUse):
+    with pytest.raises(errors.ResourceInUse):
         manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
     assert acts.freepool(manager) == ()
 

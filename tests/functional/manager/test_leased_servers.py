@@ -9,7 +9,7 @@ import pytest
 from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import watch
+from climate.manager.leases import target_watch
 
 LATER = builders.NOON + builders.hours(2)
 
@@ -178,10 +178,10 @@ def test_a_server_of_another_project_is_not_bound(manager, demo):
 def test_a_server_is_leased_once_at_a_time(manager, demo):
     server = boot(manager)
     first = leased(manager, known(server))
-    with pytest.raises(errors.ServerLeased, match=only(first).id):
+    with pytest.raises(errors.TargetLeased, match=only(first).id):
         leased(manager, known(server), start=LATER)
     waiting = leased(manager, to_come())
-    with pytest.raises(errors.ServerLeased):
+    with pytest.raises(errors.TargetLeased):
         manager.client.bind_reservation(demo, only(waiting).id, server.id)
     run_for(manager)
     acts.change(manager, manager.lease(first), end_now=True)
@@ -195,7 +195,7 @@ def test_a_server_is_leased_once_also_when_two_ask_at_the_same_moment(manager):
     slower = builders.Manager(manager.core.conf, database, manager.clock, cloud=manager.cloud)
     faster = []
     database.before_writer = lambda: faster.append(leased(manager, known(server)))
-    with pytest.raises(errors.ServerLeased) as refusal:
+    with pytest.raises(errors.TargetLeased) as refusal:
         leased(slower, known(server))
     assert only(faster[0]).id in refusal.value.message
     assert len(acts.trusts(manager)) == 1
@@ -350,7 +350,7 @@ def test_a_server_that_its_user_deletes_ends_the_lease(manager, later):
     server = boot(manager, lease)
     run_for(manager)
     manager.cloud.delete_server(server.id)
-    look = watch.Watch(manager.core)
+    look = target_watch.Watch(manager.core)
     assert look.look(manager.clock()) == {server.id}
     run_for(manager)
     lease = manager.lease(lease)
@@ -377,7 +377,7 @@ def test_the_others_of_a_lease_stay_when_one_server_is_deleted(manager):
     servers = [boot(manager, lease, name) for name in ('a', 'b')]
     run_for(manager)
     manager.cloud.delete_server(servers[0].id)
-    watch.Watch(manager.core).look(manager.clock())
+    target_watch.Watch(manager.core).look(manager.clock())
     run_for(manager)
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE
@@ -390,7 +390,7 @@ def test_nova_says_that_a_server_is_gone(manager):
     server = boot(manager, lease)
     run_for(manager)
     manager.cloud.delete_server(server.id)
-    listener = watch.Listener(watch.Watch(manager.core), manager.clock)
+    listener = target_watch.Listener(target_watch.Watch(manager.core), manager.clock)
     for _ in range(2):
         listener.info({}, 'nova-compute:c1', 'instance.delete.end',
                       {'nova_object.data': {'uuid': server.id}}, {})
@@ -404,7 +404,7 @@ def test_nova_is_not_believed_when_the_server_is_there(manager):
     lease = leased(manager, to_come())
     server = boot(manager, lease)
     run_for(manager)
-    watch.Watch(manager.core).check([server.id], manager.clock())
+    target_watch.Watch(manager.core).check([server.id], manager.clock())
     run_for(manager)
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
@@ -428,11 +428,17 @@ def test_what_the_scheduler_is_told_follows_the_life_of_the_server(manager):
     assert told() == (False, True, (host.facts['service_name'],))
     manager.run_until(LATER + builders.hours(2))
     assert told() == (True, False, ())
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         manager.client.server_hosts(nova, server.id, 'demo')
 
 
-def test_the_end_waits_for_an_image_longer_than_for_other_things(manager, conf):
+@pytest.fixture
+def unhurried(conf):
+    """A manager looks each half minute at what it waits for, so that an hour is not many looks."""
+    conf.set_override('busy_seconds', 30, group='manager')
+
+
+def test_the_end_waits_for_an_image_longer_than_for_other_things(unhurried, manager, conf):
     conf.set_override('image_seconds', 2000, group='simulated')
     lease = leased(manager, to_come())
     server = boot(manager, lease)
@@ -446,7 +452,7 @@ def test_the_end_waits_for_an_image_longer_than_for_other_things(manager, conf):
     assert now_on(server)(manager) is None
 
 
-def test_an_image_that_takes_too_long_leaves_the_server_suspended(manager, conf):
+def test_an_image_that_takes_too_long_leaves_the_server_suspended(unhurried, manager, conf):
     conf.set_override('image_seconds', 9000, group='simulated')
     lease = leased(manager, to_come())
     server = boot(manager, lease)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leased servers where users, clients and chance do what they should not."""
+"""Leased servers that users and clients treat in ways that they should not."""
 import acts
 import builders
 import pytest
@@ -7,7 +7,6 @@ import test_leased_servers as story
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.manager import binding
 from climate.nova import rules
 
 END = story.LATER + builders.hours(1)
@@ -137,17 +136,17 @@ def test_a_leased_server_does_not_become_room_for_instances(manager, api, start,
     assert 'leases a server' in answer.json['error_message']
 
 
-def test_a_server_that_is_bound_at_the_last_moment_keeps_its_lease(manager, demo, monkeypatch):
+def test_a_server_that_is_bound_at_the_last_moment_keeps_its_lease(manager, demo):
     lease = story.leased(manager, story.to_come())
     server = story.boot(manager)
     story.run_for(manager, 119.5)
-    given_up = binding.Binding.ensure
 
-    def ensure(self, *arguments):
-        found = given_up(self, *arguments)
-        manager.client.bind_reservation(demo, story.only(lease).id, server.id)
-        return found
-    monkeypatch.setattr(binding.Binding, 'ensure', ensure)
+    def bind(_name, when):
+        if when == 'after':
+            # The manager has just seen that no server has come, and will give up.
+            manager.cloud.faults.on_point = None
+            manager.client.bind_reservation(demo, story.only(lease).id, server.id)
+    manager.cloud.faults.on_point = bind
     story.run_for(manager, 10)
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert story.only(manager.lease(lease)).leased_id == server.id

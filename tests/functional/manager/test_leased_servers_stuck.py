@@ -7,7 +7,7 @@ import test_leased_servers as story
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.manager import watch
+from climate.manager.leases import target_watch
 
 END = story.LATER + builders.hours(1)
 AFTER = END + builders.minutes(10)
@@ -71,12 +71,14 @@ def test_its_room_is_free_again_when_it_is_seen_that_it_was_deleted(manager):
     manager.enrol(1)
     _, server = stuck(manager)
     manager.cloud.delete_server(server.id)
-    watch.Watch(manager.core).look(manager.clock())
+    target_watch.Watch(manager.core).look(manager.clock())
     manager.run_until(AFTER + builders.minutes(1))
     now(manager, builders.hosts(1))
 
 
-def test_its_room_is_nobody_elses_while_its_image_takes_its_time(manager, conf):
+def test_its_room_is_nobody_elses_while_its_image_takes_its_time(conf, database, clock):
+    conf.set_override('busy_seconds', 30, group='manager')
+    manager = builders.Manager(conf, database, clock)
     [host] = manager.enrol(1)
     conf.set_override('image_seconds', 300, group='simulated')
     coming(manager)

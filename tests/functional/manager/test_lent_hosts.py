@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host that is lent to one reservation is nobody else's, however it is asked for."""
+"""A host that is lent to one reservation cannot be leased by any other."""
 import acts
 import builders
 import pytest
@@ -8,7 +8,7 @@ from climate import errors
 from climate.db import resources
 from climate.domain import interval
 from climate.domain import records
-from climate.manager import booking
+from climate.manager.booking import booking
 
 NOON, hours = builders.NOON, builders.hours
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks are taken in one order, which :mod:`climate.db` says, so that nobody waits in a circle.
+"""Locks are taken in one order, described in :mod:`climate.db`, so that no deadlock occurs.
 
-CLIMATE_RACE_ROUNDS says how often managers race for the line; a few times by default.
+CLIMATE_RACE_ROUNDS says how often managers race for the wait queue; a few times by default.
 """
 import concurrent.futures
 import contextlib
@@ -19,12 +19,12 @@ from climate.db import migrate
 from climate.db import resources
 from climate.domain import audit
 from climate.domain import lifecycle
-from climate.manager import audit as auditor
-from climate.manager import repairs
+from climate.manager.audit import comparison as auditor
+from climate.manager.audit import repairs
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 # Whoever has locked the line may have the last two the other way round.
-_ORDER = ('resources', 'offers', 'leases', 'line', 'events', 'acquisitions')
+_ORDER = ('resources', 'offers', 'leases', 'wait_queue', 'events', 'acquisitions')
 _ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
 
 
@@ -45,15 +45,18 @@ def locked(database):
     def end(_connection):
         found.append(tuple(current))
         current.clear()
-    for name, listener in (('before_execute', note), ('commit', end), ('rollback', end)):
+    listeners = (('before_execute', note), ('commit', end), ('rollback', end))
+    for name, listener in listeners:
         sa.event.listen(database.engine, name, listener)
-    return found
+    yield found
+    for name, listener in listeners:
+        sa.event.remove(database.engine, name, listener)
 
 
 def in_order(found):
     """True where none of the transactions locks anything that should have been locked before."""
     wrong = {kinds for kinds in found if list(kinds) != sorted(kinds, key=_ORDER.index)
-             and kinds[-3:] != ('line', 'acquisitions', 'events')}
+             and kinds[-3:] != ('wait_queue', 'acquisitions', 'events')}
     assert not wrong, wrong
     return True
 
@@ -75,8 +78,8 @@ def test_those_who_wait_in_line_are_served_in_the_order_of_locks(manager, locked
     acts.delete(manager, urgent)
     acts.delete(manager, last)
     manager.run_until(NOON + hours(1))
-    assert ('leases', 'line', 'events', 'acquisitions') in locked
-    assert ('resources', 'leases', 'line', 'events', 'acquisitions') in locked
+    assert ('leases', 'wait_queue', 'events', 'acquisitions') in locked
+    assert ('resources', 'leases', 'wait_queue', 'events', 'acquisitions') in locked
     assert in_order(locked)
 
 
@@ -109,7 +112,10 @@ def test_hosts_are_cleared_in_the_order_of_locks(conf, manager, locked):
     assert in_order(locked)
 
 
-def test_offers_are_held_and_taken_and_go_in_the_order_of_locks(manager, locked, database):
+def test_offers_are_held_and_taken_and_go_in_the_order_of_locks(
+        conf, database, locked, clock):
+    conf.set_override('wait_look_seconds', 600, group='acquire')
+    manager = builders.Manager(conf, database, clock)
     manager.enrol(3)
     taken, given_back, _ = (manager.hold(builders.a_lease(end=NOON + hours(9)))
                             for _ in range(3))
@@ -122,7 +128,7 @@ def test_offers_are_held_and_taken_and_go_in_the_order_of_locks(manager, locked,
     manager.run_until(NOON + hours(10))
     migrate.purge(database, NOON + hours(11))
     assert ('resources', 'offers') in locked
-    assert ('offers', 'line', 'events', 'acquisitions') in locked
+    assert ('offers', 'wait_queue', 'events', 'acquisitions') in locked
     assert in_order(locked)
 
 

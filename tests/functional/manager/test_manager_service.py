@@ -43,7 +43,7 @@ def test_leases_start_and_end_by_themselves_at_the_same_time(running):
         calls.create_resource(builders.an_admin(), 'host', name, {})
     made = [calls.create_lease(
         builders.a_member(), f'lease-{place}', records.LeaseRequest(
-            name='a lease', start=None, duration_seconds=3600, end=None, lenient=False,
+            name='a lease', start=None, duration_seconds=3600, end=None,
             reservations=(builders.hosts(1),))) for place in range(3)]
 
     def states():
@@ -94,7 +94,7 @@ def test_a_stop_hands_back_what_is_not_done_in_time(running):
     running.core.cloud.faults.on_point = wait
     lease = calls.create_lease(builders.a_member(), 'lease', records.LeaseRequest(
         name='a lease', start=None, end=running.core.clock() + datetime.timedelta(hours=1),
-        lenient=False, reservations=(builders.hosts(1), builders.hosts(1))))
+        reservations=(builders.hosts(1), builders.hosts(1))))
     assert reached.wait(20)
     threading.Timer(1.2, go_on.set).start()
     began = time.monotonic()
@@ -119,10 +119,10 @@ def test_full_workers_do_not_make_the_manager_look_again_and_again(conf, databas
     running.core.cloud.faults.on_point = wait
     made = [calls.create_lease(builders.a_member(), f'lease-{place}', records.LeaseRequest(
         name='a lease', start=None, end=running.core.clock() + datetime.timedelta(hours=1),
-        lenient=False, reservations=(builders.hosts(1),))) for place in range(3)]
+        reservations=(builders.hosts(1),))) for place in range(3)]
     assert reached.wait(20)
-    tick = running.clockwork.tick
-    running.clockwork.tick = lambda now: looks.append(now) or tick(now)
+    tick = running.event_loop.tick
+    running.event_loop.tick = lambda now: looks.append(now) or tick(now)
     time.sleep(1)
     assert len(looks) < 5
     go_on.set()

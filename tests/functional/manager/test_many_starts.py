@@ -9,7 +9,7 @@ import builders
 import pytest
 
 from climate.domain import lifecycle
-from climate.manager import clockwork
+from climate.manager.events import loop
 
 
 @pytest.mark.parametrize('managers', [1, 2])
@@ -30,7 +30,7 @@ def test_many_starts_at_once_make_few_calls_at_once(conf, database, clock, manag
                 most[0] = max(most[0], now[0])
     manager.cloud.faults.on_point = count
     with futures.ThreadPoolExecutor(32) as pool:
-        working = [clockwork.Clockwork(manager.core, f'manager {number}', pool.submit)
+        working = [loop.EventLoop(manager.core, f'manager {number}', pool.submit)
                    for number in range(managers)]
         while any(manager.lease(each).state != lifecycle.ACTIVE for each in made[::13]) or any(
                 each.running for each in working):

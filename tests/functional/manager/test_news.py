@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The news of a lease say what a reader of it would read, although nobody reads it for them."""
+"""A notification of a lease equals what a reader of the lease would see, without a read."""
 import contextlib
 
 import acts
@@ -10,14 +10,14 @@ import sqlalchemy as sa
 from climate.db import engine
 from climate.db import leases
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager import notify
+from climate.manager.notifications import outbox
 from climate.rpc import wire
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-_TOLD = (f'lease.event.{agenda.START}', f'lease.event.{agenda.END}')
+_TOLD = (f'lease.event.{event_kinds.START}', f'lease.event.{event_kinds.END}')
 
 
 class Proving(engine.Database):
@@ -40,9 +40,9 @@ class Proving(engine.Database):
                 found = wire.pack(leases.get(connection, payload['lease_id']))
                 # What is ordered in the same transaction is told with what comes of it.
                 found['events'] = [each for each in found['events']
-                                   if each['kind'] != agenda.DROP_TRUST]
-                assert {name: payload[name] for name in notify.TOLD} == {
-                    name: found[name] for name in notify.TOLD}
+                                   if each['kind'] != event_kinds.DROP_TRUST]
+                assert {name: payload[name] for name in outbox.TOLD} == {
+                    name: found[name] for name in outbox.TOLD}
                 self.proved += 1
 
 
@@ -108,7 +108,7 @@ def test_what_others_do_to_a_lease_while_it_starts_is_told(proving, deed):
         'rename': lambda: acts.change(proving, lease, name='another name'),
         'delete': lambda: acts.delete(proving, lease)}[deed])
     proving.run()
-    assert f'event.{agenda.START}' in ' '.join(acts.news(proving))
+    assert f'event.{event_kinds.START}' in ' '.join(acts.news(proving))
     assert proving.database.proved == 1
 
 
@@ -134,9 +134,9 @@ def test_the_trust_of_a_lease_is_dropped_with_its_end_where_a_worker_has_time(ma
     manager.enrol(1)
     lease = acts.active(manager)
     manager.clock.advance(hours(1))
-    assert manager.clockwork.tick(manager.clock()) == 1
-    assert manager.clockwork.tick(manager.clock()) == 0
-    assert manager.lease(lease).event(agenda.DROP_TRUST).status == lifecycle.EVENT_DONE
+    assert manager.event_loop.tick(manager.clock()) == 1
+    assert manager.event_loop.tick(manager.clock()) == 0
+    assert manager.lease(lease).event(event_kinds.DROP_TRUST).status == lifecycle.EVENT_DONE
     assert not acts.trusts(manager)
 
 
@@ -145,8 +145,8 @@ def test_the_trust_waits_for_a_worker_where_all_are_busy(manager):
     manager.enrol(1)
     lease = acts.active(manager)
     manager.clock.advance(hours(1))
-    assert manager.clockwork.tick(manager.clock()) == 1
-    assert manager.lease(lease).event(agenda.DROP_TRUST).status == lifecycle.EVENT_UNDONE
+    assert manager.event_loop.tick(manager.clock()) == 1
+    assert manager.lease(lease).event(event_kinds.DROP_TRUST).status == lifecycle.EVENT_UNDONE
     manager.run()
     assert not acts.trusts(manager)
 
@@ -161,7 +161,7 @@ def test_another_manager_drops_the_trust_where_the_first_died_before(manager):
     at_call(manager, 'keystone.delete_trust', die)
     with pytest.raises(SystemExit):
         manager.run()
-    held = manager.lease(lease).event(agenda.DROP_TRUST)
+    held = manager.lease(lease).event(event_kinds.DROP_TRUST)
     assert (held.status, held.claim_no) == (lifecycle.EVENT_IN_PROGRESS, 1)
     other = acts.Second(manager, owner='other')
     assert other.claim() == 0
@@ -183,6 +183,6 @@ def test_a_late_word_of_the_dropped_trust_counts_no_more(manager):
         assert other.claim() == 1
     at_call(manager, 'keystone.delete_trust', overtake)
     slow.finish()
-    assert manager.lease(lease).event(agenda.DROP_TRUST).claim_owner == 'other'
+    assert manager.lease(lease).event(event_kinds.DROP_TRUST).claim_owner == 'other'
     other.finish()
     assert acts.is_clean(manager, 1)

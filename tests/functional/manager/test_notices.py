@@ -7,7 +7,7 @@ import builders
 import pytest
 
 from climate import errors
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -41,11 +41,11 @@ def test_a_start_that_moves_takes_the_notice_of_the_end_along(manager):
     manager.enrol(1)
     lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        start=NOON + hours(2) + minutes(30), lenient=False))
+        start=NOON + hours(2) + minutes(30)))
     lease = manager.lease(lease)
     assert lease.before_end == lease.start
     manager.run_until(NOON + hours(2) + minutes(40))
-    assert manager.lease(lease).event(agenda.BEFORE_END).status == lifecycle.EVENT_DONE
+    assert manager.lease(lease).event(event_kinds.BEFORE_END).status == lifecycle.EVENT_DONE
 
 
 def test_a_change_while_another_is_carried_out_is_refused(manager):
@@ -56,7 +56,7 @@ def test_a_change_while_another_is_carried_out_is_refused(manager):
         asked = records.ReservationRequest(None, {'min': count, 'max': count},
                                            id=lease.reservations[0].id)
         return manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-            reservations=(asked,), lenient=False))
+            reservations=(asked,)))
     grow(2)
     acts.Second(manager).claim()
     with pytest.raises(errors.BadTransition):
@@ -75,7 +75,7 @@ def test_many_notices_are_told_at_once_whatever_the_number_of_workers(manager):
     manager.run()
     manager.clock.now = NOON + hours(1)
     with builders.statements() as asked:
-        assert manager.clockwork.tick(manager.clock()) == 0
+        assert manager.event_loop.tick(manager.clock()) == 0
     # So much for each look at 12 of them, of which one is the first that finds none.
     assert len(asked) <= 3 * 13
     assert [acts.history(manager, each)[-1] for each in made] == ['notify'] * 20
@@ -113,4 +113,4 @@ def test_a_notice_of_a_deleted_lease_is_not_told(manager):
     acts.delete(manager, lease)
     manager.run_until(NOON + hours(2))
     assert 'notify' not in acts.history(manager, lease)
-    assert manager.lease(lease).event(agenda.NOTIFY).status == lifecycle.EVENT_DONE
+    assert manager.lease(lease).event(event_kinds.NOTIFY).status == lifecycle.EVENT_DONE

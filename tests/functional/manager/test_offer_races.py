@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several do something to one offer, or for one project, at the same moment.
+"""Several actions on one offer, or for one project, at the same moment.
 
 CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offers are held for a project for a while: nobody else gets them, and a lease is made of one."""
+"""Offers hold resources for a project for a while, and a lease is made of one."""
 import acts
 import builders
 import pytest
@@ -97,7 +97,7 @@ def test_what_has_expired_is_let_go_of_and_forgotten_an_hour_later(manager, rows
     assert rows(tables.ALLOCATIONS) == []
     with pytest.raises(errors.OfferExpired) as late:
         manager.take(offer)
-    assert 'Ask for what is available again' in late.value.message
+    assert 'Ask for availability again' in late.value.message
     manager.clock.advance(hours(1))
     assert manager.expire() == 0
     assert rows(tables.OFFERS) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""News that wait in the outbox while the bus is down, and go out when it is back."""
+"""Notifications wait in the outbox while the bus is down, and go out when it is back."""
 import dataclasses
 
 import acts
@@ -8,7 +8,7 @@ import oslo_messaging as messaging
 from oslo_messaging import transport
 import pytest
 
-from climate.manager import notify
+from climate.manager.notifications import outbox
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -54,7 +54,7 @@ class Sending:
         self.seconds = 0
         self._clock = manager.clock
         parts = dataclasses.replace(manager.core, monotonic=lambda: self.seconds)
-        self._sender = notify.Sender(parts, owner, transport.NotificationTransport(bus))
+        self._sender = outbox.Sender(parts, owner, transport.NotificationTransport(bus))
 
     def flush(self):
         return self._sender.flush(self._clock())

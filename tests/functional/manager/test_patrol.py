@@ -9,14 +9,14 @@ import pytest
 from climate import errors
 from climate.db import managers
 from climate.manager import metrics
-from climate.manager import patrol
+from climate.manager.audit import schedule
 
 
 @pytest.fixture
 def watchman(manager):
-    """The Patrol of a manager called "this", on a cloud with two enrolled hosts."""
+    """The AuditSchedule of a manager called "this", on a cloud with two enrolled hosts."""
     manager.enrol(2)
-    return patrol.Patrol(manager.core, 'this')
+    return schedule.AuditSchedule(manager.core, 'this')
 
 
 def spoil(manager):
@@ -104,7 +104,7 @@ def test_how_often_it_is_to_be_called(conf, watchman, interval, grace, pause):
 def test_metrics_count_what_the_last_audit_found(conf, manager, watchman):
     def text():
         registry = prometheus_client.CollectorRegistry()
-        registry.register(metrics.Collector(manager.core, manager.clockwork, watchman))
+        registry.register(metrics.Collector(manager.core, manager.event_loop, watchman))
         return prometheus_client.generate_latest(registry).decode()
     assert 'climate_audit_drift' not in text()
     conf.set_override('audit_grace_seconds', 0, group='manager')

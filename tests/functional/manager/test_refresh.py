@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changes in the cloud after the enrolment of a host comes to be known."""
+"""Changes in the cloud after the enrolment of a host reach its stored facts."""
 import logging
 
 import acts
@@ -9,7 +9,7 @@ import pytest
 from climate import errors
 from climate.db import managers
 from climate.domain import records
-from climate.manager import refresh
+from climate.manager.pools import refresh
 
 NOON, hours = builders.NOON, builders.hours
 

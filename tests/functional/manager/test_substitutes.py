@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instances whose host is out of use or still held when their lease starts get room elsewhere."""
+"""Instances whose host is out of use or still in use at the start get capacity elsewhere."""
 import collections
 import datetime
 
@@ -9,7 +9,7 @@ import pytest
 
 from climate import errors
 from climate.db import events
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -130,11 +130,11 @@ def test_what_runs_on_a_host_that_is_taken_out_of_use_stays_there(manager, enrol
     first, _ = enrol(2)
     lease = acts.active(manager, request_of(), end=NOON + hours(2))
     acts.disable(manager, first)
-    event = events.new(lease.id, agenda.UPDATE, NOON, NOON)
+    event = events.new(lease.id, event_kinds.UPDATE, NOON, NOON)
     with manager.database.writer() as connection:
         events.add(connection, [event])
     manager.run()
-    assert manager.lease(lease).event(agenda.UPDATE).status == lifecycle.EVENT_DONE
+    assert manager.lease(lease).event(event_kinds.UPDATE).status == lifecycle.EVENT_DONE
     assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
     assert acts.aggregate(manager, lease).hosts == ('small-0',)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the service of these tests has."""
+"""The canned data of the service in these tests."""
 
 URL = 'http://climate.example:1234/v1'
 NOVA = 'http://nova.example/v2.1'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that say how a lease gets its resources, and tell how it came about."""
+"""Commands that choose how a lease is acquired, and that show how it was acquired."""
 import pytest
 from unit.client import canned
 
@@ -48,7 +48,7 @@ def test_without_such_arguments_the_service_decides(run, climate_says):
 @pytest.mark.parametrize(('words', 'said'), [
     (['--retries', '3'], '--retries goes with --acquire retries'),
     (['--acquire', 'wait', '--try-for', '1h'], '--try-for goes with --acquire best-effort'),
-    (['--acquire', 'retries', '--retries', '-1'], 'not a number from 1 on'),
+    (['--acquire', 'retries', '--retries', '-1'], 'not a number of at least 1'),
     (['--acquire', 'soon'], 'invalid choice'),
 ])
 def test_arguments_that_do_not_go_together_are_refused(run, climate_says, words, said):

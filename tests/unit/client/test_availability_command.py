@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command that says when something is free, run as a user runs it."""
+"""The availability command, run as a user runs it."""
 import json
 
 import pytest
@@ -52,7 +52,7 @@ def test_a_timeline_shows_each_offer_and_how_far_it_may_be_moved(run, free):
     assert lines == [
         '2030-05-01 12:00 UTC to 2030-05-01 15:00 UTC',
         ' 1 |' + '=' * 40 + '.' * 20 + '|', ' 2 |' + ' ' * 20 + '=' * 40 + '|',
-        '   = the lease   . as much is free, should it begin later']
+        '   = the lease   . free, if the lease starts later']
 
 
 @pytest.mark.parametrize(('words', 'count'), [(['--hold'], 1), (['--hold', '3'], 3)])
@@ -74,16 +74,16 @@ def test_where_nothing_fits_it_fails_and_says_what_would(run, requests_mock):
     outcome = run(*WORDS)
     assert (outcome.code, outcome.out) == (1, '')
     assert outcome.err.splitlines() == [
-        'There is no time at which it fits.', '3 hosts are enrolled.',
+        'There is no time at which the reservations fit.', '3 hosts are enrolled.',
         'Fewer: 1 and 2 for 2h from 2030-05-01 12:00 UTC.',
-        'There were more moments than are looked at: say a nearer --latest.']
+        'The search stopped at its limit: give an earlier --latest.']
 
 
 @pytest.mark.parametrize(('words', 'told'), [
     (['availability', '--duration', '2h'], 'What to reserve?'),
     (['availability', '--hosts', '2'], '--duration'),
     (['availability', '--hosts', 'two', '--duration', '2h'], 'is not a count'),
-    ([*WORDS, '--hold', '0'], 'is not a number from 1 on'),
+    ([*WORDS, '--hold', '0'], 'is not a number of at least 1'),
     ([*WORDS, '--latest', 'tomorrow'], 'is not a time')])
 def test_wrong_words_are_told_before_anything_is_asked(run, free, words, told):
     outcome = run(*words)

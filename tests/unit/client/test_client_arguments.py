@@ -5,6 +5,7 @@ import argparse
 import pytest
 
 from climate.client.commands import arguments
+from climate.client.commands import columns
 
 
 @pytest.mark.parametrize('text, expected', [
@@ -30,15 +31,27 @@ from climate.client.commands import arguments
     ('type=physical:host,min=1,max=1,properties=,extra_specs={"a:b": "c, d"}',
      {'resource_type': 'physical:host', 'min': 1, 'max': 1, 'resource_properties': '',
       'extra_specs': {'a:b': 'c, d'}}),
+    ('type=virtual:dummy,label=7', {'resource_type': 'virtual:dummy', 'label': '7'}),
+    ('type=virtual:dummy,label=true,depends_on=net',
+     {'resource_type': 'virtual:dummy', 'label': 'true', 'depends_on': ['net']}),
+    ('type=virtual:dummy,depends_on=[net, "7"]',
+     {'resource_type': 'virtual:dummy', 'depends_on': ['net', '7']}),
 ])
 def test_a_reservation_is_pairs_whose_values_may_be_json(text, expected):
     assert arguments.reservation(text) == expected
 
 
+def test_a_reservation_is_shown_with_what_it_depends_on():
+    shown = {'id': 'r', 'resource_type': 'virtual:dummy', 'status': 'active', 'label': 'server',
+             'depends_on': ['net', 'disk']}
+    assert columns.Reservations.line(shown) == (
+        'r virtual:dummy active label=server depends_on=net,disk')
+
+
 @pytest.mark.parametrize('text, words', [
     ('min=1', 'does not say the type'),
     ('type=a,min', 'is not NAME=VALUE'),
-    ('type=a,type=b', 'there twice'),
+    ('type=a,type=b', 'occurs twice'),
     ('type=a,properties=["a"', 'lacks a closing bracket'),
     ('type=a,properties="a', 'lacks "'),
     ('type=a,properties=[a]', 'resource_properties: .* is not JSON'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library: what it sends, and what it makes of the answers."""
+"""The client library: the requests that it sends, and how it reads the answers."""
 from keystoneauth1 import noauth
 from keystoneauth1 import session as sessions
 import pytest

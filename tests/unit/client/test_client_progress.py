@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a wait is shown."""
+"""The progress display of a wait."""
 import io
 
 from unit.client import canned

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments and durations as people write and read them."""
+"""Times and durations as people write and read them."""
 import datetime
 
 import pytest

@@ -111,6 +111,16 @@ def test_create_with_reservation_words(run, demo):
     assert demo.last_request.headers['Idempotency-Key'] == 'k1'
 
 
+def test_reservations_are_put_in_order(run, demo):
+    outcome = run('lease', 'create', 'demo', '--duration', '1h',
+                  '--reservation', 'type=virtual:dummy,label=net',
+                  '--reservation', 'type=virtual:dummy,depends_on=net')
+    assert outcome.code == 0, outcome.err
+    assert demo.last_request.json()['reservations'] == [
+        {'resource_type': 'virtual:dummy', 'label': 'net'},
+        {'resource_type': 'virtual:dummy', 'depends_on': ['net']}]
+
+
 def test_create_with_hosts_and_conditions(run, demo):
     run('lease', 'create', 'demo', '--hosts', '1-4', '--require', 'vcpus>=16', '--require',
         'gpu=True', '--duration', '2h', '--dry-run')
@@ -179,7 +189,7 @@ def test_a_condition_beside_a_reservation_that_it_would_not_hold_for_is_refused(
     outcome = run('lease', 'create', 'demo', '--reservation', 'type=physical:host,min=1',
                   '--require', 'vcpus>=64', '--duration', '1h')
     assert (outcome.code, requests_mock.call_count) == (2, 0)
-    assert '--require tells what the hosts of --hosts must have' in outcome.err
+    assert '--require is for --hosts' in outcome.err
 
 
 def test_set_without_a_change_is_refused(run, requests_mock):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cloud the command talks to, and who asks."""
+"""The login of the command: which cloud it talks to, and as which user."""
 import json
 import os
 import subprocess
@@ -159,7 +159,7 @@ def test_an_option_wins_over_clouds_yaml(run, listing, tmp_path):
 
 @pytest.mark.parametrize('changes, expected', [
     ({'OS_USERNAME': ''}, 'OS_USERNAME'), ({'OS_PASSWORD': ''}, 'OS_PASSWORD'),
-    ({'OS_AUTH_TYPE': 'magic'}, 'no way to log in called "magic"')])
+    ({'OS_AUTH_TYPE': 'magic'}, 'no authentication type "magic"')])
 def test_an_incomplete_login_says_what_is_missing(run, requests_mock, changes, expected):
     outcome = run('lease', 'list', environ={**LOGIN, **changes})
     assert outcome.code == 1

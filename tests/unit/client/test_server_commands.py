@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that are leased themselves: the commands, and the library below them."""
+"""Leased servers in the client: the commands, and the library below them."""
 import pytest
 from unit.client import canned
 
@@ -181,4 +181,5 @@ def test_the_list_is_there_when_nova_is_not(run, cloud):
     outcome = run('server', 'list', environ=WITH_NOVA)
     assert outcome.code == 0
     assert SERVER_ID in outcome.out
-    assert outcome.err == 'Names of servers are missing, for Nova could not be asked: Busy.\n'
+    assert outcome.err == (
+        'The names of servers are missing, because Nova cannot be reached: Busy.\n')

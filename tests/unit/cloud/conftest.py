@@ -31,16 +31,21 @@ class CannedCloud:
     KEYSTONE = 'http://keystone/v3'
     GLANCE = 'http://glance/v2'
 
-    def __init__(self, http, build):
+    def __init__(self, http, configured):
         self.http = http
-        self._build = build
+        self._configured = configured
+        self.build_by(clouds.build)
         self._version_documents()
         self.http.post(f'{self.KEYSTONE}/auth/tokens', json=self._token, status_code=201,
                        headers={'X-Subject-Token': 'the-token-of-climate'})
 
+    def build_by(self, build):
+        """Let `build(conf)` make the clouds from here on."""
+        self._build = build
+
     def cloud(self, settings=''):
         """A Cloud; `settings` are further lines of its configuration, from [keystone] on."""
-        return self._build(f'[keystone]\n{LOGIN}\n{settings}')
+        return self._build(self._configured(f'[keystone]\n{LOGIN}\n{settings}'))
 
     def asked(self, method, path):
         """The requests of that method whose URL ends so, query aside."""
@@ -102,7 +107,7 @@ def configured(tmp_path):
 @pytest.fixture
 def canned(configured):
     with requests_mock.Mocker() as http:
-        yield CannedCloud(http, lambda text: clouds.build(configured(text)))
+        yield CannedCloud(http, configured)
 
 
 @pytest.fixture

@@ -5,46 +5,62 @@ import inspect
 import pytest
 
 from climate.cloud import base
-from climate.cloud import computes
-from climate.cloud import flavors
-from climate.cloud import images
-from climate.cloud import keystone
-from climate.cloud import nova
+from climate.cloud import faults
+from climate.cloud import guard
 from climate.cloud import openstack
-from climate.cloud import placement
-from climate.cloud import servers
+from climate.cloud import registry
 from climate.cloud import simulated
-from climate.cloud.simulated import changes
-from climate.cloud.simulated import computes as simulated_computes
-from climate.cloud.simulated import flavors as simulated_flavors
-from climate.cloud.simulated import images as simulated_images
-from climate.cloud.simulated import keystone as simulated_keystone
-from climate.cloud.simulated import nova as simulated_nova
-from climate.cloud.simulated import placement as simulated_placement
-
-FACES = [
-    (base.Cloud, openstack.OpenStackCloud, simulated.SimulatedCloud),
-    (base.Nova, nova.Nova, simulated_nova.Nova),
-    (base.Flavors, flavors.Flavors, simulated_flavors.Flavors),
-    (base.Placement, placement.Placement, simulated_placement.Placement),
-    (base.Keystone, keystone.Keystone, simulated_keystone.Keystone),
-    (base.Servers, servers.Servers, changes.Servers),
-    (base.Images, images.Images, simulated_images.Images),
-    (base.Computes, computes.Computes, simulated_computes.Computes),
-]
 
 
-@pytest.mark.parametrize('face, kind', [
-    (face, kind) for face, *kinds in FACES for kind in kinds])
-def test_a_method_is_called_the_same_way_everywhere(face, kind):
-    for name in face.__abstractmethods__:
-        assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(face, name))
+@pytest.fixture
+def conf(configured):
+    return configured()
 
 
-@pytest.mark.parametrize('kind', [
-    nova.Nova, flavors.Flavors, placement.Placement, keystone.Keystone, servers.Servers,
-    images.Images, computes.Computes])
-def test_no_method_of_a_real_adapter_lets_a_foreign_error_out(kind):
-    [face] = kind.__bases__
-    for name in face.__abstractmethods__:
-        assert hasattr(getattr(kind, name), '__wrapped__'), name
+def faces(conf, driver):
+    """{attribute of Services: the class of its face} of all installed adapters."""
+    return {name: kind for adapter in registry.load(conf, driver).values()
+            for name, kind in adapter.faces.items()}
+
+
+def face_of(kind):
+    """The face, an abstract class, that an adapter's class implements."""
+    [found] = [each for each in kind.__mro__[1:] if each.__base__ is base.Face]
+    return found
+
+
+def called(method):
+    """How a method is called, whatever its annotations say."""
+    return [(each.name, each.kind, each.default)
+            for each in inspect.signature(method).parameters.values()]
+
+
+def test_each_service_has_a_real_and_a_simulated_adapter_with_the_same_faces(conf):
+    real, played = registry.load(conf, 'openstack'), registry.load(conf, 'simulated')
+    assert real.keys() == played.keys() >= {'keystone', 'nova', 'placement', 'glance'}
+    for name, adapter in real.items():
+        assert adapter.options is played[name].options
+        assert {each: face_of(kind) for each, kind in adapter.faces.items()} == {
+            each: face_of(kind) for each, kind in played[name].faces.items()}
+
+
+@pytest.mark.parametrize('driver', registry.DRIVERS)
+def test_a_method_is_called_the_same_way_everywhere(conf, driver):
+    for kind in faces(conf, driver).values():
+        face = face_of(kind)
+        for name in face.__abstractmethods__:
+            assert called(getattr(kind, name)) == called(getattr(face, name))
+
+
+@pytest.mark.parametrize('kind', [openstack.OpenStackCloud, simulated.SimulatedCloud])
+def test_a_cloud_is_called_the_same_way_whether_real_or_simulated(kind):
+    for name in base.Cloud.__abstractmethods__:
+        assert called(getattr(kind, name)) == called(getattr(base.Cloud, name))
+
+
+@pytest.mark.parametrize('driver', registry.DRIVERS)
+def test_no_method_of_an_adapter_lets_a_foreign_error_out(conf, driver):
+    for kind in faces(conf, driver).values():
+        for name in face_of(kind).__abstractmethods__:
+            guarded = guard.guarded(kind, faults.FOREIGN, faults.cloud_error)
+            assert hasattr(getattr(guarded, name), '__wrapped__'), name

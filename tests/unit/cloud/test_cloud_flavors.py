@@ -83,8 +83,10 @@ def test_the_servers_of_a_flavor_come_oldest_first(flavors, canned):
     assert (asked['flavor'], asked['all_tenants'], asked['sort_dir']) == (['r1'], ['1'], ['asc'])
 
 
-def test_a_server_group_is_found_by_its_name_or_made(flavors, canned):
-    groups = {'server_groups': [{'id': 'g1', 'name': 'reservation:r1'}]}
+def test_a_server_group_is_found_by_its_name_and_policy_or_made(flavors, canned):
+    groups = {'server_groups': [
+        {'id': 'g0', 'name': 'reservation:r1', 'policy': 'anti-affinity'},
+        {'id': 'g1', 'name': 'reservation:r1', 'policy': 'affinity'}]}
     canned.http.get(f'{canned.NOVA}/os-server-groups', [
         {'json': groups}, {'json': {'server_groups': []}}, {'json': {'server_groups': []}}])
     canned.http.post(f'{canned.NOVA}/os-server-groups', json={
@@ -95,12 +97,35 @@ def test_a_server_group_is_found_by_its_name_or_made(flavors, canned):
     assert made.json()['server_group'] == {'name': 'reservation:r2', 'policy': 'anti-affinity'}
 
 
+def test_a_server_group_is_made_without_a_look_at_others(flavors, canned):
+    canned.http.post(f'{canned.NOVA}/os-server-groups', json={
+        'server_group': {'id': 'g1', 'name': 'r'}})
+    assert flavors.create_group('r', 'affinity') == 'g1'
+    assert canned.asked('GET', '/os-server-groups') == []
+
+
+def test_a_quota_that_is_used_up_is_told_with_the_way_out(flavors, canned):
+    canned.http.post(f'{canned.NOVA}/os-server-groups', **_refusal(403))
+    with pytest.raises(errors.Conflict, match='ask for a larger quota'):
+        flavors.create_group('r', 'affinity')
+
+
+def test_a_server_group_that_is_gone_is_neither_there_nor_an_error(flavors, canned):
+    canned.http.get(f'{canned.NOVA}/os-server-groups/g1', json={
+        'server_group': {'id': 'g1', 'name': 'r'}})
+    for method in ('get', 'delete'):
+        getattr(canned.http, method)(f'{canned.NOVA}/os-server-groups/g2', **_refusal(404))
+    assert (flavors.has_group('g1'), flavors.has_group('g2')) == (True, False)
+    flavors.delete_group('g2')
+
+
 def test_server_groups_are_deleted_in_all_projects(flavors, canned):
     canned.http.get(f'{canned.NOVA}/os-server-groups', [
-        {'json': {'server_groups': [{'id': 'g1', 'name': 'r'}, {'id': 'g2', 'name': 'other'}]}},
+        {'json': {'server_groups': [{'id': 'g1', 'name': 'r'}, {'id': 'g2', 'name': 'other'},
+                                    {'id': 'g3', 'name': 'r'}]}},
         {'json': {'server_groups': []}}])
     canned.http.delete(f'{canned.NOVA}/os-server-groups/g1', **_refusal(404))
-    flavors.delete_groups('r')
+    flavors.delete_groups('r', but='g3')
     assert len(canned.asked('DELETE', '/os-server-groups/g1')) == 1
     assert canned.asked('GET', '/os-server-groups')[0].qs['all_projects'] == ['true']
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clearing a host asks of the real Nova and Placement, against canned answers."""
+"""Calls to the real Nova and Placement that clear a host, against canned answers."""
 import pytest
 
 from climate import errors
@@ -30,7 +30,7 @@ def known(canned):
 
 def test_a_service_that_is_enabled_is_fenced_with_the_reason(services, known, canned):
     written = known(_service())
-    assert services.computes.fence('c1', MINE) is True
+    assert services.computes.disable('c1', MINE) is True
     assert written() == [{'status': 'disabled', 'disabled_reason': MINE}]
     assert canned.asked('GET', '/os-services')[0].qs == {
         'host': ['c1'], 'binary': ['nova-compute']}
@@ -40,15 +40,15 @@ def test_a_service_that_is_enabled_is_fenced_with_the_reason(services, known, ca
                                             (None, False), (f'{MINE}!', False)])
 def test_a_service_that_is_disabled_stays_as_it_is(services, known, reason, fenced):
     written = known(_service('disabled', reason))
-    assert services.computes.fence('c1', MINE) is fenced
+    assert services.computes.disable('c1', MINE) is fenced
     assert written() == []
 
 
 def test_a_service_that_is_not_there_cannot_be_fenced_and_needs_no_unfencing(services, known):
     known()
-    with pytest.raises(errors.HostNotFound):
-        services.computes.fence('c1', MINE)
-    assert services.computes.unfence('c1', MINE) is False
+    with pytest.raises(errors.ResourceNotFound):
+        services.computes.disable('c1', MINE)
+    assert services.computes.enable('c1', MINE) is False
 
 
 @pytest.mark.parametrize('service, writes, enabled', [
@@ -56,7 +56,7 @@ def test_a_service_that_is_not_there_cannot_be_fenced_and_needs_no_unfencing(ser
     (_service('disabled', 'a disk is broken'), [], False), (_service('disabled'), [], False)])
 def test_only_a_fence_of_that_very_reason_is_taken_down(services, known, service, writes, enabled):
     written = known(service)
-    assert services.computes.unfence('c1', MINE) is enabled
+    assert services.computes.enable('c1', MINE) is enabled
     assert written() == writes
 
 
@@ -143,7 +143,7 @@ def test_where_servers_of_a_shape_have_room(services, canned):
                                'k1': _provider('r1', CUSTOM_X=1),
                                'r2': _provider('r2', VCPU=9)}})
     shape = models.Shape((('MEMORY_MB', 10), ('VCPU', 1)), frozenset({'HW_B', 'HW_A'}))
-    assert services.placement.room([shape]) == {
+    assert services.placement.candidates([shape]) == {
         shape: {'node-1': {'VCPU': 5, 'MEMORY_MB': 100, 'CUSTOM_X': 1}}}
     [asked] = canned.asked('GET', '/allocation_candidates')
     assert asked.qs == {'resources': ['memory_mb:10,vcpu:1'],
@@ -151,4 +151,4 @@ def test_where_servers_of_a_shape_have_room(services, canned):
 
 
 def test_no_shapes_need_no_room(services):
-    assert services.placement.room([]) == {}
+    assert services.placement.candidates([]) == {}

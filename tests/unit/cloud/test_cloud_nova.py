@@ -68,19 +68,19 @@ def test_a_hypervisor_is_found_by_its_exact_name(nova, hypervisors, canned):
 
 def test_a_name_that_is_only_part_of_others_is_not_found(nova, hypervisors):
     hypervisors(_hypervisor('compute-10'))
-    with pytest.raises(errors.HostNotFound, match='compute-1 was not found'):
+    with pytest.raises(errors.ResourceNotFound, match='compute-1 was not found'):
         nova.hypervisor('compute-1')
 
 
 def test_a_name_that_matches_nothing_is_not_found(nova, canned):
     canned.http.get(f'{canned.NOVA}/os-hypervisors/detail', status_code=404)
-    with pytest.raises(errors.HostNotFound):
+    with pytest.raises(errors.ResourceNotFound):
         nova.hypervisor('compute-1')
 
 
 def test_two_hypervisors_of_one_name_are_told(nova, hypervisors):
     hypervisors(_hypervisor('compute-1', number=1), _hypervisor('compute-1', 'b', number=2))
-    with pytest.raises(errors.HostAmbiguous):
+    with pytest.raises(errors.ResourceAmbiguous):
         nova.hypervisor('compute-1')
 
 
@@ -100,10 +100,12 @@ def test_servers_of_all_projects_are_listed_host_by_host(nova, canned):
             return {'servers': []}
         [host] = request.qs['host']
         return {'servers': [{'id': f's-{host}', 'name': 'vm', 'tenant_id': 'p', 'status': 'ACTIVE',
-                             'OS-EXT-SRV-ATTR:host': host}]}
+                             'OS-EXT-SRV-ATTR:host': host,
+                             'OS-EXT-SRV-ATTR:hypervisor_hostname': f'{host}.example'}]}
     canned.http.get(f'{canned.NOVA}/servers/detail', json=answer)
     found = nova.servers_on(['a', 'b', 'c'])
     assert [(each.id, each.host) for each in found] == [('s-a', 'a'), ('s-b', 'b'), ('s-c', 'c')]
+    assert [each.hypervisor for each in found] == ['a.example', 'b.example', 'c.example']
     assert all(each.qs['all_tenants'] == ['1'] for each in canned.asked('GET', '/servers/detail'))
 
 
@@ -156,7 +158,7 @@ def test_what_waiting_does_not_cure_is_told_before_what_is_busy(nova, canned, mo
     moves({'a': _refusal(409, 'but the host already has 1 instance(s)'),
            'b': _refusal(404, 'Compute host b could not be found.')})
     canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate()})
-    with pytest.raises(errors.HostNotFound, match='Host b'):
+    with pytest.raises(errors.ResourceNotFound, match='Host b'):
         nova.add_hosts(AGGREGATE, ['a', 'b'])
 
 

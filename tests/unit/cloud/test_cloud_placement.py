@@ -43,7 +43,7 @@ def test_a_child_that_exists_is_taken(placement, canned, providers):
 
 def test_a_child_of_a_hypervisor_without_provider_is_not_made(placement, providers):
     providers({})
-    with pytest.raises(errors.HostNotFound):
+    with pytest.raises(errors.ResourceNotFound):
         placement.ensure_child('compute-1', 'climate_compute-1')
 
 

@@ -121,7 +121,7 @@ CHANGES = {
 def test_a_change_of_what_is_not_there_is_told(servers, shown, canned, change):
     shown()
     canned.http.post(f'{canned.NOVA}/servers/s1/action', **_refusal(404))
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         getattr(servers, change)('s1', *CHANGES[change])
 
 
@@ -138,7 +138,7 @@ def test_a_change_that_is_forbidden_because_the_server_was_deleted_is_not_tried_
         servers, shown, canned):
     shown(status='SOFT_DELETED')
     canned.http.post(f'{canned.NOVA}/servers/s1/action', **_refusal(409))
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         servers.shelve('s1')
 
 
@@ -208,7 +208,7 @@ def test_moves_that_failed_since_a_moment_are_counted(servers, canned):
 
 def test_nothing_fails_of_a_server_that_is_gone(servers, canned):
     canned.http.get(f'{canned.NOVA}/servers/s1/os-instance-actions', **_refusal(404))
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         servers.failures('s1', 'unshelve', NOON)
 
 

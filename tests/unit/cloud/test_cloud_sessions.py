@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the real cloud logs in, as itself and for users."""
+"""Sessions of the real cloud, as Climate itself and for users."""
 from concurrent import futures
 
 from oslo_config import cfg

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However much there is to do, a service gets only so many calls at the same time."""
+"""The limit of concurrent calls: a service never gets more at the same time."""
 from concurrent import futures
 from http import server
 import threading

@@ -51,11 +51,22 @@ def test_a_new_cloud_has_hosts_of_three_sizes(simulate):
 def test_a_hypervisor_is_found_by_its_exact_name(cloud, nova):
     cloud.add_host('compute-10', vcpus=128)
     assert nova.hypervisor('compute-1').vcpus == 16
-    with pytest.raises(errors.HostNotFound):
+    with pytest.raises(errors.ResourceNotFound):
         nova.hypervisor('compute')
     cloud.add_host('compute-1', service_host='other-cell')
-    with pytest.raises(errors.HostAmbiguous):
+    with pytest.raises(errors.ResourceAmbiguous):
         nova.hypervisor('compute-1')
+
+
+def test_hypervisors_of_one_service_host_keep_their_servers_apart(cloud, nova):
+    cloud.add_host('node-1', service_host='ironic')
+    cloud.add_host('node-2', service_host='elsewhere')
+    for name in ('node-1', 'node-2'):
+        cloud.boot('demo', name, host=name)
+    cloud.rehome_host('node-2', 'ironic')
+    assert {each.name: (each.host, each.hypervisor) for each in nova.servers_on(['ironic'])} == {
+        'node-1': ('ironic', 'node-1'), 'node-2': ('ironic', 'node-2')}
+    assert [each.host for each in cloud.compute_services()].count('ironic') == 1
 
 
 def test_an_aggregate_is_found_before_it_is_made(nova):
@@ -89,7 +100,7 @@ def test_an_aggregate_with_hosts_is_not_deleted(nova):
 
 def test_an_unknown_host_is_told_and_the_others_are_moved(nova):
     made = nova.ensure_aggregate('freepool')
-    with pytest.raises(errors.HostNotFound, match='nobody'):
+    with pytest.raises(errors.ResourceNotFound, match='nobody'):
         nova.add_hosts(made, ['nobody', 'compute-1'])
     assert nova.aggregate('freepool').hosts == ('compute-1',)
 
@@ -171,7 +182,7 @@ def test_a_user_owns_the_images_made_for_him_and_commands_his_own_servers_only(c
     services.servers.create_image(mine.id, 'snapshot', 'k')
     cloud.as_service().servers.create_image(other.id, 'by-the-service', 'k')
     assert [each['project_id'] for each in cloud.images()] == ['p', 'service']
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         services.servers.create_image(other.id, 'snapshot', 'k')
     as_user.delete_server(other.id)
     as_user.delete_server(mine.id)
@@ -209,7 +220,7 @@ def test_placement_knows_the_hosts(cloud):
     assert placement.ensure_child('compute-1', 'climate_compute-1') == child
     assert 'COMPUTE_NODE' in placement.traits('compute-1')
     assert placement.inventory('compute-2')['VCPU']['total'] == 32
-    with pytest.raises(errors.HostNotFound):
+    with pytest.raises(errors.ResourceNotFound):
         placement.ensure_child('nobody', 'climate_nobody')
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated cloud fences hosts and moves servers as Nova does, and fails as Nova does."""
+"""The simulated cloud disables compute services and moves servers, or fails to, as Nova does."""
 import pytest
 
 from climate import errors
@@ -26,20 +26,20 @@ def server(cloud):
 
 
 def test_a_fence_keeps_new_servers_off_until_it_is_taken_down(cloud, services):
-    assert services.computes.fence('compute-1', MINE)
-    assert services.computes.fence('compute-1', MINE)
+    assert services.computes.disable('compute-1', MINE)
+    assert services.computes.disable('compute-1', MINE)
     assert services.computes.BARRED in services.placement.traits('compute-1')
     with pytest.raises(errors.Conflict):
         cloud.boot('p', 'vm', host='compute-1')
-    assert services.computes.unfence('compute-1', MINE)
+    assert services.computes.enable('compute-1', MINE)
     assert services.computes.BARRED not in services.placement.traits('compute-1')
     cloud.boot('p', 'vm', host='compute-1')
 
 
 def test_what_an_administrator_disabled_is_neither_fenced_nor_unfenced(cloud, services):
     cloud.mark_host('compute-1', enabled=False, reason='a disk is broken')
-    assert not services.computes.fence('compute-1', MINE)
-    assert not services.computes.unfence('compute-1', MINE)
+    assert not services.computes.disable('compute-1', MINE)
+    assert not services.computes.enable('compute-1', MINE)
     [found] = [each for each in services.computes.every() if each.host == 'compute-1']
     assert (found.enabled, found.reason) == (False, 'a disk is broken')
 
@@ -50,15 +50,15 @@ def test_services_of_hosts_are_told_where_there_are_any(services):
 
 
 def test_a_trait_that_was_lost_bars_a_host_until_its_service_is_changed_again(cloud, services):
-    services.computes.fence('compute-1', MINE)
+    services.computes.disable('compute-1', MINE)
     cloud.lose_traits(1)
-    assert services.computes.unfence('compute-1', MINE)
-    assert services.computes.unfence('compute-1', MINE)
+    assert services.computes.enable('compute-1', MINE)
+    assert services.computes.enable('compute-1', MINE)
     assert services.computes.BARRED in services.placement.traits('compute-1')
     with pytest.raises(errors.Conflict):
         cloud.boot('p', 'vm', host='compute-1')
-    services.computes.fence('compute-1', MINE)
-    services.computes.unfence('compute-1', MINE)
+    services.computes.disable('compute-1', MINE)
+    services.computes.enable('compute-1', MINE)
     cloud.boot('p', 'vm', host='compute-1')
 
 
@@ -92,7 +92,7 @@ def test_others_cannot_be_moved(cloud, services, server, status):
 
 
 def _fence(cloud, services):
-    services.computes.fence('compute-2', MINE)
+    services.computes.disable('compute-2', MINE)
 
 
 def _spoil(cloud, services):
@@ -117,7 +117,7 @@ def test_a_host_that_nobody_knows_is_refused_at_once(services, server):
 def test_a_server_that_moves_takes_room_at_both_hosts(services, server, clock):
     def free():
         return {name: units['MEMORY_MB']
-                for name, units in services.placement.room([TINY])[TINY].items()}
+                for name, units in services.placement.candidates([TINY])[TINY].items()}
     before = free()
     assert services.placement.held(['compute-1', 'nowhere']) == {
         'compute-1': {server.id: dict(TINY.resources)}}
@@ -132,15 +132,15 @@ def test_a_server_that_moves_takes_room_at_both_hosts(services, server, clock):
 
 
 def test_hosts_that_are_barred_too_small_or_lack_a_trait_have_no_room(services):
-    services.computes.fence('compute-1', MINE)
+    services.computes.disable('compute-1', MINE)
     wide = models.Shape((('VCPU', 100),))
     fast = models.Shape(TINY.resources, frozenset({'HW_CPU_X86_AVX2'}))
-    found = services.placement.room([TINY, wide, fast])
+    found = services.placement.candidates([TINY, wide, fast])
     assert {shape: sorted(hosts) for shape, hosts in found.items()} == {
         TINY: ['compute-2', 'compute-3'], wide: ['compute-2', 'compute-3'],
         fast: ['compute-2', 'compute-3']}
-    services.computes.unfence('compute-1', MINE)
-    found = services.placement.room([TINY, wide, fast])
+    services.computes.enable('compute-1', MINE)
+    found = services.placement.candidates([TINY, wide, fast])
     assert [len(found[shape]) for shape in (TINY, wide, fast)] == [3, 2, 2]
 
 

@@ -81,9 +81,9 @@ def test_a_server_is_shown_with_its_flavor_and_metadata(scene):
 def test_users_see_the_servers_of_their_project_only(scene):
     other = scene.cloud.boot('q', 'other')
     assert scene.user.servers.server(other.id) is None
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         scene.user.servers.shelve(other.id)
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         scene.user.servers.mark(other.id, {'a': '1'})
 
 
@@ -386,7 +386,7 @@ def test_what_is_being_deleted_is_left_alone(scene_of):
     with pytest.raises(errors.StillBusy, match='deleting'):
         scene.service.servers.suspend(server.id)
     scene.clock.now += 5
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         scene.service.servers.suspend(server.id)
 
 

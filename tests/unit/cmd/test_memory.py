@@ -15,7 +15,7 @@ class Info(ctypes.Structure):
         'fordblks', 'keepcost')]
 
 if sys.argv[1] == 'told':
-    assert memory.give_back_large()
+    assert memory.return_large_blocks()
 # What glibc takes for its new limit.
 freed = bytearray(16 * 1024 * 1024)
 del freed

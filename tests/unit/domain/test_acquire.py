@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways in which a lease may be acquired: defaults, pauses, and when one is given up."""
+"""The acquisition types: defaults, pauses, and when a lease is given up."""
 import dataclasses
 
 import builders

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a lease has to do when, and how long it waits after a failure."""
+"""The agenda of a lease: which event comes next, and the pause after a failure."""
 from climate.domain import agenda
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the same resources are free for long enough, proved minute by minute."""
+"""Times when the same resources are free for long enough, proved minute by minute."""
 import datetime
 
 import hypothesis

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts are cleared, and where their servers go, beside all that could be tried by hand."""
+"""The choice of hosts and targets in host clearing, compared with trying all of them."""
 import itertools
 
 from hypothesis import given
@@ -7,13 +7,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 import pytest
 
-from climate.domain import clearing
+from climate.domain.clearing import choice
 
 NAMES = tuple('abcde')
 
 
 def _server(name, size=1, targets=NAMES, **more):
-    return clearing.Server(name, {'VCPU': size}, frozenset(targets), **more)
+    return choice.Server(name, {'VCPU': size}, frozenset(targets), **more)
 
 
 def _count(host):
@@ -25,7 +25,7 @@ def _scenes(draw):
     """(hosts, free, wanted, names of kept hosts), small enough to try everything."""
     hosts, number = [], itertools.count()
     for name in NAMES[:draw(st.integers(1, 4))]:
-        hosts.append(clearing.Host(name, tuple(
+        hosts.append(choice.Host(name, tuple(
             _server(f's{next(number)}', draw(st.integers(1, 3)), draw(st.sets(
                 st.sampled_from([each for each in NAMES if each != name]), max_size=4)),
                 memory_mb=draw(st.integers(0, 3)), running=draw(st.booleans()))
@@ -69,8 +69,8 @@ def test_a_plan_is_as_cheap_as_the_cheapest_there_is_and_none_is_missed(scene, c
     hosts, free, wanted, kept = scene
     best = _cheapest(hosts, free, wanted, kept, cost)
     try:
-        plan = clearing.plan(hosts, free, wanted, cost, kept)
-    except clearing.Impossible:
+        plan = choice.plan(hosts, free, wanted, cost, kept)
+    except choice.Impossible:
         assert best is None
         return
     cleared = [host for host in hosts if host.name in plan.hosts]
@@ -87,8 +87,8 @@ def test_a_plan_is_as_cheap_as_the_cheapest_there_is_and_none_is_missed(scene, c
 def test_where_it_is_impossible_fewer_hosts_than_wanted_are_said_to_be_possible(scene):
     hosts, free, wanted, kept = scene
     try:
-        clearing.plan(hosts, free, wanted, _count, kept)
-    except clearing.Impossible as error:
+        choice.plan(hosts, free, wanted, _count, kept)
+    except choice.Impossible as error:
         assert error.possible <= max(wanted - 1, 0)
         for name in error.reasons:
             [host] = [each for each in hosts if each.name == name]
@@ -96,48 +96,48 @@ def test_where_it_is_impossible_fewer_hosts_than_wanted_are_said_to_be_possible(
 
 
 def test_two_servers_do_not_share_room_for_one():
-    hosts = [clearing.Host('a', (_server('s1'), _server('s2')))]
-    with pytest.raises(clearing.Impossible) as caught:
-        clearing.plan(hosts, {'b': {'VCPU': 1}}, 1, _count)
+    hosts = [choice.Host('a', (_server('s1'), _server('s2')))]
+    with pytest.raises(choice.Impossible) as caught:
+        choice.plan(hosts, {'b': {'VCPU': 1}}, 1, _count)
     assert caught.value.reasons == {'a': 'the other hosts have no room for all of its servers'}
-    plan = clearing.plan(hosts, {'b': {'VCPU': 1}, 'c': {'VCPU': 1}}, 1, _count)
+    plan = choice.plan(hosts, {'b': {'VCPU': 1}, 'c': {'VCPU': 1}}, 1, _count)
     assert {move.target for move in plan.moves} == {'b', 'c'}
 
 
 def test_a_server_that_no_host_takes_is_named():
-    with pytest.raises(clearing.Impossible) as caught:
-        clearing.plan([clearing.Host('a', (_server('s1', targets='a'),)), clearing.Host('b')],
-                      {'a': {'VCPU': 9}, 'b': {'VCPU': 9}}, 2, _count)
+    with pytest.raises(choice.Impossible) as caught:
+        choice.plan([choice.Host('a', (_server('s1', targets='a'),)), choice.Host('b')],
+                    {'a': {'VCPU': 9}, 'b': {'VCPU': 9}}, 2, _count)
     assert caught.value.reasons == {'a': 'no other host has room for server s1'}
     assert caught.value.possible == 1
 
 
 def test_a_host_that_is_cleared_gets_no_servers():
-    hosts = [clearing.Host('a', (_server('s1'),)), clearing.Host('b', (_server('s2'),))]
+    hosts = [choice.Host('a', (_server('s1'),)), choice.Host('b', (_server('s2'),))]
     free = {'a': {'VCPU': 9}, 'b': {'VCPU': 9}}
-    assert clearing.plan(hosts, free, 1, _count).moves == (clearing.Move('s1', 'a', 'b'),)
-    with pytest.raises(clearing.Impossible):
-        clearing.plan(hosts, free, 2, _count)
+    assert choice.plan(hosts, free, 1, _count).moves == (choice.Move('s1', 'a', 'b'),)
+    with pytest.raises(choice.Impossible):
+        choice.plan(hosts, free, 2, _count)
 
 
 def test_the_server_goes_to_the_host_with_the_most_memory_left():
-    hosts = [clearing.Host('a', (_server('s1'),))]
+    hosts = [choice.Host('a', (_server('s1'),))]
     free = {'b': {'VCPU': 9, 'MEMORY_MB': 10}, 'c': {'VCPU': 9, 'MEMORY_MB': 20}}
-    assert clearing.plan(hosts, free, 1, _count).moves[0].target == 'c'
+    assert choice.plan(hosts, free, 1, _count).moves[0].target == 'c'
 
 
 def test_what_a_host_does_not_count_is_not_counted_there():
-    host = clearing.Host('a', (clearing.Server('s1', {'DISK_GB': 9}, frozenset('b')),))
-    assert clearing.plan([host], {'b': {'VCPU': 1}}, 1, _count).moves[0].target == 'b'
+    host = choice.Host('a', (choice.Server('s1', {'DISK_GB': 9}, frozenset('b')),))
+    assert choice.plan([host], {'b': {'VCPU': 1}}, 1, _count).moves[0].target == 'b'
 
 
 def test_many_hosts_full_of_servers_are_planned_in_little_time():
-    hosts = [clearing.Host(f'h{number}', tuple(
-        clearing.Server(f's{number}-{each}', {'VCPU': 1 + each % 2},
-                        frozenset(f'h{other}' for other in range(60)))
+    hosts = [choice.Host(f'h{number}', tuple(
+        choice.Server(f's{number}-{each}', {'VCPU': 1 + each % 2},
+                      frozenset(f'h{other}' for other in range(60)))
         for each in range(10))) for number in range(60)]
     free = {host.name: {'VCPU': 2} for host in hosts}
-    plan = clearing.plan(hosts, free, 3, _count)
+    plan = choice.plan(hosts, free, 3, _count)
     assert len(plan.moves) == 30
-    with pytest.raises(clearing.Impossible):
-        clearing.plan(hosts, free, 10, _count)
+    with pytest.raises(choice.Impossible):
+        choice.plan(hosts, free, 10, _count)

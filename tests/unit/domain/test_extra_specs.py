@@ -80,7 +80,7 @@ def test_a_trait_is_required_or_forbidden(word, traits, met):
     ('vcpus', '>=', 'exactly one word'),
     ('vcpus', '>= 4 8', 'exactly one word'),
     ('vcpus', '>=4', 'then a space'),
-    ('vcpus', '< 4', 'no operator'),
+    ('vcpus', '< 4', 'is not an operator'),
     ('vcpus', 's==4', 'then a space'),
     ('gpu', '<or>', 'alternatives'),
     ('gpu', '<or> a b', 'alternatives'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reservations of one lease get together, proved against trying everything."""
+"""The joint choice for the reservations of one lease, proved against trying everything."""
 import collections
 import datetime
 import itertools

@@ -175,7 +175,7 @@ def test_a_requirement_survives_the_way_to_json_and_back(tree):
 def test_an_unknown_property_is_refused_and_the_known_ones_are_named():
     with pytest.raises(errors.UnknownProperty) as caught:
         requirement.check_names(requirement.parse(['=', '$gpus', 1]), ['vcpus', 'gpu'])
-    assert caught.value.details == {'name': 'gpus', 'near': 'gpu, vcpus'}
+    assert caught.value.details == {'name': 'gpus', 'near': 'gpu, vcpus', 'pool': 'resource'}
 
 
 def test_among_many_properties_those_with_a_near_name_are_named():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a reservation may be used, by every state that it and its lease can have."""
+"""Whether a reservation may be used, in every state of it and of its lease."""
 import dataclasses
 
 import builders
@@ -32,9 +32,9 @@ def test_a_reservation_is_usable_while_its_lease_runs(changed):
 def test_what_is_woken_by_the_start_may_be_placed_while_it_is_tried(state):
     holding = dataclasses.replace(RUNNING, state=lifecycle.PENDING, task='start',
                                   reservation_state=state)
-    assert usability.judge(holding, 'demo', SOON, wakes=True).usable
+    assert usability.judge(holding, 'demo', SOON, usable_in_start=True).usable
     asleep = dataclasses.replace(holding, task=None)
-    assert not usability.judge(asleep, 'demo', SOON, wakes=True).usable
+    assert not usability.judge(asleep, 'demo', SOON, usable_in_start=True).usable
 
 
 @pytest.mark.parametrize(('changed', 'reason'), [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays say of the future what the plain calendar says, and what adding up by hand says."""
+"""Arrays give the same availability as the plain calendar and as a sum by hand."""
 import datetime
 
 import hypothesis
@@ -10,9 +10,9 @@ from climate.domain import calendar
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import usage
-from climate.manager.availability import board
-from climate.manager.availability import levels
-from climate.manager.availability import ranges
+from climate.manager.booking import levels
+from climate.manager.booking import ranges
+from climate.manager.booking import timeline
 
 MIDNIGHT = datetime.datetime(2030, 5, 1, tzinfo=datetime.UTC)
 TICK = interval.RESOLUTION
@@ -81,7 +81,7 @@ def test_levels_are_what_is_free_at_each_moment(world, amount):
     places, starts, ends = columns([[each for each, _, _ in taken] for taken in world])
     kinds = [(booked, 1 if booked is fit.WHOLE else copies)
              for taken in world for _, booked, copies in taken]
-    taken = board.Taken(places, starts, ends, np.arange(len(kinds)), kinds)
+    taken = timeline.Taken(places, starts, ends, np.arange(len(kinds)), kinds)
     found = levels.Levels(amount, [CAPACITY] * len(world), taken)
     for level in range(1, 5):
         below = list(zip(*(each.tolist() for each in found.below(level)), strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is chosen among the few that arrays leave is what the plain algorithm chooses among all."""
+"""The choice among the candidates of the prefilter equals the plain choice among all resources."""
 import datetime
 import json
 
@@ -11,7 +11,7 @@ from climate.db import calendars
 from climate.domain import fit
 from climate.domain import interval
 from climate.domain import joint
-from climate.manager import narrowing
+from climate.manager.booking import prefilter
 
 NOON = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC)
 HOUR = datetime.timedelta(hours=1)
@@ -57,7 +57,7 @@ def ground(hosts, gap, margin):
         (number, calendars.microseconds(when.start), calendars.microseconds(when.end), amount,
          copies) for when, amount, copies in booked])
         for number, (_, booked) in enumerate(hosts, 1)]
-    return narrowing.Ground(
+    return prefilter.CandidateSet(
         [(number, json.dumps(capacity)) for number, (capacity, _) in enumerate(hosts, 1)
          if number % gap], taken, margin)
 
@@ -73,8 +73,8 @@ def outcome(choose, asks):
 @hypothesis.given(hosts, st.lists(st.tuples(demands, gaps, st.booleans()), min_size=1, max_size=3),
                   margins)
 def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin):
-    found = outcome(narrowing.choose, [
-        narrowing.Ask(demand, ground(hosts, gap, margin), must_keep)
+    found = outcome(prefilter.choose, [
+        prefilter.Ask(demand, ground(hosts, gap, margin), must_keep)
         for demand, gap, must_keep in wanted])
     assert found == outcome(joint.choose, [
         joint.Ask(demand, candidates(hosts, gap, margin), must_keep)
@@ -96,17 +96,17 @@ def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, marg
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, margin):
     hypothesis.assume(demand.amount is not fit.WHOLE)
-    everything = narrowing.Ask(demand, ground(hosts, gap, margin))
+    everything = prefilter.Ask(demand, ground(hosts, gap, margin))
     for count in range(1, len(hosts)):
-        first = narrowing.Ask(demand, ground(hosts[:count], gap, margin))
-        if narrowing.preferred(demand, first.ground, WINDOW) >= demand.at_most:
-            assert narrowing.choose([first], WINDOW) == narrowing.choose([everything], WINDOW)
+        first = prefilter.Ask(demand, ground(hosts[:count], gap, margin))
+        if prefilter.preferred(demand, first.candidate_set, WINDOW) >= demand.at_most:
+            assert prefilter.choose([first], WINDOW) == prefilter.choose([everything], WINDOW)
 
 
 @hypothesis.settings(deadline=None, max_examples=100)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_few_are_left(hosts, demand, gap, margin):
-    left = narrowing.best(demand, ground(hosts, gap, margin), demand.at_most, WINDOW)
+    left = prefilter.best(demand, ground(hosts, gap, margin), demand.at_most, WINDOW)
     assert len(left) <= len(demand.keep) + max(demand.at_most, 1)
 
 
@@ -116,12 +116,12 @@ def test_the_first_that_is_used_with_the_least_room_settles_it():
     empty = [({'vcpus': 2}, [])] * 2
     for hosts, enough in ((empty + used, True), (used, True), (empty, False), (used[:1], False)):
         demand = fit.Demand(small, 2, 2)
-        assert (narrowing.preferred(demand, ground(hosts, 15, HOUR), WINDOW) >= 2) == enough
+        assert (prefilter.preferred(demand, ground(hosts, 15, HOUR), WINDOW) >= 2) == enough
     kept = fit.Demand(small, 2, 2, keep=(fit.Pick(9),))
-    assert narrowing.preferred(kept, ground(used, 15, HOUR), WINDOW) == 0
+    assert prefilter.preferred(kept, ground(used, 15, HOUR), WINDOW) == 0
 
 
 def test_nothing_is_chosen_where_there_is_nothing():
     for spread in fit.Spread:
-        nothing = narrowing.Ask(fit.Demand({'vcpus': 1}, 0, 2, spread), narrowing.Ground([]))
-        assert narrowing.choose([nothing], WINDOW) == [()]
+        nothing = prefilter.Ask(fit.Demand({'vcpus': 1}, 0, 2, spread), prefilter.CandidateSet([]))
+        assert prefilter.choose([nothing], WINDOW) == [()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user, a Nova and a Climate that are played, with the WSGI filter between them."""
+"""A simulated user, Nova and Climate, with the WSGI filter between them."""
 import io
 import json
 import types
@@ -17,6 +17,7 @@ class Nova:
     :ivar bodies: the requests that came, as bytes.
     :ivar status: what it answers.
     :ivar error: what it raises instead.
+    :ivar breaks_off: what it raises in the midst of its answer.
     """
 
     def __init__(self, log):
@@ -26,6 +27,7 @@ class Nova:
         self.status = '202 Accepted'
         self.says = {'server': {'id': 's1'}}
         self.error = None
+        self.breaks_off = None
 
     def __call__(self, environ, start_response):
         length = environ.get('CONTENT_LENGTH')
@@ -52,6 +54,9 @@ class Body:
         self._rest = rest
 
     def __iter__(self):
+        if self._nova.breaks_off:
+            yield self._rest[:1]
+            raise self._nova.breaks_off
         yield self._rest
 
     def close(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Climate as a scheduler sees it: a Keystone and a REST service that answer what a test says."""
+"""Climate as a scheduler sees it: a Keystone and a REST service with canned answers."""
 import re
 
 import booting

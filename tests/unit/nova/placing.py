@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts, and requests to place a server on them, as the scheduler filter meets them."""
+"""Hosts, and requests to place a server on them, as the scheduler filter gets them."""
 import logging
 
 import nova_standin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Booting with a lease, where Climate or Nova says no, or nothing at all."""
+"""Booting with a lease when Climate or Nova refuses, or does not answer."""
 import logging
 
 import booting
@@ -19,12 +19,12 @@ def test_a_body_beyond_all_measure_is_refused(user, nova, terminated):
     ({'reserved': 'True'}, 'lease_params: "end" or "duration" is missing'),
     ({'lease_params': '{}'}, 'lease_params: it needs the hint reserved=True'),
     ({'reserved': 'True', 'lease_params': 'x'}, 'lease_params: "x" is not JSON'),
-    ({'reserved': 'True', 'lease_params': '[]'}, 'lease_params: "[]" is no object'),
-    ({'reserved': 'True', 'lease_params': None}, 'lease_params: "None" is no object'),
+    ({'reserved': 'True', 'lease_params': '[]'}, 'lease_params: "[]" is not an object'),
+    ({'reserved': 'True', 'lease_params': None}, 'lease_params: "None" is not an object'),
     ({'reserved': 'True', 'lease_params': 'x' * 10 ** 6}, 'lease_params: it has 1000000'),
     ({'reserved': 'True', 'lease_params': '{"end_date": "x"}'}, 'lease_params: "end_date" is not'),
     ({'reserved': None}, 'reserved: "None" is neither'),
-    ({**booting.RESERVED, 'reservation': 'r0'}, 'reserved: the hint reservation names')],
+    ({**booting.RESERVED, 'reservation': 'r0'}, 'reserved: the hint reservation already names')],
     ids=lambda value: str(value)[:50])
 def test_bad_hints_are_refused_before_anything_is_made(user, nova, service, hints, said):
     status, name, message = booting.told(user, user.boots(hints))
@@ -55,7 +55,7 @@ def test_bad_hints_are_refused_before_anything_is_made(user, nova, service, hint
     (booting.climate_says(504, 'manager_silent', 'No answer.'),
      (503, 'serviceUnavailable', 'Climate: No answer.'), '10'),
     ({'status_code': 401, 'json': {'error': {'message': 'no'}}},
-     (401, 'unauthorized', 'Climate: the token was not taken: log in anew.'), None)],
+     (401, 'unauthorized', 'Climate: the token is not valid: log in again.'), None)],
     ids=lambda value: str(value)[:80])
 def test_a_refusal_of_climate_is_told_as_nova_tells_it(user, nova, service, response, expected,
                                                        after):
@@ -110,11 +110,8 @@ def test_a_nova_that_breaks_leaves_no_lease(user, nova, service, error):
     assert service.log == ['lease', 'nova', 'dropped']
 
 
-def test_an_answer_that_breaks_off_leaves_no_lease(make, service, nova, monkeypatch):
-    def broken(self):
-        yield b'{'
-        raise OSError('gone')
-    monkeypatch.setattr(booting.Body, '__iter__', broken)
+def test_an_answer_that_breaks_off_leaves_no_lease(make, service, nova):
+    nova.breaks_off = OSError('gone')
     with pytest.raises(OSError, match='gone'):
         make().boots(booting.RESERVED)
     assert (service.log[-1], nova.closed) == ('dropped', 1)
@@ -166,6 +163,6 @@ def test_an_application_may_answer_anew_until_a_part_is_out(service, write, logi
 
 def test_an_application_that_answers_nothing_is_broken(service, write, login):
     with nova_standin.api(write(login)) as (factory, _conf), pytest.raises(
-            RuntimeError, match='has not called start_response'):
+            RuntimeError, match='did not call start_response'):
         booting.User(factory({})(lambda environ, start_response: [])).boots(booting.RESERVED)
     assert service.log == ['lease', 'dropped']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases of servers for which none is asked."""
+"""Leases of servers whose request asks for none."""
 import booting
 import requests
 

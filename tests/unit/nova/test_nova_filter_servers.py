@@ -218,7 +218,7 @@ def test_a_server_that_is_resized_gets_no_room_of_others(asking, climate, caplog
     climate.shows('r1', ['mine'], server_id='s1', room=ROOM)
     climate.leases('s1', 'r1', ['mine'], room=ROOM)
     assert placing.passed(asking, request(WITH_R1, flavor=flavor)) == []
-    assert '1 too large for the room that its reservation holds' in placing.told(caplog)[0]
+    assert '1 larger than the capacity that its reservation holds' in placing.told(caplog)[0]
     assert placing.passed(asking, request(flavor=flavor), MINE) == []
 
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the hints of a request to boot say of a lease, and what is refused."""
+"""The scheduler hints of a request to boot: how they become a lease, and what is refused."""
 import json
 
 import pytest
 
+from climate.nova import boot_hints
 from climate.nova import boots
 from climate.nova import errors
-from climate.nova import hints
 from climate.nova import leases
 
-FIRST, SECOND = hints.KEYS
+FIRST, SECOND = boot_hints.KEYS
 END = {'end': '2030-12-01 16:07'}
 
 
@@ -18,11 +18,11 @@ def body(**said):
 
 
 def read(**said):
-    return hints.read(body(**said))
+    return boot_hints.read(body(**said))
 
 
 def wanted(default_days=None, **said):
-    return hints.wanted(read(**said), default_days)
+    return boot_hints.wanted(read(**said), default_days)
 
 
 def server(**fields):
@@ -48,13 +48,13 @@ def test_what_is_neither_yes_nor_no_is_refused(value):
 
 @pytest.mark.parametrize('key', [FIRST, SECOND])
 def test_both_of_novas_keys_are_read(key):
-    found = hints.read({'server': {}, key: {'reserved': True, 'lease_params': END}})
+    found = boot_hints.read({'server': {}, key: {'reserved': True, 'lease_params': END}})
     assert (found.reserved, found.params) == (True, END)
 
 
 def test_both_keys_may_say_the_same():
-    found = hints.read({FIRST: {'reserved': 'True', 'lease_params': json.dumps(END)},
-                        SECOND: {'reserved': True, 'lease_params': END}})
+    found = boot_hints.read({FIRST: {'reserved': 'True', 'lease_params': json.dumps(END)},
+                             SECOND: {'reserved': True, 'lease_params': END}})
     assert (found.reserved, found.params) == (True, END)
 
 
@@ -62,25 +62,25 @@ def test_both_keys_may_say_the_same():
     ('reserved', 'True', 'False'), ('lease_params', END, {'end': '2031-01-01'})])
 def test_both_keys_may_not_contradict_each_other(name, here, there):
     with pytest.raises(errors.BadRequest, match=rf'^{name}: .*contradict each other: leave one'):
-        hints.read({FIRST: {name: here}, SECOND: {name: there}})
+        boot_hints.read({FIRST: {name: here}, SECOND: {name: there}})
 
 
 @pytest.mark.parametrize('value', [None, [], 'x', 7])
 def test_hints_that_are_no_object_are_refused(value):
     with pytest.raises(errors.BadRequest, match=rf'^{SECOND}: it must be an object'):
-        hints.read({SECOND: value})
+        boot_hints.read({SECOND: value})
 
 
 def test_a_reservation_counts_only_where_nova_reads_it():
-    assert hints.read({SECOND: {'reservation': 'r1'}}).reservation
-    assert not hints.read({FIRST: {}, SECOND: {'reservation': 'r1'}}).reservation
+    assert boot_hints.read({SECOND: {'reservation': 'r1'}}).reservation
+    assert not boot_hints.read({FIRST: {}, SECOND: {'reservation': 'r1'}}).reservation
 
 
 @pytest.mark.parametrize(('value', 'said'), [
     ('{"name": ', 'is not JSON'), ('', 'is not JSON'), ('[' * 4000, 'is not JSON'),
-    ('[]', 'is no object'), ([], 'is no object'), (None, 'is no object'),
-    ('null', 'is no object'), ('7', 'is no object'), (7, 'is no object'),
-    ('"{}"', 'is no object'), ('x' * 10 ** 6, 'it has 1000000 characters; at most 4096'),
+    ('[]', 'is not an object'), ([], 'is not an object'), (None, 'is not an object'),
+    ('null', 'is not an object'), ('7', 'is not an object'), (7, 'is not an object'),
+    ('"{}"', 'is not an object'), ('x' * 10 ** 6, 'it has 1000000 characters; at most 4096'),
     ('{"ende": 1}', '"ende" is not known. Known are: name, start'),
     ({'reservations': []}, '"reservations" is not known')], ids=lambda value: str(value)[:30])
 def test_parameters_that_cannot_be_read_are_refused(value, said):

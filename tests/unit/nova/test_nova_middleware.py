@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Booting with a lease: what Climate is asked, what Nova gets, and in which order."""
+"""Booting with a lease: the requests to Climate and to Nova, and their order."""
 import json
 
 import booting

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The question to Climate: what is made of each answer, how long it is kept, how silence ends."""
+"""The question to Climate: what each answer means, how long it is kept, and timeouts."""
 import logging
 
 from oslo_config import cfg
@@ -127,15 +127,15 @@ def test_a_token_that_is_not_taken_any_more_is_replaced(climate, asker):
     ({'status_code': 403, 'json': {'error_message': 'Policy does not allow it.'}},
      'status 403: Policy does not allow it.'),
     ({'status_code': 404, 'json': {'error': 404, 'error_message': 'Nothing is at x.'}},
-     'not Climate\'s, with the status 404'),
-    ({'status_code': 404, 'text': '<html>'}, 'not Climate\'s, with the status 404'),
+     'not from Climate, with status 404'),
+    ({'status_code': 404, 'text': '<html>'}, 'not from Climate, with status 404'),
     ({'status_code': 503, 'json': {'error_message': 'Later.'}}, 'status 503: Later.'),
-    ({'status_code': 200, 'text': 'hello'}, 'not Climate\'s'),
-    ({'status_code': 200, 'json': []}, 'not Climate\'s'),
-    ({'status_code': 200, 'json': {'reservation': None}}, 'not Climate\'s'),
-    ({'status_code': 200, 'json': {'reservation': {'active': True}}}, 'not Climate\'s'),
-    (shown(service_hosts='a'), 'not Climate\'s'), (shown(reason=['x']), 'not Climate\'s'),
-    ({'status_code': 200, 'text': '[' * 100000}, 'not Climate\'s'),
+    ({'status_code': 200, 'text': 'hello'}, 'not from Climate'),
+    ({'status_code': 200, 'json': []}, 'not from Climate'),
+    ({'status_code': 200, 'json': {'reservation': None}}, 'not from Climate'),
+    ({'status_code': 200, 'json': {'reservation': {'active': True}}}, 'not from Climate'),
+    (shown(service_hosts='a'), 'not from Climate'), (shown(reason=['x']), 'not from Climate'),
+    ({'status_code': 200, 'text': '[' * 100000}, 'not from Climate'),
     ({'status_code': 500, 'json': ['x']}, 'status 500')], ids=lambda value: str(value)[:80])
 def test_whatever_is_no_answer_counts_as_silence(climate, asker, response, said):
     climate.answers('r1', response)

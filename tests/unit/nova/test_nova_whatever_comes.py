@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a user sends and Climate answers, each request has an end that is meant."""
+"""Each request ends in a defined way, whatever a user sends and Climate answers."""
 import json
 import re
 import time
@@ -12,12 +12,12 @@ import placing
 import pytest
 import whatever
 
-from climate.nova import hints
+from climate.nova import boot_hints
 
 SETTINGS = hypothesis.settings(
     max_examples=60, deadline=None, derandomize=True, database=None,
     suppress_health_check=list(hypothesis.HealthCheck))
-FIELDS = (*hints.KEYS, 'reserved: ', 'lease_params: ', 'lease_params.', 'server.', 'body: ')
+FIELDS = (*boot_hints.KEYS, 'reserved: ', 'lease_params: ', 'lease_params.', 'server.', 'body: ')
 CALLS = ('POST', 'PUT', 'DELETE')
 
 
@@ -48,7 +48,7 @@ def asks_for_climate(raw):
         return False
     if not isinstance(body, dict) or not isinstance(body.get('server'), dict):
         return False
-    parts = [body[key] for key in hints.KEYS if key in body]
+    parts = [body[key] for key in boot_hints.KEYS if key in body]
     return any(not isinstance(part, dict) or 'reserved' in part or 'lease_params' in part
                for part in parts)
 

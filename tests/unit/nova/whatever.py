@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strategies: what a user may send to nova-api, and what may come where Climate is to answer."""
+"""Hypothesis strategies: requests of users to nova-api, and answers in place of Climate's."""
 import json
 
 import booting

@@ -66,7 +66,7 @@ class Scene:
         self.resources = [self.pool[0]] if later and room else []
         self.reservation = records.Reservation(
             'r', 'l', TYPE, request, leased_id=server.id,
-            resource_ids=tuple(each.id for each in self.resources))
+            allocated={'hosts': tuple(each.id for each in self.resources)})
         return server
 
     def call(self, method):
@@ -74,7 +74,8 @@ class Scene:
         cloud = lease_cloud.LeaseCloud(self.cloud, self.lease_record, base.Attempt(
             now=self.clock(), since=builders.NOON, failures=self.failures))
         lease = dataclasses.replace(self.lease_record, reservations=(self.reservation,))
-        return getattr(self.plugin, method)(cloud, lease, self.reservation, self.resources)
+        return getattr(self.plugin, method)(cloud, lease, self.reservation,
+                                            {'hosts': self.resources})
 
     def run(self, method, times=100):
         """Call a method until it is done, a second between two calls; writes the binding down."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a leased server is asked for, and what the manager is told of its reservation."""
+"""The request for a leased server, and what the manager learns of its reservation."""
 import dataclasses
 
 import builders
@@ -7,6 +7,8 @@ import leased_scene
 import pytest
 
 from climate import errors
+from climate.api import error_names
+from climate.api import rest_1_0
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -22,8 +24,11 @@ def scene(conf):
 @pytest.fixture
 def checked(scene):
     """callable(request, lenient) → the request as the schema wants it."""
-    return lambda request, lenient=False: scene.registry.checked(
-        leased_scene.TYPE, request, lenient)
+    def check(request, lenient=False):
+        if lenient:
+            request = rest_1_0.request(type(scene.plugin), request)
+        return scene.registry.checked(leased_scene.TYPE, request)
+    return check
 
 
 def _reservation(request, **more):
@@ -111,8 +116,11 @@ def test_what_is_not_in_the_schema_is_refused(checked, request_, text):
     ({'vcpus': '1'}, 'memory_mb, disk_gb, amount'), ({}, 'vcpus, memory_mb, disk_gb, amount'),
     ({'flavor_id': '2'}, 'vcpus, memory_mb, disk_gb, amount')])
 def test_a_client_of_rest_1_0_is_told_which_fields_are_missing(checked, request_, missing):
-    with pytest.raises(errors.MissingFields, match=f'Missing parameter {missing}$'):
+    with pytest.raises(errors.BadField) as caught:
         checked(request_, lenient=True)
+    told = error_names.at_1_0(caught.value)
+    assert isinstance(told, errors.MissingFields)
+    assert told.message == f'Missing parameter {missing}'
 
 
 @pytest.mark.parametrize('sent, kept', [
@@ -151,7 +159,7 @@ def test_the_id_is_that_of_the_request_or_the_one_it_was_bound_to(scene):
     leased = scene.plugin.leased_id
     assert (leased(known), leased(unbound), leased(bound), leased(sized)) == (
         known.request['resource_id'], None, 's', None)
-    assert [scene.plugin.awaits_thing(each) for each in (known, unbound, bound, sized)] == [
+    assert [scene.plugin.awaits_target(each) for each in (known, unbound, bound, sized)] == [
         False, True, False, False]
 
 
@@ -160,14 +168,14 @@ def test_servers_that_name_the_lease_arrive_oldest_first_and_of_its_project_only
     mine = [scene.boot(metadata=marks).id for _ in range(2)]
     scene.boot(project_id='other', metadata=marks)
     scene.boot(metadata={'climate:lease_id': 'another'})
-    assert scene.plugin.arrivals(scene.cloud, scene.lease_record) == mine
+    assert scene.plugin.discovered_targets(scene.cloud, scene.lease_record) == mine
 
 
 def test_a_server_is_bound_only_where_it_fits(scene):
     reservation = _reservation(scene.resolve(UNBOUND, later=True))
 
     def check(server_id):
-        scene.plugin.check_thing(scene.cloud, scene.lease_record, reservation, server_id)
+        scene.plugin.check_target(scene.cloud, scene.lease_record, reservation, server_id)
     check(scene.boot().id)
     check(scene.boot('BUILD').id)
     large = scene.cloud.boot('p', 'vm', flavor='3').id
@@ -188,15 +196,16 @@ def test_what_is_gone_is_found_among_few_and_many(scene, count):
 
 
 def _roams(scene, reservation, **lease):
-    return scene.plugin.roams(dataclasses.replace(scene.lease_record, **lease), reservation)
+    changed = dataclasses.replace(scene.lease_record, **lease)
+    return scene.plugin.may_leave_pool(changed, reservation)
 
 
 def test_it_is_placed_on_ordinary_hosts_unless_it_sleeps_or_has_room(scene):
     running = _reservation(scene.resolve(UNBOUND))
     later = _reservation(scene.resolve(UNBOUND, later=True))
     asleep = dataclasses.replace(later, binding={'resource_id': 's', 'asleep': True})
-    awaited = dataclasses.replace(later, resource_ids=(1,))
-    roomy = dataclasses.replace(asleep, resource_ids=(1,))
+    awaited = dataclasses.replace(later, allocated={'hosts': (1,)})
+    roomy = dataclasses.replace(asleep, allocated={'hosts': (1,)})
     ended = {'state': lifecycle.TERMINATED}
     assert _roams(scene, running)
     assert _roams(scene, later)
@@ -214,18 +223,19 @@ def test_it_is_placed_on_ordinary_hosts_unless_it_sleeps_or_has_room(scene):
 
 def test_it_is_woken_during_the_start_where_room_is_held(scene):
     later = _reservation(scene.resolve(UNBOUND, later=True))
-    assert not scene.plugin.wakes(later)
+    assert not scene.plugin.unshelves(later)
     bound = dataclasses.replace(later, binding={'resource_id': 's'})
-    assert scene.plugin.wakes(dataclasses.replace(bound, resource_ids=(1,)))
-    assert not scene.plugin.wakes(dataclasses.replace(later, resource_ids=(1,)))
-    assert not scene.plugin.wakes(_reservation(scene.resolve(UNBOUND), resource_ids=(1,)))
-    assert not scene.plugin.wakes(_reservation(scene.resolve(SIZED), resource_ids=(1,)))
+    assert scene.plugin.unshelves(dataclasses.replace(bound, allocated={'hosts': (1,)}))
+    assert not scene.plugin.unshelves(dataclasses.replace(later, allocated={'hosts': (1,)}))
+    assert not scene.plugin.unshelves(
+        _reservation(scene.resolve(UNBOUND), allocated={'hosts': (1,)}))
+    assert not scene.plugin.unshelves(_reservation(scene.resolve(SIZED), allocated={'hosts': (1,)}))
 
 
 def test_it_has_as_much_room_as_is_held(scene):
     later = _reservation(scene.resolve(UNBOUND, later=True))
-    held = dataclasses.replace(later, resource_ids=(1,))
-    sized = _reservation(scene.resolve(SIZED), resource_ids=(1,))
+    held = dataclasses.replace(later, allocated={'hosts': (1,)})
+    sized = _reservation(scene.resolve(SIZED), allocated={'hosts': (1,)})
     assert scene.plugin.room(held) == {'VCPU': 1, 'MEMORY_MB': 2048, 'DISK_GB': 20}
     assert scene.plugin.room(later) is scene.plugin.room(sized) is None
 

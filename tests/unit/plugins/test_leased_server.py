@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A leased server sleeps, is handed over and ended as its lease says, whatever comes between."""
+"""A leased server is shelved, handed over and ended as its lease says, despite all faults."""
 import builders
 import leased_scene
 import pytest
@@ -313,10 +313,10 @@ def test_one_that_was_only_just_woken_sleeps_again(scene):
 def test_a_server_that_is_gone_before_the_end_is_told_of(scene, method):
     server = scene.lease(scene.boot(), later=True)
     scene.put(server, 'SOFT_DELETED')
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         scene.run(method)
     scene.cloud.delete_server(server.id)
-    with pytest.raises(errors.ServerNotFound):
+    with pytest.raises(errors.TargetGone):
         scene.run(method)
 
 
@@ -341,12 +341,28 @@ def test_with_a_dead_trust_the_service_acts_and_the_image_is_the_owners(scene):
     assert (scene.place(server), scene.images()) == (None, [('reserved_vm', 'p', 'active')])
 
 
-def test_with_a_dead_trust_the_service_puts_to_sleep_and_wakes(scene):
+def test_with_a_dead_trust_a_server_is_not_put_to_sleep_before_the_start(scene):
     server = scene.lease(scene.boot(), later=True)
     scene.cloud.delete_trustor('u')
-    scene.run('prepare')
+    with pytest.raises(errors.TrustDead):
+        scene.call('prepare')
     scene.run('start')
-    assert (scene.place(server), scene.images()) == (('ACTIVE', 'compute-1'), [])
+    assert (scene.place(server), scene.images()) == (('ACTIVE', 'compute-3'), [])
+
+
+def test_with_a_dead_trust_a_server_that_sleeps_wakes(scene):
+    server = scene.lease(scene.boot(), later=True)
+    scene.run('prepare')
+    scene.cloud.delete_trustor('u')
+    scene.run('start')
+    assert scene.place(server) == ('ACTIVE', 'compute-1')
+
+
+def test_with_a_dead_trust_the_service_puts_to_sleep_at_the_end(scene):
+    server = scene.hand_over(scene.boot(), on_end='shelve')
+    scene.cloud.delete_trustor('u')
+    scene.run('end')
+    assert scene.place(server) == ('SHELVED_OFFLOADED', None)
 
 
 def test_the_image_that_the_service_made_is_the_owners_also_when_the_server_is_gone(scene):
@@ -388,7 +404,7 @@ def _story(conf, steps, later, on_end, on_point=None):
                 cut_short = True
                 scene.cloud.faults.on_point = None
                 continue
-            except errors.ServerNotFound:
+            except errors.TargetGone:
                 break
             break
     scene.cloud.faults.on_point = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A leased server that is in no status from which its lease can be ended as it should be."""
+"""A leased server in a status from which its lease cannot be ended as it should be."""
 import builders
 import leased_scene
 import pytest

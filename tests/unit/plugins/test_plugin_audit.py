@@ -6,8 +6,6 @@ import uuid
 import pytest
 import test_plugin_contract as contract
 
-from climate.manager import picture
-
 ID = str(uuid.UUID(int=9))
 
 
@@ -20,11 +18,12 @@ def scene(request, conf):
 
 
 def seen(scene):
-    return picture.take(scene.plugin.conf, scene.cloud.as_service())
+    return scene.plugin.observe(scene.cloud)
 
 
 def lacks(scene):
-    return scene.plugin.lacks(seen(scene), scene.lease, scene.reservation, scene.resources)
+    return scene.plugin.lacks(seen(scene), scene.lease, scene.reservation,
+                              {'hosts': scene.resources})
 
 
 def clear(scene):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same promises of every installed plugin, each on the simulated cloud."""
+"""The contract of every installed plugin, each tested on the simulated cloud."""
 from importlib import metadata
 
 import builders
 import jsonschema
 import pytest
 
+from climate.api import rest_1_0
 from climate.cloud import simulated
 from climate.domain import fit
 from climate.domain import records
@@ -33,8 +34,10 @@ class Scene:
         if form == LEASED_SERVER:
             server = self.cloud.boot('demo', 'vm', host='compute-8', flavor='2')
             self.example = {'resource_id': server.id, 'on_end': 'migrate'}
+        trust = self.cloud.as_service().keystone.create_trust(builders.a_member())
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
-                                   start=builders.NOON, end=builders.NOON + builders.hours(1))
+                                   start=builders.NOON, end=builders.NOON + builders.hours(1),
+                                   trust_id=trust.id)
         request = self.plugin.resolve(self.cloud, self.example, base.Occasion('demo'))
         self.resources = []
         for pool in (each(conf) for each in self.plugin.pools):
@@ -45,13 +48,13 @@ class Scene:
                                                        facts=found.facts))
         self.reservation = records.Reservation(
             'r', 'l', resource_type, request,
-            resource_ids=tuple(each.id for each in self.resources))
+            allocated={'hosts': tuple(each.id for each in self.resources)})
 
     def call(self, method):
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
         return getattr(self.plugin, method)(
             lease_cloud.LeaseCloud(self.cloud, self.lease, attempt), self.lease,
-            self.reservation, self.resources)
+            self.reservation, {'hosts': self.resources})
 
     def picture(self):
         nova = self.cloud.as_service().nova
@@ -82,7 +85,7 @@ def test_unknown_keys_and_numbers_as_text_are_taken_from_clients_of_rest_1_0(sce
     example = scene.example
     texts = {key: str(value) if isinstance(value, int) else value
              for key, value in example.items()}
-    assert scene.plugin.lenient({**texts, 'unheard_of': 1}) == example
+    assert rest_1_0.request(type(scene.plugin), {**texts, 'unheard_of': 1}) == example
 
 
 def test_resolving_a_resolved_request_changes_nothing(scene):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pool does by itself."""
+"""The behaviour of a pool by itself."""
 from climate import errors
 from climate.domain import records
 from climate.plugins import base
@@ -12,9 +12,9 @@ class Shelf(base.Pool):
 
     def discover(self, cloud, name):
         if name == 'gone':
-            raise errors.HostNotFound(host=name)
+            raise errors.ResourceNotFound(pool=self.name, resource=name)
         if name == 'twice':
-            raise errors.HostAmbiguous(host=name)
+            raise errors.ResourceAmbiguous(pool=self.name, resource=name)
         return base.Found(name=name, capacity={'units': 1}, facts={})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records and errors cross the bus and arrive as they left."""
+"""Records and errors cross the bus and arrive unchanged."""
 from collections import abc
 import dataclasses
 import datetime
@@ -17,7 +17,7 @@ from oslo_messaging._drivers import common
 import pytest
 
 from climate import errors
-from climate.domain import agenda
+from climate.domain import event_kinds
 from climate.domain import records
 from climate.domain import usability
 from climate.rpc import transport
@@ -26,8 +26,8 @@ from climate.rpc import wire
 NOON = builders.NOON
 RESERVATION = records.Reservation(
     id='r', lease_id='l', resource_type='physical:host', request={'min': 1}, created_at=NOON,
-    resource_ids=(1, 2))
-EVENT = records.Event(id='e', lease_id='l', kind=agenda.START, at=NOON, due_at=NOON)
+    allocated={'hosts': (1, 2)})
+EVENT = records.Event(id='e', lease_id='l', kind=event_kinds.START, at=NOON, due_at=NOON)
 LEASE = records.Lease(
     id='l', name='a lease', project_id='p', user_id='u', start=NOON,
     end=NOON + builders.hours(1), reservations=(RESERVATION,), events=(EVENT,))
@@ -99,7 +99,8 @@ def values_of(hint):
             return strategies.lists(values_of(parts[0]), max_size=2).map(tuple)
         return strategies.tuples(*map(values_of, parts))
     if typing.get_origin(hint) is abc.Mapping:
-        return strategies.dictionaries(strategies.text(), strategies.integers(), max_size=2)
+        held = strategies.integers() if parts[1] in (typing.Any, int) else values_of(parts[1])
+        return strategies.dictionaries(strategies.text(), held, max_size=2)
     if dataclasses.is_dataclass(hint):
         return strategies.builds(hint, **fields_of(hint))
     if hint is datetime.datetime:

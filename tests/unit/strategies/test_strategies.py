@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each strategy prefers what its name says, and an unknown one is refused with the known."""
+"""Each strategy prefers what its name says; an unknown one is refused with the known names."""
 import types
 
 import pytest
 
 from climate import errors
-from climate.domain import clearing
+from climate.domain.clearing import choice
 from climate.strategies import registry
 
 CONF = types.SimpleNamespace(acquire=types.SimpleNamespace(
@@ -14,8 +14,8 @@ CONF = types.SimpleNamespace(acquire=types.SimpleNamespace(
 
 def _host(name, *servers):
     """A Host; servers are pairs (memory in MB, whether it runs)."""
-    return clearing.Host(name, tuple(
-        clearing.Server(f'{name}{number}', {}, frozenset(['free']), memory, running)
+    return choice.Host(name, tuple(
+        choice.Server(f'{name}{number}', {}, frozenset(['free']), memory, running)
         for number, (memory, running) in enumerate(servers)))
 
 
@@ -34,7 +34,7 @@ def test_hosts_are_cleared_in_the_order_of_the_strategy(name, order):
     hosts = [ONE_LARGE, TWO_SMALL, THREE_STOPPED]
     assert sorted(hosts, key=strategy.cost) == order
     for count in (1, 2):
-        plan = clearing.plan(hosts, {'free': {}}, count, strategy.cost)
+        plan = choice.plan(hosts, {'free': {}}, count, strategy.cost)
         assert plan.hosts == tuple(host.name for host in order[:count])
 
 

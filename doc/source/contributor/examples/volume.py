@@ -37,7 +37,7 @@ class VolumePool(base.Pool):
         except exceptions.SDKException as error:
             raise errors.CloudError(service='Cinder', reason=str(error)) from error
         if name not in found:
-            raise errors.HostNotFound(host=name)
+            raise errors.ResourceNotFound(pool=self.name, resource=name)
         return base.Found(name=name, capacity={'gb': int(found[name]['total_capacity_gb'])},
                           facts={'backend': found[name].get('volume_backend_name', name)})
 
@@ -64,9 +64,15 @@ class VolumePlugin(base.ResourcePlugin):
 
     def needs(self, request):
         demand = fit.Demand(amount={'gb': request['size_gb']}, at_least=1, at_most=1)
-        return [base.Need(VolumePool.name, demand, requirement.parse(request.get('criteria')))]
+        wanted = requirement.parse(request.get('criteria'))
+        return [base.Need('room', VolumePool.name, demand, wanted)]
+
+    def needs_owner(self, request):
+        return 'resource_type', 'a volume is created in your project, as you'
 
     def start(self, cloud, lease, reservation, resources):
+        # Raises where there is no trust: as Climate itself, the volume would not be the owner's.
+        cloud.as_user()
         try:
             volume = self._ensure(block_storage(self.conf, lease.trust_id), reservation)
         except exceptions.SDKException as error:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paths /v1/resources/{pool} and /v1/os-hosts, with their properties and allocations."""
+import pecan
+from pecan import routing
+
+from climate import errors
+from climate.api import body
+from climate.api import hooks
+from climate.api import schemas
+from climate.api import serializers
+from climate.api import views
+from climate.api.controllers import base
+from climate.plugins import registry
+from climate.policies import base as base_rules
+
+
+class ResourcesController(base.Controller):
+    """Routes to one controller for each enabled pool."""
+
+    def __init__(self, parts):
+        vars(self).update({name: PoolController(parts, serializers.ResourceSerializer(pool))
+                           for name, pool in parts.pools.items()})
+
+    @pecan.expose()
+    def _route(self, args, request=None):
+        steps, pools = list(filter(None, args)), vars(self)
+        if not steps:
+            raise errors.NotFound(f'Name a pool: /v1/resources/POOL. Enabled are: '
+                                  f'{", ".join(sorted(pools))}.')
+        if steps[0] not in pools:
+            raise registry.unknown_pool(steps[0], pools)
+        return routing.lookup_controller(pools[steps[0]], args[1:], request)
+
+
+class PoolPartController(base.Controller):
+    """The base class of the controllers of one pool.
+
+    :param serializer: a ``serializers.ResourceSerializer``.
+    """
+
+    def __init__(self, parts, serializer):
+        self._parts = parts
+        self._serializer = serializer
+        self._manager = parts.manager
+        self._limit = parts.conf.api.max_body_bytes
+
+    def _authorized(self, req, rule):
+        """Return the caller if policy allows the request.
+
+        :raises NotFound: the REST version of the request does not have this path.
+        :raises Forbidden: policy says no.
+        """
+        if self._serializer.since_1_1:
+            base.refuse_lenient(req, 'Pools are served')
+        caller = hooks.caller(req)
+        self._parts.policy.authorize(caller, rule)
+        return caller
+
+    def _id(self, text):
+        return base.resource_id(text, self._serializer.pool)
+
+
+class PoolController(PoolPartController):
+    """Enrols, lists, shows, changes and removes the resources of one pool."""
+
+    def __init__(self, parts, serializer):
+        super().__init__(parts, serializer)
+        self.properties = PropertiesController(parts, serializer)
+        self.allocations = AllocationsController(parts, serializer)
+        self.allocation = AllocationController(parts, serializer)
+
+    @pecan.expose('json')
+    def get_all(self, req, resp):
+        caller, serializer = self._authorized(req, self._serializer.rules.get), self._serializer
+        if hooks.is_lenient(req):
+            found = self._manager.list_resources(caller, serializer.pool)
+            return {serializer.many: [serializer.resource(each, True) for each in found]}
+        limit, marker = base.page(req, self._parts.conf.api.max_limit, self._id)
+        # One more than is shown tells whether there is a next page.
+        found = self._manager.list_resources(caller, serializer.pool, marker, limit + 1)
+        answer = {serializer.many: [serializer.resource(each, False) for each in found[:limit]]}
+        if len(found) > limit:
+            answer[f'{serializer.many}_links'] = base.next_link(req, str(found[limit - 1].id))
+        return answer
+
+    @pecan.expose('json')
+    def post(self, req, resp):
+        caller, serializer = self._authorized(req, self._serializer.rules.create), self._serializer
+        name, properties, fields = serializer.enrolment(
+            body.read(req, serializer.create_schemas, self._limit))
+        made = self._manager.create_resource(caller, serializer.pool, name, properties, fields)
+        resp.status = 201
+        return self._shown(req, made)
+
+    @pecan.expose('json')
+    def get_one(self, req, resp, resource_id):
+        caller = self._authorized(req, self._serializer.rules.get)
+        return self._shown(req, self._manager.get_resource(
+            caller, self._serializer.pool, self._id(resource_id)))
+
+    @pecan.expose('json')
+    def put(self, req, resp, resource_id):
+        caller, serializer = self._authorized(req, self._serializer.rules.update), self._serializer
+        properties, reservable = serializer.changes(
+            body.read(req, serializer.update_schemas, self._limit))
+        return self._shown(req, self._manager.update_resource(
+            caller, serializer.pool, self._id(resource_id), properties, reservable))
+
+    @pecan.expose('json')
+    def delete(self, req, resp, resource_id):
+        caller = self._authorized(req, self._serializer.rules.delete)
+        self._manager.delete_resource(caller, self._serializer.pool, self._id(resource_id))
+        resp.status = 204
+
+    def _shown(self, req, resource):
+        return {self._serializer.one: self._serializer.resource(resource, hooks.is_lenient(req))}
+
+
+class PropertiesController(PoolPartController):
+    """Lists the properties of a pool, and makes them private or public."""
+
+    @pecan.expose('json')
+    def get_all(self, req, resp):
+        caller = self._authorized(req, self._serializer.rules.get_properties)
+        found = self._manager.list_properties(caller, self._serializer.pool)
+        if not (_asked(req, 'all') and self._parts.policy.allows(caller, base_rules.ADMIN_RULE)):
+            found = [each for each in found if not each.private]
+        detail = _asked(req, 'detail')
+        return {'resource_properties': [views.property_in_list(each, detail) for each in found]}
+
+    @pecan.expose('json')
+    def patch(self, req, resp, name):
+        caller = self._authorized(req, self._serializer.rules.update_properties)
+        data = body.read(req, schemas.PROPERTY_UPDATE, self._limit)
+        changed = self._manager.update_property(
+            caller, self._serializer.pool, name, data['private'])
+        return {'resource_property': self._serializer.property(changed, hooks.is_lenient(req))}
+
+
+class AllocationsController(PoolPartController):
+    """Lists the allocations of the resources of a pool."""
+
+    @pecan.expose('json')
+    def get_all(self, req, resp):
+        return {'allocations': [self._view(req, *each) for each in self._found(req)]}
+
+    def _found(self, req, resource_id=None):
+        caller = self._authorized(req, self._serializer.rules.get_allocations)
+        return self._manager.list_allocations(
+            caller, self._serializer.pool,
+            resource_id=None if resource_id is None else self._id(resource_id),
+            lease_id=req.GET.get('lease_id'), reservation_id=req.GET.get('reservation_id'))
+
+    @staticmethod
+    def _view(req, resource_id, bookings):
+        return views.allocation(resource_id, bookings, hooks.is_lenient(req))
+
+
+class AllocationController(AllocationsController):
+    """Shows the allocations of one resource."""
+
+    @pecan.expose('json')
+    def get_all(self, req, resp, resource_id):
+        [found] = self._found(req, resource_id)
+        return {'allocation': self._view(req, *found)}
+
+
+def _asked(req, name):
+    """Read a boolean of the query; at REST 1.0 all but "", "false", "0" and "no" is True."""
+    if not hooks.is_lenient(req):
+        return body.flag(req, name)
+    return req.GET.get(name, '').lower() not in ('', 'false', '0', 'no')

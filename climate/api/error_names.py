@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of errors about hosts and servers on the wire, which existing clients know."""
+from climate import errors
+
+HOST, SERVER = 'host', 'server'
+
+#: Codes of errors about a resource of the pool "host".
+OF_HOSTS = {
+    errors.ResourceNotFound: 'host_not_found',
+    errors.ResourceInUse: 'host_in_use',
+    errors.ResourceKnown: 'host_known',
+    errors.ResourceAmbiguous: 'host_ambiguous',
+    errors.UnknownPool: 'not_found',
+}
+#: Codes of errors about a leased server.
+OF_SERVERS = {
+    errors.TargetGone: 'server_not_found',
+    errors.TargetLeased: 'server_leased',
+}
+# Names of the details in these errors; None removes a detail.
+_DETAILS_OF_HOSTS = {'pool': None, 'resource': 'host', 'resource_id': 'host_id'}
+_DETAILS_OF_SERVERS = {'kind': None, 'target_id': 'server_id'}
+
+
+def code(error):
+    """Return the stable code of an error, for programs."""
+    if _is_of_host(error):
+        return _code_of(error, OF_HOSTS)
+    if _is_of_server(error):
+        return _code_of(error, OF_SERVERS)
+    return error.code
+
+
+def details(error):
+    """Return the details of an error, for programs, as a JSON-ready dict."""
+    if _is_of_host(error):
+        return _renamed(error.details, _DETAILS_OF_HOSTS)
+    if _is_of_server(error):
+        return _renamed(error.details, _DETAILS_OF_SERVERS)
+    return error.details
+
+
+def message(error):
+    """Return the message of an error, for people."""
+    if isinstance(error, errors.ResourceAmbiguous) and _is_of_host(error):
+        return (f'More than one hypervisor is called {error.kwargs["resource"]}: names must be '
+                'unique for hosts that are leased.')
+    return error.message
+
+
+def at_1_0(error):
+    """Replace an error for REST 1.0, whose clients look for "Missing parameter"."""
+    missing = error.kwargs.get('missing') if isinstance(error, errors.BadField) else None
+    return errors.MissingFields(fields=', '.join(missing)) if missing else error
+
+
+def _code_of(error, codes):
+    """Return the code of an error's class; the bus hands over an instance of a subclass."""
+    return next((each for klass, each in codes.items() if isinstance(error, klass)), error.code)
+
+
+def _is_of_host(error):
+    return error.kwargs.get('pool') == HOST
+
+
+def _is_of_server(error):
+    return error.kwargs.get('kind') == SERVER
+
+
+def _renamed(details, names):
+    found = {names.get(key, key): value for key, value in details.items()}
+    found.pop(None, None)
+    return found

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Building blocks of the operations in the OpenAPI document."""
+from climate.api import microversion
+
+_VERSION = {'name': 'OpenStack-API-Version', 'in': 'header', 'schema': {
+    'type': 'string', 'enum': [f'{microversion.SERVICE_TYPE} {each}' for each in (
+        microversion.MAXIMUM, microversion.MINIMUM, 'latest')]}}
+_ERROR = {'description': 'An error; error_message describes it.', 'content': {'application/json': {
+    'schema': {'type': 'object', 'required': ['error_message'],
+               'properties': {'error_message': {'type': 'string'}}}}}}
+
+
+def in_path(**schema):
+    """Make the parameter {id} of a path."""
+    return {'name': 'id', 'in': 'path', 'required': True, 'schema': {
+        'type': 'string', 'minLength': 1, **schema}}
+
+
+def operation(summary, schema=None, status=200, query=(), later=False):
+    """Make an operation; with `later` the response may be a 202, before the work is done."""
+    operation = {'summary': summary, 'parameters': [_VERSION, *query],
+                 'responses': {str(status): {'description': 'Done.'}, 'default': _ERROR}}
+    if later:
+        operation['responses']['202'] = {'description': 'Accepted: the work goes on.'}
+    if schema is not None:
+        operation['requestBody'] = {'required': True,
+                                    'content': {'application/json': {'schema': schema}}}
+    return operation
+
+
+def query(name, kind='string', **schema):
+    """Make a parameter of the query."""
+    return {'name': name, 'in': 'query', 'schema': {'type': kind, **schema}}
+
+
+def flag(name):
+    """Make a boolean parameter of the query."""
+    return query(name, 'boolean')
+
+
+def paging():
+    """Make the parameters of a list that is served in pages."""
+    return [query('limit', 'integer', minimum=1), query('marker')]

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serialization of hosts for /v1/os-hosts, the path that clients of REST 1.0 use."""
+from climate.api import schemas
+from climate.api import serializers
+from climate.api import times
+from climate.api import views
+from climate.plugins.compute import host_pool
+from climate.policies import hosts as rules
+
+
+class HostSerializer(serializers.ResourceSerializer):
+    """Puts properties beside the host's own fields, in request bodies and in responses."""
+
+    one, many = 'host', 'hosts'
+    since_1_1 = False
+    create_schemas = schemas.HOST_CREATE
+    update_schemas = schemas.HOST_UPDATE
+
+    def __init__(self):
+        super().__init__(host_pool.HostPool)
+        self.rules = rules.OF_VIEW
+
+    def enrolment(self, data):
+        properties = dict(data)
+        return properties.pop('name'), serializers.as_text(properties), {}
+
+    def changes(self, data):
+        properties = dict(data)
+        reservable = properties.pop('reservable', None)
+        return (serializers.as_text(properties),
+                None if reservable is None else str(reservable).lower() == 'true')
+
+    def resource(self, resource, lenient):
+        view = {**resource.properties, 'id': str(resource.id),
+                'hypervisor_hostname': resource.name, **self._pool.shown(resource),
+                'reservable': resource.reservable}
+        if lenient:
+            del view['traits']
+            return {**view, 'trust_id': None, 'status': None, **views.stamps_1_0(resource)}
+        return {**view, **views.stamps_1_1(resource)}
+
+    def property(self, found, lenient):
+        # REST 1.0 shows these times in the form that leases have.
+        show = times.shown_exactly if lenient else times.shown
+        return {'id': str(found.id), 'resource_type': 'physical:host',
+                'property_name': found.name, 'private': found.private,
+                'created_at': show(found.created_at), 'updated_at': show(found.updated_at)}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paths of the pools and of /os-hosts in the OpenAPI document."""
+from climate.api import operations
+from climate.api import os_hosts
+from climate.api import schemas
+from climate.api import serializers
+from climate.plugins import registry
+
+_NUMBER = operations.in_path(pattern='^[0-9]{1,18}$')
+_PROPERTY = operations.in_path(maxLength=255)
+
+
+def of(plugins):
+    """Make the paths of every pool.
+
+    :param plugins: {resource type: plugin class}.
+    :returns: {path: its operations}.
+    """
+    found = _paths('/os-hosts', os_hosts.HostSerializer())
+    for name, pool in sorted(registry.pools_of(plugins).items()):
+        found |= _paths(f'/resources/{name}', serializers.ResourceSerializer(pool))
+    return found
+
+
+def _paths(place, serializer):
+    pool, operation = serializer.pool, operations.operation
+    filters = [operations.query('lease_id'), operations.query('reservation_id')]
+    return {
+        place: {
+            'get': operation(f'List the resources of the pool {pool}',
+                             query=operations.paging()),
+            'post': operation(f'Enrol a resource in the pool {pool}',
+                              serializer.create_schemas[1], 201),
+        },
+        f'{place}/{{id}}': {
+            'parameters': [_NUMBER],
+            'get': operation(f'Show a resource of the pool {pool}'),
+            'put': operation(f'Change a resource of the pool {pool}', serializer.update_schemas[1]),
+            'delete': operation(f'Remove a resource from the pool {pool}', status=204),
+        },
+        f'{place}/properties': {
+            'get': operation(f'List properties of the pool {pool}',
+                             query=[operations.flag('detail'), operations.flag('all')])},
+        f'{place}/properties/{{id}}': {
+            'parameters': [_PROPERTY],
+            'patch': operation(f'Make a property of the pool {pool} private or public',
+                               schemas.PROPERTY_UPDATE[1])},
+        f'{place}/allocations': {
+            'get': operation(f'List the allocations of the pool {pool}',
+                             query=filters)},
+        f'{place}/{{id}}/allocation': {
+            'parameters': [_NUMBER],
+            'get': operation(f'Show the allocations of a resource of the pool {pool}',
+                             query=filters)},
+    }

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schemas of reservations in the OpenAPI document, two for each resource type."""
+
+from climate.api import schemas
+
+_PREFIX = '#/components/schemas/'
+# A new lease needs one of these fields to say when it ends.
+_SPANS = [{'required': ['end']}, {'required': ['duration']}, {'required': ['offer']}]
+
+
+def new(resource_type):
+    """Name the schema of a new reservation of a type."""
+    # OpenAPI allows no colon in the name of a schema.
+    return resource_type.replace(':', '.')
+
+
+def changed(resource_type):
+    """Name the schema of a change of a reservation of a type."""
+    return new(resource_type) + '.changes'
+
+
+def components(plugins):
+    """Make both schemas of each type.
+
+    :param plugins: {resource type: plugin class}.
+    :returns: {name: JSON schema}.
+    """
+    found = {}
+    for resource_type, plugin in plugins.items():
+        found[new(resource_type)] = _new(resource_type, plugin)
+        found[changed(resource_type)] = _changed(resource_type, plugin)
+    return found
+
+
+def with_reservations(schema, plugins, name):
+    """Add the schemas of the reservations to the schema of a lease.
+
+    :param name: `new` or `changed`.
+    :returns: a new schema.
+    """
+    # A change need not name its type, so that several schemas may match it.
+    word = 'oneOf' if name is new else 'anyOf'
+    items = {word: [{'$ref': _PREFIX + name(resource_type)} for resource_type in plugins]}
+    if name is new:
+        items['discriminator'] = {'propertyName': 'resource_type', 'mapping': {
+            resource_type: _PREFIX + name(resource_type) for resource_type in plugins}}
+    properties = schema['properties']
+    found = {**schema, 'properties': {
+        **properties, 'reservations': {**properties['reservations'], 'items': items}}}
+    # Bodies are not validated with this part: the service answers with a clearer message.
+    return {**found, 'anyOf': _SPANS} if name is new else found
+
+
+def _new(resource_type, plugin):
+    schema = plugin.schema
+    return {**schema, 'properties': {'resource_type': {'const': resource_type},
+                                     **schema['properties'], **schemas.PLACE},
+            'required': ['resource_type', *schema.get('required', ())],
+            'examples': [{'resource_type': resource_type, **plugin.example}]}
+
+
+def _changed(resource_type, plugin):
+    return {'type': 'object', 'description': 'Fields that are absent stay as they are.',
+            'properties': {'id': {'type': 'string', 'minLength': 1, 'maxLength': 36},
+                           'resource_type': {'const': resource_type},
+                           **plugin.schema['properties'], **schemas.PLACE},
+            'required': ['id'], 'additionalProperties': False}

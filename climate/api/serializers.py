@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serialization of the resources of a pool, from REST 1.1 on."""
+import functools
+
+from climate.api import schemas
+from climate.api import views
+from climate.policies import resources as rules
+
+
+class ResourceSerializer:
+    """Parses the request bodies and renders the responses of one pool.
+
+    :param pool: the Pool class; only its class attributes and class methods are used.
+    """
+
+    #: The keys of one resource and of a list of resources in responses.
+    one, many = 'resource', 'resources'
+    #: False if REST 1.0 serves these paths, too.
+    since_1_1 = True
+
+    def __init__(self, pool):
+        self._pool = pool
+        self.pool = pool.name
+        self.rules = rules.of_pool(pool.name)
+
+    @functools.cached_property
+    def create_schemas(self):
+        """The schemas of the body that enrols a resource, for REST 1.0 and from 1.1 on."""
+        own = self._pool.enrol_schema
+        schema = {**own, 'properties': {**own['properties'],
+                                        'properties': schemas.RESOURCE_PROPERTIES}}
+        return schema, schema
+
+    @property
+    def update_schemas(self):
+        """The schemas of the body that changes a resource, for REST 1.0 and from 1.1 on."""
+        return schemas.RESOURCE_UPDATE
+
+    def enrolment(self, data):
+        """Split a body into (name or '', {property: text or None}, {other field: value})."""
+        fields = {key: value for key, value in data.items() if key not in ('name', 'properties')}
+        return data.get('name', ''), as_text(data.get('properties', {})), fields
+
+    def changes(self, data):
+        """Split a body into ({property: text or None}, reservable or None)."""
+        return as_text(data.get('properties', {})), data.get('reservable')
+
+    def resource(self, resource, lenient):
+        """Render a Resource."""
+        return {**self._pool.shown(resource), 'id': str(resource.id), 'name': resource.name,
+                'reservable': resource.reservable, 'properties': dict(resource.properties),
+                **views.stamps_1_1(resource)}
+
+    def property(self, found, lenient):
+        """Render a Property after a change."""
+        return {'property': found.name, 'private': found.private, **views.stamps_1_1(found)}
+
+
+def as_text(properties):
+    """Convert the values of properties to text, except None; True becomes "True"."""
+    return {name: None if value is None else str(value) for name, value in properties.items()}

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about the resources of a pool; subclasses serve one pool by its noun."""
+import argparse
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
+from climate.client import errors
+from climate.client.commands import arguments
+from climate.client.commands import base
+from climate.client.commands import columns
+
+if typing.TYPE_CHECKING:
+    from climate.client import resources
+
+_FIRST = ('id', 'name', 'reservable')
+_TIMES = ('created_at', 'updated_at')
+
+
+class OfPool(base.Command):
+    """A command about the resources of one pool.
+
+    :cvar pool: the name of the pool; None: the argument --pool names it.
+    :cvar named: the help of the argument that names a resource.
+    """
+
+    pool: str | None = None
+    named = 'Name or id of the resource.'
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        if self.pool is None:
+            parser.add_argument('--pool', metavar='POOL', required=True,
+                                help='The pool, such as host.')
+        return parser
+
+    @property
+    def metavar(self) -> str:
+        """The placeholder for a resource in the usage."""
+        return (self.pool or 'resource').upper()
+
+    def pool_of(self, parsed_args: argparse.Namespace) -> 'resources.Resources':
+        """Return the pool from the client library."""
+        return self.client.pool(self.pool or parsed_args.pool)
+
+    def add_one(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument('resource', metavar=self.metavar, help=self.named)
+
+
+class OfPoolOrHosts(base.Command):
+    """A command about hosts, or about the resources of the pool that --pool names."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--pool', metavar='POOL', help='The pool. Default: host.')
+        return parser
+
+    def pool_of(self, parsed_args: argparse.Namespace) -> 'resources.Resources':
+        """Return the pool from the client library."""
+        if parsed_args.pool is None:
+            return self.client.hosts
+        return self.client.pool(parsed_args.pool)
+
+
+class CreateResource(OfPool, base.ShowOne):
+    """Enrol a resource, so that it can be leased."""
+
+    #: True if the pool needs a name only.
+    by_name = False
+    first: Sequence[str] = _FIRST
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        if self.by_name:
+            parser.add_argument('name', metavar='NAME', help=self.named.partition(' or id')[0])
+        else:
+            parser.add_argument('name', metavar='NAME', nargs='?',
+                                help='Name of the resource in the cloud.')
+            parser.add_argument('--field', metavar='NAME=VALUE', action='append', default=[],
+                                type=arguments.field, dest='fields',
+                                help='A further field that the pool requires. Repeatable.')
+        _add_properties(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        fields = dict(getattr(parsed_args, 'fields', ()))
+        return shown(self.pool_of(parsed_args).create(
+            parsed_args.name, dict(parsed_args.properties), fields), self.first)
+
+
+class ListResources(OfPool, base.Lister):
+    """List the resources of a pool."""
+
+    #: The columns without and with --long; () stands for all fields.
+    short: Sequence[str] = _FIRST
+    long: Sequence[str] = ()
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--long', action='store_true', help='Show more columns.')
+        parser.add_argument('--limit', metavar='COUNT', type=arguments.positive,
+                            help='The maximum number of resources.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        found = list(self.pool_of(parsed_args).list(limit=parsed_args.limit))
+        names = self.long if parsed_args.long else self.short
+        names = names or in_order(dict.fromkeys(name for each in found for name in each), _FIRST)
+        return names, [tuple(cell(name, each.get(name)) for name in names) for each in found]
+
+
+class ShowResource(OfPool, base.ShowOne):
+    """Show a resource and its properties."""
+
+    first: Sequence[str] = _FIRST
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_one(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        return shown(self.pool_of(parsed_args).find(parsed_args.resource), self.first)
+
+
+class SetResource(OfPool, base.ShowOne):
+    """Set or remove properties of a resource, or take it out of use."""
+
+    first: Sequence[str] = _FIRST
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_one(parser)
+        _add_properties(parser)
+        parser.add_argument('--unset', metavar='PROPERTY', action='append', default=[],
+                            help='Remove a property. Repeatable.')
+        use = parser.add_mutually_exclusive_group()
+        use.add_argument('--disable', dest='reservable', action='store_const', const=False,
+                         help='Take the resource out of use: leases that have not started get '
+                              'another one.')
+        use.add_argument('--enable', dest='reservable', action='store_const', const=True,
+                         help='Let leases use the resource again.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        if (parsed_args.reservable is None and not parsed_args.properties
+                and not parsed_args.unset):
+            raise errors.BadValue('Nothing to change: give --property gpu=True, --unset gpu, '
+                                  '--disable or --enable.')
+        found = self.pool_of(parsed_args)
+        return shown(found.update(
+            found.find(parsed_args.resource)['id'], dict(parsed_args.properties),
+            unset=parsed_args.unset, reservable=parsed_args.reservable), self.first)
+
+
+class DeleteResources(OfPool, base.Silent):
+    """Remove resources from the pool; the cloud keeps them."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('resources', metavar=self.metavar, nargs='+',
+                            help=f'{self.named} Repeatable.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        found = self.pool_of(parsed_args)
+        self.for_each(parsed_args.resources, found.noun,
+                      lambda name: found.delete(found.find(name)['id']))
+
+
+def shown(resource: Mapping[str, typing.Any], first: Sequence[str]
+          ) -> tuple[list[str], list[typing.Any]]:
+    """Make a table of all fields of a resource; those in `first` come first."""
+    names = in_order(resource, first)
+    return names, [cell(name, resource[name]) for name in names]
+
+
+def in_order(names: Mapping[str, typing.Any], first: Sequence[str]) -> list[str]:
+    """Sort names by the alphabet; those in `first` come first."""
+    return [*(name for name in first if name in names),
+            *sorted(name for name in names if name not in first)]
+
+
+def cell(name: str, value: typing.Any) -> typing.Any:
+    """Convert the value of a field to a cell."""
+    if name in _TIMES:
+        return columns.Time(value)
+    if isinstance(value, dict):
+        return columns.Pairs(value)
+    if isinstance(value, list):
+        return columns.Lines(value)
+    return '' if value is None else value
+
+
+def _add_properties(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('--property', metavar='NAME=VALUE', action='append', default=[],
+                        type=arguments.name_and_value, dest='properties',
+                        help='A property for criteria, such as gpu=True. Repeatable.')

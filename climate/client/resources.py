@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources of a pool: list, get, find, create, update and delete."""
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+import itertools
+import typing
+
+from climate.client import allocations
+from climate.client import errors
+from climate.client import find
+from climate.client import http
+from climate.client import properties
+
+Fields = Mapping[str, typing.Any]
+
+
+class Resources:
+    """The resources that are enrolled in one pool.
+
+    :ivar noun: the noun for one resource in messages.
+    :ivar properties: the properties of the resources.
+    :ivar allocations: the allocations of the resources to reservations.
+    """
+
+    #: The keys of one resource and of a list of resources in responses.
+    one, many = 'resource', 'resources'
+    #: The field that has the name of a resource.
+    name_field = 'name'
+
+    def __init__(self, transport: http.Http, pool: str) -> None:
+        self._http = transport
+        self.noun = pool
+        self._place = self._path_of(pool)
+        self.properties = properties.Properties(transport, self._place, self.update)
+        self.allocations = allocations.Allocations(transport, self._place)
+
+    def list(self, *, limit: int | None = None) -> Iterator[http.Record]:
+        """List the resources, at most `limit`; each page is requested when needed."""
+        query = None if limit is None else {'limit': min(limit, 1000)}
+        return itertools.islice(self._http.pages(self._place, self.many, query), limit)
+
+    def get(self, resource_id: str) -> http.Record:
+        """Get a resource by its id, a number."""
+        return self._http.record(self._http.call('GET', self._path(resource_id)), self.one)
+
+    def find(self, name_or_id: str) -> http.Record:
+        """Find the resource with this id, or the only one with exactly this name.
+
+        :raises NotFound: no resource has the id or the name.
+        :raises Ambiguous: several resources have the name.
+        """
+        if name_or_id.isdecimal():
+            return self.get(name_or_id)
+        named = (each for each in self.list() if each.get(self.name_field) == name_or_id)
+        return find.only(self.noun, name_or_id, named, lambda each: str(each['id']))
+
+    def create(self, name: str | None = None, properties: Fields | None = None,
+               fields: Fields | None = None) -> http.Record:
+        """Enrol a resource, and return it.
+
+        :param name: the name in the cloud; None if the pool uses other `fields`.
+        :param fields: further fields that the pool requires.
+        """
+        body = self._new(name, dict(properties or {}), dict(fields or {}))
+        return self._http.record(self._http.call('POST', self._place, body=body), self.one)
+
+    def update(self, resource_id: str, properties: Fields | None = None, *,
+               unset: Collection[str] = (), reservable: bool | None = None) -> http.Record:
+        """Change a resource, and return it.
+
+        :param properties: properties to set.
+        :param unset: names of properties to remove.
+        :param reservable: whether new leases can get the resource; None changes nothing.
+        :raises BadValue: there is nothing to change.
+        """
+        body = self._changes({**(properties or {}), **dict.fromkeys(unset)})
+        if reservable is not None:
+            body['reservable'] = reservable
+        if not body:
+            raise errors.BadValue('Nothing to change: give properties to set or to unset, or '
+                                  'whether it is reservable.')
+        response = self._http.call('PUT', self._path(resource_id), body=body)
+        return self._http.record(response, self.one)
+
+    def delete(self, resource_id: str) -> None:
+        """Remove a resource from the pool; the cloud keeps it.
+
+        :raises Conflict: the resource is leased.
+        """
+        self._http.call('DELETE', self._path(resource_id))
+
+    def _path(self, resource_id: str) -> str:
+        return f'{self._place}/{http.quoted(str(resource_id))}'
+
+    @staticmethod
+    def _path_of(pool: str) -> str:
+        return f'/resources/{http.quoted(pool)}'
+
+    @staticmethod
+    def _new(name: str | None, properties: dict[str, typing.Any],
+             fields: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        """Make the body that enrols a resource."""
+        named = {} if name is None else {'name': name}
+        return {**fields, **named, **({'properties': properties} if properties else {})}
+
+    @staticmethod
+    def _changes(properties: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        """Make the body that sets properties; the value None removes a property."""
+        return {'properties': properties} if properties else {}

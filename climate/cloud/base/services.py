@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The faces of the connected services under one identity, created on first use."""
+from collections.abc import Callable
+from collections.abc import Container
+import threading
+from typing import Any
+
+from climate.cloud.base import computes as _computes
+from climate.cloud.base import face
+from climate.cloud.base import flavors as _flavors
+from climate.cloud.base import images as _images
+from climate.cloud.base import keystone as _keystone
+from climate.cloud.base import nova as _nova
+from climate.cloud.base import placement as _placement
+from climate.cloud.base import servers as _servers
+
+
+class Services:
+    """The faces of the connected services, as attributes.
+
+    Adapters name the attributes, so a new adapter needs no line here. The attributes of the
+    adapters in this tree are declared for readers and type checkers.
+
+    :param names: the names of the faces.
+    :param make: callable(name) → the Face; called once for each name.
+    """
+
+    nova: _nova.Nova
+    flavors: _flavors.Flavors
+    servers: _servers.Servers
+    computes: _computes.Computes
+    placement: _placement.Placement
+    images: _images.Images
+    keystone: _keystone.Keystone
+
+    def __init__(self, names: Container[str], make: Callable[[str], face.Face]) -> None:
+        self._names = names
+        self._make = make
+        self._lock = threading.Lock()
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether a connected service has this face."""
+        return name in self._names
+
+    def __getattr__(self, name: str) -> Any:
+        # Python calls this only until the face is stored as an ordinary attribute.
+        if name not in self.__dict__.get('_names', ()):
+            raise AttributeError(
+                f'No adapter with the face "{name}" is connected. A plugin must list the adapters '
+                'that it uses in `services`.')
+        with self._lock:
+            if name not in self.__dict__:
+                self.__dict__[name] = self._make(name)
+            return self.__dict__[name]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The option group of a service of the cloud: its endpoint, connection and login."""
+import dataclasses
+
+from keystoneauth1 import loading
+from oslo_config import cfg
+
+_HELP = ('If no login is set here (auth_type, auth_section), that of [keystone] is used. '
+         'Connection options that are not set here are taken from [keystone] too.')
+
+
+@dataclasses.dataclass(frozen=True)
+class Client:
+    """The option group of a service: its own options, connection, endpoint and login.
+
+    :ivar name: the name of the group, such as nova.
+    :ivar title: the name of the service, such as Nova.
+    :ivar service_type: the type of the service in the service catalog, such as compute.
+    :ivar own: the service's own oslo.config options.
+    :ivar timeout: the default of the option timeout, in seconds; None: that of [keystone].
+    :ivar help: the text of the group in the sample configuration.
+    """
+
+    name: str
+    title: str
+    service_type: str
+    own: tuple = ()
+    timeout: int | None = None
+    help: str | None = _HELP
+
+    @property
+    def group(self):
+        """Return a new OptGroup. oslo.config stores values in it, so it must not be shared."""
+        return cfg.OptGroup(self.name, title=self.title, help=self.help)
+
+    def is_in(self, conf):
+        """Return whether the group is registered in `conf`."""
+        return self.name in conf and 'concurrency' in conf[self.name]
+
+    def register(self, conf):
+        """Register the group in `conf`."""
+        group = self.group
+        conf.register_group(group)
+        conf.register_opts(self._known(), group=group)
+        loading.register_auth_conf_options(conf, self.name)
+
+    def list_opts(self):
+        """Return [(group, options)] with a password login, for the sample configuration."""
+        return [(self.group, [*self._known(), *loading.get_auth_common_conf_options(),
+                              *loading.get_auth_plugin_conf_options('password')])]
+
+    def read(self, conf):
+        """Read every option of the group once.
+
+        :raises cfg.Error: an option does not accept its value; the message names both.
+        """
+        for option in self._known():
+            conf[self.name][option.dest]
+
+    def _known(self):
+        return [*self.own, *_connection(self.timeout), *_endpoint(self.service_type)]
+
+
+def _connection(timeout):
+    found = loading.get_session_conf_options()
+    for opt in found:
+        if opt.dest == 'timeout':
+            opt.default = timeout
+            opt.help = ('Seconds to wait for an answer. Empty: as in [keystone]. 0: without '
+                        'limit.')
+    return [*found, cfg.IntOpt(
+        'concurrency', default=20, min=1,
+        help='Number of calls of this service that one process makes at the same time; further '
+             'calls wait. 1: one after the other.')]
+
+
+def _endpoint(service_type):
+    found = loading.get_adapter_conf_options(include_deprecated=False)
+    for opt in found:
+        if opt.dest == 'service_type':
+            opt.default = service_type
+        elif opt.dest == 'valid_interfaces':
+            opt.default = ['internal', 'public']
+        elif opt.dest == 'region_name':
+            opt.help = 'Region in which the endpoint is looked up. Empty: [DEFAULT] region_name.'
+    return found

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stored plan of host clearing for a lease, with its progress."""
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import datetime
+from typing import Any
+
+from climate.domain import event_kinds
+
+# The states of a host, in order. Plans in the database contain them.
+PLANNED = 'planned'
+FENCING = 'fencing'
+FENCED = 'fenced'
+ENROLLING = 'enrolling'
+READY = 'ready'
+# The host is not needed any more: its changes are being undone, then they are undone.
+DROPPED = 'dropped'
+RELEASED = 'released'
+#: The states of a host that is being prepared.
+COMING = (PLANNED, FENCING, FENCED, ENROLLING)
+#: The final states of a host.
+SETTLED = (READY, RELEASED)
+
+# The states of a move, in addition to PLANNED. A stuck one needs another target. A server that is
+# gone needs none. A move that is left goes on, but its host is not needed any more.
+MOVING = 'moving'
+MOVED = 'moved'
+STUCK = 'stuck'
+GONE = 'gone'
+LEFT = 'left'
+OVER = (MOVED, GONE)
+
+#: Longest pause between two searches for hosts, in seconds.
+LONGEST_LOOK_SECONDS = 30
+#: Seconds to wait for a server that is busy with another task, before it counts as stuck.
+BUSY_SECONDS = 120
+
+#: Why hosts are dropped: the lease was given up.
+GIVEN_UP = 'its lease is not acquired any more'
+#: Why a host is dropped, and not cleared for the same lease again.
+ENABLED = 'somebody has enabled it'
+#: Why hosts are dropped: the lease has got others.
+NOT_WANTED = 'it is not wanted any more'
+
+
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """The migration of a server from a host that is cleared.
+
+    :ivar source: the service host that it leaves.
+    :ivar target: the service host that it goes to.
+    :ivar after: the id of its latest migration in Nova before this one; 0: none.
+    :ivar tried: the targets that were tried.
+    :ivar stopped: it was stopped, so the cold migration must be confirmed.
+    :ivar busy_since: since when another task keeps it from being migrated, or None.
+    """
+
+    server_id: str
+    source: str
+    target: str
+    state: str = PLANNED
+    after: int = 0
+    tried: tuple[str, ...] = ()
+    stopped: bool = False
+    busy_since: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """A host that is cleared for a reservation.
+
+    :ivar name: the name of its hypervisor.
+    :ivar resource_id: the id of its resource, from its enrolment on.
+    :ivar why: why it was dropped, in words.
+    :ivar admitted: it was taken out of ordinary use for its enrolment.
+    :ivar reclaimed: an administrator enabled its service, so it is not cleared for this lease.
+    """
+
+    name: str
+    service_host: str
+    reservation_id: str
+    state: str = PLANNED
+    moves: tuple[Move, ...] = ()
+    resource_id: int | None = None
+    why: str | None = None
+    admitted: bool = False
+    reclaimed: bool = False
+
+    def dropped(self, why: str) -> 'Host':
+        """Return the host as one that is not needed any more."""
+        if self.state in (DROPPED, RELEASED):
+            return self
+        return dataclasses.replace(self, state=RELEASED if self.state == PLANNED else DROPPED,
+                                   why=why)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The hosts that are cleared for a lease, with those that were given up.
+
+    :ivar looks: how many searches in a row found no hosts.
+    :ivar look_at: when the next search is, unless something changes earlier.
+    """
+
+    strategy: str
+    hosts: tuple[Host, ...] = ()
+    looks: int = 0
+    look_at: datetime.datetime | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON-ready form that `from_json` reads."""
+        return {'strategy': self.strategy, 'looks': self.looks,
+                'look_at': _as_text(self.look_at), 'hosts': [
+                    {**dataclasses.asdict(host), 'moves': [
+                        _move_as_json(move) for move in host.moves]} for host in self.hosts]}
+
+    @property
+    def coming(self) -> tuple[Host, ...]:
+        """Return the hosts that are being prepared."""
+        return tuple(host for host in self.hosts if host.state in COMING)
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether all hosts are in a final state."""
+        return all(host.state in SETTLED for host in self.hosts)
+
+    def looked_in_vain(self, now: datetime.datetime) -> 'Plan':
+        """Return the Plan after another search that found no hosts, with a longer pause."""
+        seconds = min(2 ** min(self.looks, 10), LONGEST_LOOK_SECONDS)
+        return dataclasses.replace(self, looks=self.looks + 1,
+                                   look_at=now + datetime.timedelta(seconds=seconds))
+
+    def without(self, names: Iterable[str], why: str) -> 'Plan':
+        """Return the Plan in which the hosts with these names are not needed any more."""
+        names = frozenset(names)
+        return dataclasses.replace(self, hosts=tuple(
+            host.dropped(why) if host.name in names else host for host in self.hosts))
+
+
+def from_json(text: Mapping[str, Any]) -> Plan:
+    """Return the Plan from the form that `Plan.as_json` returns.
+
+    Unknown fields are ignored, because a newer manager may have stored them during an upgrade.
+    """
+    return Plan(text['strategy'], tuple(
+        Host(**{**_known(Host, host), 'moves': tuple(_move(move) for move in host['moves'])})
+        for host in text['hosts']), text.get('looks', 0), _moment(text.get('look_at')))
+
+
+def _known(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in dataclasses.fields(record)}
+    return {name: value for name, value in values.items() if name in names}
+
+
+def fence_of(lease_id: str) -> str:
+    """Return the reason with which compute services are disabled for a lease."""
+    return f'{FENCE_PREFIX}{lease_id}'
+
+
+#: The beginning of every such reason.
+FENCE_PREFIX = 'climate: cleared for lease '
+
+
+def achieved(plan: Plan) -> str:
+    """Return how far host clearing has come, in words."""
+    wanted = [host for host in plan.hosts if host.why in (None, GIVEN_UP)]
+    moves = [move for host in plan.hosts for move in host.moves]
+    cleared = sum(host.state not in (PLANNED, FENCING)
+                  and all(move.state in OVER for move in host.moves) for host in wanted)
+    return (f'{cleared} of {len(wanted)} hosts were cleared, and '
+            f'{sum(move.state == MOVED for move in moves)} of {len(moves)} instances moved.')
+
+
+def told(before: Plan, after: Plan) -> list[tuple[str, str]]:
+    """Return the differences of two Plans for the history, as pairs (what, why) in words."""
+    states = {host.name: host.state for host in before.hosts}
+    # Released hosts count too: earlier moves of one that is needed again are in the history.
+    sent = {(host.name, move.server_id): move for host in before.hosts for move in host.moves}
+    found = []
+    for host in after.hosts:
+        earlier = states.get(host.name)
+        for move in host.moves:
+            if move.state in _TOLD and sent.get((host.name, move.server_id)) != move:
+                found.append((_TOLD[move.state], (
+                    f'server {move.server_id} from {move.source} to {move.target}')))
+        if host.state == RELEASED and earlier == PLANNED:
+            # Nothing was done to it, so there is nothing to report.
+            continue
+        if host.state in _TOLD_OF_HOST and earlier != host.state:
+            found.append((_TOLD_OF_HOST[host.state], ': '.join(
+                filter(None, (f'host {host.name}', host.why)))))
+    return found
+
+
+_TOLD = {MOVING: 'move', MOVED: 'moved', STUCK: 'move failed', GONE: 'server gone'}
+_TOLD_OF_HOST = {FENCING: 'fence', ENROLLING: 'cleared', READY: 'host ready',
+                 DROPPED: 'host given up', RELEASED: 'host released'}
+#: History: no plan is possible at present.
+NO_PLAN = 'no plan'
+#: History: the changes are not undone yet.
+NOT_UNDONE = 'not undone yet'
+#: The kinds of history entries that name hosts, or servers of other projects.
+NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_TOLD.values(), *_TOLD_OF_HOST.values(),
+                    f'{event_kinds.GIVE_BACK} failed', f'{event_kinds.GIVE_BACK} given up'})
+
+
+def _move_as_json(move: Move) -> dict[str, Any]:
+    text = dataclasses.asdict(move)
+    text['from'], text['to'] = text.pop('source'), text.pop('target')
+    text['busy_since'] = _as_text(move.busy_since)
+    return text
+
+
+def _move(text: Mapping[str, Any]) -> Move:
+    values = {**text, 'source': text['from'], 'target': text['to'],
+              'tried': tuple(text['tried']), 'busy_since': _moment(text.get('busy_since'))}
+    return Move(**_known(Move, values))
+
+
+def _as_text(moment: datetime.datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _moment(text: str | None) -> datetime.datetime | None:
+    return None if text is None else datetime.datetime.fromisoformat(text)

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The next steps of host clearing for a lease: from the plan and the observed state to orders.
+
+Each order is stored in the plan before it is carried out, and each can be repeated. So a manager
+can continue interrupted host clearing from the stored plan and the observed state.
+"""
+from collections.abc import Mapping
+import dataclasses
+import datetime
+from typing import Any
+
+from climate.domain.clearing import plans
+
+# Kinds of orders.
+FENCE = 'fence'
+UNFENCE = 'unfence'
+TOGGLE = 'toggle'
+MOVE = 'move'
+CONFIRM = 'confirm'
+ADMIT = 'admit'
+DISMISS = 'dismiss'
+
+#: The statuses of servers that Nova can move.
+MOVABLE = ('ACTIVE', 'PAUSED', 'SHUTOFF')
+STOPPED = 'SHUTOFF'
+MOVED_WHILE_STOPPED = 'VERIFY_RESIZE'
+# Nova's type of the cold migration of a stopped server; a resize by its owner has another type.
+_MIGRATION = 'migration'
+
+
+@dataclasses.dataclass(frozen=True)
+class ObservedState:
+    """The observed state of the cloud.
+
+    :ivar at: the moment of the observation.
+    :ivar computes: {service host: Compute}.
+    :ivar servers: {id: Server} of the servers that are on hosts of the plan, or are to leave them.
+    :ivar last_moves: {server id: its latest Move in Nova, or None}, of servers that were looked up.
+    :ivar barred: the service hosts with the trait of a disabled service in Placement, of those
+        that were looked up.
+    """
+
+    at: datetime.datetime
+    computes: Mapping[str, Any]
+    servers: Mapping[str, Any]
+    last_moves: Mapping[str, Any]
+    barred: frozenset[str] = frozenset()
+
+    def on(self, service_host: str) -> list[Any]:
+        """Return the servers on a host."""
+        return [each for each in self.servers.values() if each.host == service_host]
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """An action to carry out in the cloud.
+
+    :ivar host: the Host of the plan that it is for.
+    :ivar fence: the reason with which compute services are disabled for the lease.
+    :ivar server_id: the server, for MOVE and CONFIRM.
+    :ivar target: the target service host, for MOVE.
+    """
+
+    kind: str
+    host: plans.Host
+    fence: str
+    server_id: str | None = None
+    target: str | None = None
+
+
+def decide(plan: plans.Plan, observed: ObservedState, fence: str,
+           most: int) -> tuple[plans.Plan, list[Order]]:
+    """Return (the updated Plan, the orders to carry out once it is stored).
+
+    :param fence: the reason with which compute services are disabled for this lease.
+    :param most: how many servers may be migrated at the same time.
+    """
+    # Migrations from hosts that were given up do not count: others do not wait for them.
+    step = _Step(observed, fence, most - sum(
+        move.state == plans.MOVING for host in plan.coming for move in host.moves))
+    hosts = tuple(step.advance(host) for host in plan.hosts)
+    return dataclasses.replace(plan, hosts=hosts), step.orders
+
+
+def troubled(plan: plans.Plan, observed: ObservedState) -> frozenset[str]:
+    """Return the names of hosts with a server that needs a new target."""
+    return frozenset(
+        host.name for host in plan.hosts if host.state == plans.FENCED and (
+            any(move.state == plans.STUCK for move in host.moves)
+            or {each.id for each in observed.on(host.service_host)}
+            - {move.server_id for move in host.moves if move.state not in plans.OVER}))
+
+
+class _Step:
+    """The decision about one host after the other.
+
+    :param free_moves: how many more servers may be migrated now.
+    :ivar orders: the orders so far.
+    """
+
+    def __init__(self, observed: ObservedState, fence: str, free_moves: int):
+        self.orders: list[Order] = []
+        self._observed = observed
+        self._fence = fence
+        self._free_moves = free_moves
+        self._rules = {
+            plans.PLANNED: self._planned, plans.FENCING: self._fencing, plans.FENCED: self._fenced,
+            plans.ENROLLING: self._enrolling, plans.DROPPED: self._dropped}
+
+    def advance(self, host: plans.Host) -> plans.Host:
+        """Return the updated Host."""
+        rule = self._rules.get(host.state)
+        return host if rule is None else rule(host)
+
+    def _planned(self, host: plans.Host) -> plans.Host:
+        compute = self._observed.computes.get(host.service_host)
+        if compute is not None and compute.enabled and compute.up:
+            self._order(FENCE, host)
+            return dataclasses.replace(host, state=plans.FENCING)
+        return host.dropped(self._lost(host) or 'it is disabled')
+
+    def _fencing(self, host: plans.Host) -> plans.Host:
+        lost = self._lost(host)
+        if lost is not None:
+            return self._dropped(host.dropped(lost))
+        if self._observed.computes[host.service_host].enabled:
+            self._order(FENCE, host)
+            return host
+        return self._fenced(dataclasses.replace(host, state=plans.FENCED))
+
+    def _fenced(self, host: plans.Host) -> plans.Host:
+        lost = self._lost(host)
+        if lost is not None:
+            return self._dropped(host.dropped(lost))
+        if self._observed.computes[host.service_host].enabled:
+            return self._dropped(dataclasses.replace(host.dropped(plans.ENABLED), reclaimed=True))
+        host = dataclasses.replace(host, moves=tuple(self._moved(host, move)
+                                                     for move in host.moves))
+        if self._observed.on(host.service_host) or any(
+                move.state not in plans.OVER for move in host.moves):
+            return host
+        self._order(ADMIT, host)
+        self._open(host)
+        return dataclasses.replace(host, state=plans.ENROLLING, admitted=False)
+
+    def _enrolling(self, host: plans.Host) -> plans.Host:
+        lost = self._lost(host)
+        if lost is not None:
+            return self._dropped(host.dropped(lost))
+        if self._observed.on(host.service_host):
+            # An administrator has forced a server onto it. Our service may be enabled already.
+            return self._fencing(dataclasses.replace(host, state=plans.FENCING))
+        # An open host may have been opened by an administrator before it was admitted.
+        if host.admitted and self._is_open(host):
+            return dataclasses.replace(host, state=plans.READY)
+        self._order(ADMIT, host)
+        self._open(host)
+        return host
+
+    def _dropped(self, host: plans.Host) -> plans.Host:
+        # A running migration ends by itself, but a cold migration must be confirmed.
+        host = dataclasses.replace(host, moves=tuple(
+            self._moved(host, move) if move.state == plans.MOVING else move for move in host.moves))
+        if host.resource_id is not None:
+            self._order(DISMISS, host)
+        self._open(host)
+        done = host.resource_id is None and self._is_open(host) and not any(
+            move.state == plans.MOVING and move.stopped for move in host.moves)
+        return dataclasses.replace(host, state=plans.RELEASED, moves=tuple(
+            dataclasses.replace(move, state=plans.LEFT) if move.state == plans.MOVING else move
+            for move in host.moves)) if done else host
+
+    def _moved(self, host: plans.Host, move: plans.Move) -> plans.Move:
+        """Return the updated Move."""
+        server = self._observed.servers.get(move.server_id)
+        if move.state in (*plans.OVER, plans.STUCK, plans.LEFT):
+            return move
+        if server is None:
+            return dataclasses.replace(move, state=plans.GONE)
+        last = self._observed.last_moves.get(move.server_id)
+        if server.host != move.source:
+            return self._arrived(host, move, server, last)
+        if move.state == plans.PLANNED:
+            return (self._begun(host, dataclasses.replace(move, busy_since=None), server)
+                    if server.task is None else self._waited_for(move))
+        if server.task is not None:
+            return move
+        if last is not None and last.id > move.after:
+            return dataclasses.replace(move, state=plans.STUCK) if last.failed else move
+        if server.status not in MOVABLE:
+            return dataclasses.replace(move, state=plans.STUCK)
+        if host.state == plans.DROPPED:
+            return dataclasses.replace(move, state=plans.PLANNED)
+        # The plan says that it was begun, but Nova does not know it.
+        self._order(MOVE, host, move.server_id, move.target)
+        return dataclasses.replace(move, stopped=server.status == STOPPED)
+
+    def _waited_for(self, move: plans.Move) -> plans.Move:
+        """Return the Move of a server that is busy with another task, such as a reboot."""
+        since = move.busy_since or self._observed.at
+        is_late = (self._observed.at - since).total_seconds() >= plans.BUSY_SECONDS
+        return dataclasses.replace(move, busy_since=since,
+                                   state=plans.STUCK if is_late else plans.PLANNED)
+
+    def _arrived(self, host: plans.Host, move: plans.Move, server: Any,
+                 last: Any | None) -> plans.Move:
+        # A server that was stopped between observation and call was cold-migrated too.
+        ours = move.stopped or (last is not None and last.kind == _MIGRATION
+                                and last.id > move.after)
+        if server.status == MOVED_WHILE_STOPPED and ours and server.task is None:
+            self._order(CONFIRM, host, move.server_id)
+            return move
+        if server.task is not None:
+            return move
+        return dataclasses.replace(move, state=plans.MOVED)
+
+    def _begun(self, host: plans.Host, move: plans.Move, server: Any) -> plans.Move:
+        if server.status not in MOVABLE:
+            return dataclasses.replace(move, state=plans.STUCK)
+        if self._free_moves <= 0 or move.server_id not in self._observed.last_moves:
+            return move
+        self._free_moves -= 1
+        last = self._observed.last_moves[move.server_id]
+        self._order(MOVE, host, move.server_id, move.target)
+        return dataclasses.replace(
+            move, state=plans.MOVING, after=last.id if last is not None else 0,
+            tried=(*move.tried, move.target), stopped=server.status == STOPPED)
+
+    def _lost(self, host: plans.Host) -> str | None:
+        """Return why a host cannot be cleared any more, in words; None: it can."""
+        compute = self._observed.computes.get(host.service_host)
+        if compute is None:
+            return 'Nova does not know its service any more'
+        if not compute.enabled and compute.reason != self._fence:
+            return f'somebody has disabled it ({compute.reason or "no reason given"})'
+        if not compute.up:
+            return 'its service is down'
+        return None
+
+    def _is_open(self, host: plans.Host) -> bool:
+        """Return whether nothing of Climate keeps servers off the host."""
+        compute = self._observed.computes.get(host.service_host)
+        if compute is None or not compute.enabled:
+            return compute is None or compute.reason != self._fence
+        # Nova updates Placement for a service that is down when it is up again.
+        return not compute.up or host.service_host not in self._observed.barred
+
+    def _open(self, host: plans.Host) -> None:
+        """Order to enable the service of a host if Climate has disabled it."""
+        if not self._is_open(host):
+            compute = self._observed.computes[host.service_host]
+            self._order(TOGGLE if compute.enabled else UNFENCE, host)
+
+    def _order(self, kind: str, host: plans.Host, server_id: str | None = None,
+               target: str | None = None) -> None:
+        self.orders.append(Order(kind, host, self._fence, server_id, target))

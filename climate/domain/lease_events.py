@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decision which events a lease has when it is created, acquired, changed or over.
+
+``db/events.py`` writes them.
+"""
+from collections.abc import Iterable
+import dataclasses
+import datetime
+
+from climate.domain import event_kinds
+from climate.domain import interval
+from climate.domain import lifecycle
+from climate.domain import records
+
+# The kind of an event, and the moment at which it is to happen.
+Planned = tuple[str, datetime.datetime]
+
+# These say something of a lease before it ends.
+_NOTICES = (event_kinds.BEFORE_END, event_kinds.NOTIFY)
+
+
+@dataclasses.dataclass(frozen=True)
+class EventChanges:
+    """The changes of the events of a lease.
+
+    :ivar add: new events.
+    :ivar move: pairs of an Event and its new moment; a done event happens again.
+    :ivar close: the kinds whose open events are closed.
+    """
+
+    add: tuple[Planned, ...] = ()
+    move: tuple[tuple[records.Event, datetime.datetime], ...] = ()
+    close: tuple[str, ...] = ()
+
+    def moves_again(self, kind: str) -> bool:
+        """Return whether an event of that kind that is done already is moved."""
+        return any(event.kind == kind and event.status == lifecycle.EVENT_DONE
+                   for event, _ in self.move)
+
+
+@dataclasses.dataclass(frozen=True)
+class Acquired:
+    """A lease that has just acquired its resources.
+
+    :ivar lease: the lease with its dates.
+    :ivar add: its events.
+    :ivar late: the moments of notices that are left out, because they are before the start.
+    """
+
+    lease: records.Lease
+    add: tuple[Planned, ...]
+    late: tuple[datetime.datetime, ...]
+
+
+def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], prepares: bool,
+           now: datetime.datetime) -> tuple[Planned, ...]:
+    """Return the events of a lease that gets its resources in its request.
+
+    :param notify_at: the moments of the notifications that the owner asks for.
+    :param prepares: whether something is prepared before the lease starts.
+    """
+    planned = [(event_kinds.START, lease.start), (event_kinds.END, lease.end)]
+    if lease.before_end is not None:
+        planned.append((event_kinds.BEFORE_END, lease.before_end))
+    planned += [(event_kinds.NOTIFY, at) for at in notify_at]
+    if prepares:
+        planned.append((event_kinds.PREPARE, now))
+    return tuple(planned)
+
+
+def of_acquiring(now: datetime.datetime) -> tuple[Planned, ...]:
+    """Return the events of a lease while it is being acquired."""
+    return ((event_kinds.ACQUIRE, now),)
+
+
+def of_acquired(lease: records.Lease, span: interval.Interval, prepares: bool,
+                now: datetime.datetime) -> Acquired:
+    """Return the lease that has acquired its resources for `span`, and its new events.
+
+    :param prepares: whether something is prepared before the lease starts.
+    """
+    near = None
+    if lease.before_end is not None:
+        # It keeps its distance from the end.
+        near = span.end - (lease.end - lease.before_end)
+    asked = lease.acquisition.notify_at if lease.acquisition is not None else ()
+    late = tuple(sorted(at for at in (*asked, near) if at is not None and at < span.start))
+    lease = dataclasses.replace(lease, start=span.start, end=span.end,
+                                before_end=None if near in late else near)
+    notify_at = [at for at in asked if at not in late]
+    return Acquired(lease, of_new(lease, notify_at, prepares, now), late)
+
+
+def after_change(before: records.Lease, after: records.Lease,
+                 notify_at: Iterable[datetime.datetime], anew: bool,
+                 now: datetime.datetime) -> EventChanges:
+    """Return the changes of the events of a lease that its owner changes.
+
+    :param before: the lease before the change, with its events.
+    :param notify_at: the moments of additional notifications.
+    :param anew: whether the request of a reservation changes.
+    """
+    add: list[Planned] = []
+    move: list[tuple[records.Event, datetime.datetime]] = []
+    for kind, was, at in ((event_kinds.START, before.start, after.start),
+                          (event_kinds.END, before.end, after.end)):
+        event = before.event(kind)
+        if at != was and event is not None:
+            move.append((event, at))
+    over = after.end <= now
+    if not over and after.before_end is not None and after.before_end != before.before_end:
+        near = before.event(event_kinds.BEFORE_END)
+        if near is None:
+            add.append((event_kinds.BEFORE_END, after.before_end))
+        else:
+            move.append((near, after.before_end))
+    add += [(event_kinds.NOTIFY, at) for at in notify_at]
+    if anew and before.state == lifecycle.ACTIVE:
+        add.append((event_kinds.UPDATE, now))
+    return EventChanges(tuple(add), tuple(move), _NOTICES if over else ())
+
+
+def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventChanges:
+    """Return the changes that let an event happen now, unless one is open or in progress."""
+    known = lease.event(kind)
+    if known is None:
+        return EventChanges(add=((kind, now),))
+    if known.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR):
+        return EventChanges(move=((known, now),))
+    return EventChanges()
+
+
+def healed(lease: records.Lease, pause: datetime.timedelta | None,
+           now: datetime.datetime) -> tuple[Planned, ...]:
+    """Return the event that retries the start of a lease after it was given up.
+
+    A lease that is past its end gets none.
+
+    :param pause: how long to wait before it; None: starts are not retried.
+    """
+    if pause is None or lease.end <= now:
+        return ()
+    return ((event_kinds.HEAL, now + pause),)
+
+
+def trust_dropped(lease: records.Lease, now: datetime.datetime) -> tuple[Planned, ...]:
+    """Return the event that drops the trust of an ended lease; empty if there is nothing to do."""
+    if lease.trust_id is None or lease.event(event_kinds.DROP_TRUST) is not None:
+        return ()
+    return ((event_kinds.DROP_TRUST, now),)
+
+
+def ended_early(lease: records.Lease, now: datetime.datetime) -> EventChanges:
+    """Return the changes of the events of a lease that ends now, because no reservation is left.
+
+    There are none if it ends at this moment anyway, or is being ended.
+    """
+    if lease.state == lifecycle.ACQUIRING:
+        return EventChanges(close=(event_kinds.ACQUIRE,))
+    end = lease.event(event_kinds.END)
+    if end is None or end.status != lifecycle.EVENT_UNDONE or end.at <= now:
+        return EventChanges()
+    return EventChanges(move=((end, now),))

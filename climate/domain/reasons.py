@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reasons that users read of a lease that is being acquired."""
+import datetime
+
+from climate import errors
+from climate.domain import acquire
+from climate.domain import records
+
+_NOTICE = 'Climate acts for this lease as itself: the caller could not delegate.'
+
+
+def with_notice(lease: records.Lease, reason: str | None) -> str | None:
+    """Return the reason of a lease, or None; a lease without a trust gets a notice of that."""
+    return ' '.join(filter(None, (reason, None if lease.trust_id else _NOTICE))) or None
+
+
+def not_yet(error: errors.ClimateError, held: int = 0) -> str:
+    """Return why a try failed, and how many resources are held back for the lease."""
+    if not held:
+        return error.message
+    return f'{error.message} Held back for it meanwhile: {held}.'
+
+
+def attempt(lease: records.Lease, attempts: int, next_at: datetime.datetime | None,
+            reason: str) -> str:
+    """Return the reason of a failed try, with its number if tries are limited.
+
+    :param next_at: when the next timed try is; None: there is none.
+    """
+    acquisition = lease.acquisition
+    assert acquisition is not None
+    if acquisition.type == acquire.WAIT:
+        return f'Waits in line: {reason}'
+    if acquisition.type == acquire.BEST_EFFORT:
+        return f'Hosts are being cleared: {reason}'
+    if next_at is None:
+        following = 'the last one'
+    elif lease.given_up_at is not None and lease.given_up_at <= next_at:
+        following = 'the last one in its time'
+    else:
+        following = f'next at {shown(next_at)}'
+    return f'Attempt {attempts} of {(acquisition.retries or 0) + 1}, {following}: {reason}'
+
+
+def no_plan(lease: records.Lease, error: errors.ClimateError) -> str:
+    """Return why host clearing cannot go on, without details of other projects' servers.
+
+    :param error: a NotEnough.
+    """
+    return attempt(lease, 0, None, (
+        f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.'))
+
+
+def not_undone(lease: records.Lease, error: errors.ClimateError) -> str:
+    """Return why a lease past its time is not over yet, without details of other projects."""
+    return too_late(lease, (
+        f'What was done for it is being undone: {error.message}'
+        if isinstance(error, errors.StillBusy) else
+        'What was done for it could not be undone yet; it is tried again and again.'))
+
+
+def too_late(lease: records.Lease, achieved: str | None = None) -> str:
+    """Return why a lease was given up at its time limit, and what was achieved until then."""
+    assert lease.given_up_at is not None
+    text = f'It did not get its resources by {shown(lease.given_up_at)}.'
+    return ' '.join(filter(None, (text, achieved or lease.reason)))
+
+
+def shown(moment: datetime.datetime) -> str:
+    """Return a moment in the format of messages."""
+    return f'{moment:%Y-%m-%d %H:%M:%S} UTC'

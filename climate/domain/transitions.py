@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of a lease after one of its events, computed from what is written to the database.
+
+The manager that claimed a lease knows its state and all changes, so notifications need no second
+read of the lease.
+"""
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+import datetime
+from typing import Any
+
+from climate.domain import lifecycle
+from climate.domain import records
+
+
+def after_event(lease: records.Lease, event: records.Event, states: Mapping[str, str],
+                bindings: Mapping[str, Mapping[str, Any]], closed: Collection[str],
+                now: datetime.datetime) -> records.Lease:
+    """Return the lease with new reservations and events; the fields of the lease itself stay.
+
+    :param event: the claimed event that was carried out.
+    :param states: {reservation id: its new state}.
+    :param bindings: {reservation id: its new binding}.
+    :param closed: the kinds of events that are closed.
+    """
+    return dataclasses.replace(
+        lease,
+        reservations=tuple(_reservation(each, states.get(each.id), bindings.get(each.id), now)
+                           for each in lease.reservations),
+        events=tuple(_event(event if each.id == event.id else each, event.id, closed, now)
+                     for each in lease.events))
+
+
+def _reservation(reservation: records.Reservation, state: str | None,
+                 binding: Mapping[str, Any] | None,
+                 now: datetime.datetime) -> records.Reservation:
+    if state is None and binding is None:
+        return reservation
+    over = state == lifecycle.RESERVATION_DELETED
+    return dataclasses.replace(
+        reservation, updated_at=now, state=state or reservation.state,
+        leased_id=None if over else reservation.leased_id,
+        binding=reservation.binding if binding is None else binding)
+
+
+def _event(event: records.Event, done_id: str, closed: Collection[str],
+           now: datetime.datetime) -> records.Event:
+    if event.id == done_id:
+        return dataclasses.replace(event, status=lifecycle.EVENT_DONE, claim_owner=None,
+                                   claimed_until=None, updated_at=now)
+    if event.kind in closed and event.status in lifecycle.EVENT_OPEN:
+        return dataclasses.replace(event, status=lifecycle.EVENT_DONE, updated_at=now)
+    return event

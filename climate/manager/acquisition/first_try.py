@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first try of a new lease, made in its request."""
+import dataclasses
+import datetime
+import random
+
+from climate import errors
+from climate.db import events
+from climate.db import resources
+from climate.domain import acquire
+from climate.domain import fit
+from climate.domain import joint
+from climate.domain import lease_events
+from climate.domain import lifecycle
+from climate.domain import reasons
+from climate.manager import core as cores
+from climate.manager.booking import booking
+from climate.manager.booking import criteria
+from climate.manager.clearing import reconcile
+from climate.manager.queue import wait_queue
+
+
+class FirstTry:
+    """Books a new lease at once, or leaves it to be acquired later if its type allows that."""
+
+    def __init__(self, core):
+        self._core = core
+        self._conf = core.conf.acquire
+        self._booking = booking.Booking(core)
+        self._clearing = reconcile.Reconciler(core)
+
+    def plan(self, lease, wishes, span, now):
+        """Choose the resources for a new lease; returns (the Lease, its Allocations).
+
+        If nothing fits now and the type of the lease goes on trying, the returned Lease is in
+        the state ACQUIRING, and the second value is None.
+
+        :raises NotEnough: not enough resources are free, and the lease is not to wait for more.
+        """
+        try:
+            return lease, self._booking.plan(wishes, span, now)
+        except errors.NotEnough as error:
+            return self._sought(lease, wishes, span, now, error), None
+
+    def book(self, lease, wishes, span, now, planned, write):
+        """Book a planned lease; returns what ``write(connection, lease, chosen)`` returned.
+
+        `write` gets the Lease as it is to be stored: booked, or being acquired if others were
+        faster and its type goes on trying.
+
+        :param planned: the Allocations that `plan` returned, or None.
+        :raises NotEnough: others were faster, and the type of the lease does not go on trying.
+        :raises LostRace: others were faster at every attempt, and the type does not go on trying.
+        """
+        if planned is not None:
+            def in_turn(connection, chosen):
+                if lease.acquisition is not None and lease.acquisition.type in acquire.QUEUED:
+                    wait_queue.refuse_out_of_turn(connection, lease.acquisition, now)
+                return write(connection, lease, chosen)
+            try:
+                return self._booking.book(wishes, span, now, in_turn, planned=planned)
+            except (errors.NotEnough, errors.LostRace) as error:
+                lease = self._sought(lease, wishes, span, now, error)
+            except wait_queue.OutOfTurn:
+                lease = self._waiting(lease, now, 'Others who wait come first.')
+        return self._write_without(lease, write)
+
+    @cores.again_after_a_race
+    def _write_without(self, lease, write):
+        with self._core.database.writer() as connection:
+            return write(connection, lease, [])
+
+    def _sought(self, lease, wishes, span, now, error):
+        """Return the lease in the state ACQUIRING, after its first try failed.
+
+        :param error: the NotEnough or LostRace of the first try.
+        :raises NotEnough: another try could not succeed either.
+        """
+        if lease.acquisition is None:
+            raise error
+        if lease.acquisition.type == acquire.BEST_EFFORT:
+            plan = self._clearing.plan(lease, wishes, now)
+            return self._waiting(lease, now, error.message, plan=plan)
+        if isinstance(error, errors.NotEnough):
+            self._refuse_impossible(wishes, span, error)
+        return self._waiting(lease, now, error.message)
+
+    def _waiting(self, lease, now, reason, plan=None):
+        acquisition = dataclasses.replace(lease.acquisition, plan=plan)
+        next_at = self._next_at(acquisition, now)
+        if acquisition.type in acquire.QUEUED:
+            # Resources that were released while this request was answered did not notify this
+            # lease, which was not in the wait queue yet. So it counts as notified from the start.
+            acquisition = dataclasses.replace(acquisition, wakes=1)
+        text = reasons.attempt(lease, acquisition.attempts, next_at, reason)
+        return dataclasses.replace(
+            lease, state=lifecycle.ACQUIRING,
+            reason=' '.join(filter(None, (text, lease.reason))),
+            events=tuple(events.all_new(lease.id, lease_events.of_acquiring(now), now)),
+            acquisition=dataclasses.replace(acquisition, next_at=next_at))
+
+    def _next_at(self, acquisition, now):
+        conf = self._conf
+        if acquisition.type == acquire.RETRIES:
+            return now + acquire.pause(acquisition.retry_pause_seconds,
+                                       conf.retry_pause_longest_seconds, 1, random.random())
+        if acquisition.type == acquire.WAIT:
+            return now + datetime.timedelta(seconds=conf.wait_look_seconds)
+        return None
+
+    def _refuse_impossible(self, wishes, span, error):
+        """Refuse wishes that all enrolled resources together could not serve, even if all are free.
+
+        :raises NotEnough: the `error`, with a sentence added that says so.
+        """
+        with self._core.database.reader() as connection:
+            asks = []
+            for wish in wishes:
+                if wish.need.optional:
+                    continue
+                known = {each.id: each for each in resources.find(connection, wish.need.pool)
+                         if each.lent_to is None}
+                asks.append(joint.Ask(wish.need.demand, [
+                    fit.Candidate(key, known[key].capacity) for key in criteria.matching(
+                        self._core, connection, wish.need, known)]))
+        try:
+            joint.choose(asks, span)
+        except errors.NotEnough:
+            raise errors.NotEnough(
+                f'{error.message} All that is enrolled would not be enough, so there is nothing '
+                'to wait for.', **error.kwargs) from error

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is done about drift: one small repair for each kind, safe beside a manager at work.
+
+No repair deletes or moves a server. Each looks at the accounts again before it does anything, and
+can be repeated.
+"""
+import contextlib
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import leases
+from climate.db import reservations
+from climate.db import resources
+from climate.domain import audit
+from climate.domain import lifecycle
+from climate.manager import core as cores
+from climate.manager import lease_cloud
+from climate.manager.booking import allocated
+from climate.manager.clearing import lending
+from climate.manager.leases import early
+from climate.manager.pools import resources as pools
+from climate.manager.queue import wait_queue
+
+LOG = log.getLogger(__name__)
+
+
+class Repairs:
+    """Makes the repairs that Drifts name."""
+
+    def __init__(self, core):
+        self._core = core
+        self._pools = pools.Resources(core)
+        self._lending = lending.Lending(core)
+        self._by_name = {
+            audit.CLEAR: self._clear, audit.RELEASE: self._release, audit.MEND: self._mend,
+            audit.COMPLETE: self._complete, audit.ENROL: self._enrol,
+            audit.DROP_TRUST: self._drop_trust, audit.UNFENCE: self._unfence,
+            audit.GIVE_BACK: self._give_back, audit.DELETE_EARLY: self._delete_early,
+        }
+
+    def make(self, drifts):
+        """Repair what can be repaired.
+
+        :returns: {Drift: None where it was repaired, or why not, in words}.
+        """
+        made, found = {}, {}
+        for drift in audit.in_order(drifts):
+            order = drift.repair, drift.target
+            if drift.repair is None:
+                found[drift] = drift.remedy
+                continue
+            if order not in made:
+                made[order] = self._try(drift)
+            found[drift] = made[order]
+        return found
+
+    def _try(self, drift):
+        """None, or why the repair was not made."""
+        try:
+            self._by_name[drift.repair](drift.target)
+        except errors.ClimateError as error:
+            LOG.warning('Audit: %s: %s; not repaired: %s', drift.what, drift.problem,
+                        error.message)
+            return error.message
+        LOG.info('Audit: %s: %s; repaired', drift.what, drift.problem)
+        return None
+
+    def _clear(self, target):
+        resource_type, made_for = target
+        plugin = self._core.registry.plugin(resource_type)
+        with self._core.database.reader() as connection:
+            if not leases.any_exist(connection):
+                raise errors.Conflict(reason=(
+                    'The database has no lease at all; is it the one of this cloud?'))
+            free = [each for pool in plugin.pools
+                    for each in resources.find(connection, pool.name)
+                    if each.held_by in (None, made_for)]
+        plugin.clear(self._core.cloud, made_for, free)
+
+    def _release(self, reservation_id):
+        lease, reservation = self._find(reservation_id)
+        if lease is not None:
+            if not audit.is_over(lease, reservation):
+                return
+            # What it holds must not be given to others while the cloud has it yet.
+            self._clear((reservation.resource_type, reservation_id))
+        self._write_release(reservation_id)
+        self._core.notify()
+
+    @cores.again_after_a_race
+    def _write_release(self, reservation_id):
+        with self._core.database.writer() as connection:
+            resources.release(connection, reservation_id)
+            wait_queue.wake(connection, self._core.clock())
+
+    def _complete(self, reservation_id):
+        lease, reservation = self._find(reservation_id)
+        if lease is None or not self._stands_still(lease, reservation):
+            return
+        plugin = self._core.registry.plugin(reservation.resource_type)
+        theirs = allocated.Allocated(self._core).of([reservation])[reservation_id]
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
+        binding = plugin.complete(cloud, lease, reservation, theirs)
+        if self._written(lease, reservation, binding):
+            return
+        lease, reservation = self._find(reservation_id)
+        if lease is None or audit.is_over(lease, reservation):
+            # It ended meanwhile, and what was added came too late to be taken back by that.
+            self._clear((plugin.resource_type, reservation_id))
+
+    @cores.again_after_a_race
+    def _written(self, lease, reservation, binding):
+        """True where the reservation still runs; its binding is as the cloud has it then."""
+        with self._core.database.writer() as connection:
+            now = leases.lock(connection, lease.id)
+            [same] = [each for each in now.reservations if each.id == reservation.id]
+            if not self._stands_still(now, same):
+                return False
+            if dict(same.binding) != binding:
+                reservations.change(connection, [same.id], self._core.clock(), binding=binding)
+        return True
+
+    def _mend(self, target):
+        pool, name = target
+        with self._core.database.reader() as connection:
+            resource = resources.named(connection, pool, name)
+        if resource is not None:
+            self._core.registry.pool(pool).mend(self._core.cloud, resource)
+
+    def _enrol(self, target):
+        with contextlib.suppress(errors.ResourceKnown):
+            self._pools.enrol(*target, {})
+
+    def _drop_trust(self, trust_id):
+        with self._core.database.reader() as connection:
+            if leases.with_trusts(connection, {trust_id}):
+                return
+        self._core.cloud.as_service().keystone.delete_trust(trust_id)
+
+    def _delete_early(self, creation_id):
+        reaper = early.Reaper(self._core)
+        for each in reaper.find(self._core.clock()):
+            if each.id == creation_id:
+                reaper.delete(each)
+
+    def _unfence(self, target):
+        pool, name, lease_id = target
+        with self._core.database.reader() as connection:
+            found = leases.mentioned(connection, {lease_id})
+        if any(lease.state == lifecycle.ACQUIRING for lease in found):
+            return
+        self._core.registry.pool(pool).enable(self._core.cloud, name, lease_id)
+
+    def _give_back(self, reservation_id):
+        lease, reservation = self._find(reservation_id)
+        if lease is None or audit.is_over(lease, reservation):
+            self._lending.give_back_of(reservation_id)
+
+    def _find(self, reservation_id):
+        """The lease and the reservation as they are now; None for both where there is none."""
+        with self._core.database.reader() as connection:
+            found = leases.mentioned(connection, {reservation_id})
+        if not found:
+            return None, None
+        return found[0], next(each for each in found[0].reservations
+                              if each.id == reservation_id)
+
+    def _stands_still(self, lease, reservation):
+        return audit.is_running(lease, reservation) and not audit.is_moving(
+            lease, self._core.clock())

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Audits from time to time, by one of the managers, which tells what it finds."""
+import collections
+import datetime
+
+from oslo_log import log
+
+from climate.db import managers
+from climate.manager.audit import comparison
+from climate.manager.audit import repairs
+
+LOG = log.getLogger(__name__)
+
+# A manager that has not been seen for so long leaves the work to the next one.
+_ALIVE = datetime.timedelta(seconds=60)
+
+
+class AuditSchedule:
+    """Looks every [manager] audit_interval_seconds, and once more at what it finds then.
+
+    :ivar counts: {kind: how many drifts}, of the last look at which something was certain; None
+        where another manager does this.
+    """
+
+    def __init__(self, core, owner):
+        self.counts = None
+        self._core = core
+        self._owner = owner
+        self._auditor = comparison.Auditor(core)
+        self._repairs = repairs.Repairs(core)
+        self._first_seen = {}
+        self._next = None
+
+    @property
+    def pause_seconds(self):
+        """How often `step` is to be called; 0: never."""
+        conf = self._core.conf.manager
+        return max(min(conf.audit_interval_seconds, conf.audit_grace_seconds or 1), 1) if (
+            conf.audit_interval_seconds) else 0
+
+    def step(self, now):
+        """Look, where it is time to; returns the Drifts that are left."""
+        if self._next is not None and now < self._next:
+            return []
+        with self._core.database.reader() as connection:
+            eldest = managers.longest_running(connection, now - _ALIVE)
+        if eldest not in (None, self._owner):
+            self.counts, self._next, self._first_seen = None, None, {}
+            return []
+        conf = self._core.conf.manager
+        found = self._auditor.look()
+        self._first_seen = {each.key: self._first_seen.get(each.key, now) for each in found}
+        grace = datetime.timedelta(seconds=conf.audit_grace_seconds)
+        certain = [each for each in found if now - self._first_seen[each.key] >= grace]
+        # What is new may be the half of something; it is looked at again before the next round.
+        pause = conf.audit_interval_seconds if len(certain) == len(found) else (
+            conf.audit_grace_seconds)
+        self._next = now + datetime.timedelta(seconds=pause)
+        left = self._tell(certain, conf.audit_fix)
+        self.counts = collections.Counter(each.kind for each in left)
+        return left
+
+    def _tell(self, certain, fix):
+        """Log, repair where that is wanted; returns what is left."""
+        if fix:
+            outcomes = self._repairs.make(certain)
+            return [each for each in certain if outcomes[each] is not None]
+        for each in certain:
+            LOG.warning('Audit: %s: %s. A repair: %s', each.what, each.problem, each.remedy)
+        if certain:
+            LOG.warning('Audit: %d things are not as the accounts say; "climate-manager audit '
+                        '--fix" repairs what can be repaired', len(certain))
+        return certain

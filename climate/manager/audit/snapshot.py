@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What plugins and pools see of the cloud in one look."""
+import dataclasses
+
+from climate.cloud import readings
+from climate.plugins import clearable
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """What was seen, one kind of thing after the other.
+
+    :ivar plugins: {resource type: what its plugin observed}.
+    :ivar pools: {name: what the pool observed}.
+    :ivar disabled: what is out of use to be cleared for a lease, as ``domain.audit.Disabled``.
+    :ivar trusts: the Trusts that users gave to Climate.
+    """
+
+    plugins: dict
+    pools: dict
+    disabled: list
+    trusts: list
+
+
+def take(cloud, registry):
+    """A Snapshot of the cloud as it is now; what several observe is read once."""
+    cloud = readings.Readings(cloud)
+    pools = {name: pool.observe(cloud) for name, pool in registry.pools.items()}
+    return Snapshot(
+        plugins={name: plugin.observe(cloud) for name, plugin in registry.plugins.items()},
+        pools=pools,
+        disabled=[each for name, pool in registry.pools.items()
+                  if isinstance(pool, clearable.Clearable) for each in pool.disabled(pools[name])],
+        trusts=cloud.as_service().keystone.trusts())

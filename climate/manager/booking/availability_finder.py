@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use case of availability: when a request fits, and which alternatives there are."""
+import dataclasses
+import datetime
+
+from oslo_utils import uuidutils
+
+from climate import errors
+from climate.domain import availability
+from climate.domain import interval
+from climate.domain import lease_times
+from climate.domain import records
+from climate.manager.booking import alternatives
+from climate.manager.booking import booking
+from climate.manager.booking import offers
+from climate.manager.booking import serialization
+from climate.manager.booking import start_times
+
+# For this long after the answer, the openings in it stay valid if nobody else books them.
+_LEEWAY = datetime.timedelta(minutes=2)
+# How far ahead a query searches by default, and at most.
+_AHEAD = datetime.timedelta(days=30)
+_FARTHEST = datetime.timedelta(days=366)
+_LAST_YEAR = 9000
+
+
+class Finder:
+    """Finds openings for a query, and holds offers for them if the query asks for that."""
+
+    def __init__(self, core, draft, growing=start_times.growing):
+        """Keep the parts of the manager that a query needs.
+
+        :param draft: ``draft(context, lease_id, request, now)`` returns the lease of a LeaseRequest
+            and the Wishes of its reservations, as ``leases.draft.Drafts.draft`` does.
+        :param growing: a function that yields Searches, as ``search.growing``.
+        """
+        self._core = core
+        self._growing = growing
+        self._draft = draft
+        self._offers = offers.Offers(core)
+
+    def find(self, context, query):
+        """Return the Answer to an ``availability.Query``.
+
+        :raises BadRequest: the query is wrong; the error names the field.
+        :raises TargetLeased: another reservation leases a server that the query names.
+        :raises TooManyOffers: the project may hold none of the openings.
+        """
+        now = self._core.clock()
+        duration = datetime.timedelta(seconds=query.duration_seconds)
+        window = _window(query, duration, now)
+        lease, wishes = self._draft(
+            context, uuidutils.generate_uuid(), lease_request(query, window, now), now)
+        # An offer that has expired must not block an opening.
+        self._offers.expire(now)
+        planner = booking.Booking(self._core, max(
+            _LEEWAY, datetime.timedelta(seconds=query.hold_seconds)))
+        with self._core.database.reader() as connection, start_times.TURNS:
+            for found in self._searches(connection, planner, wishes, window, now, duration):
+                openings = found.openings(duration, query.limit)
+                if found.settles(duration, query.limit, openings):
+                    break
+            considered = serialization.Serializer(self._core, connection).considered(
+                lease.reservations, found, duration)
+            near_by = () if openings else self._alternatives(connection, planner, found, wishes,
+                                                             duration, now)
+        chosen = _planned(planner, wishes, found, openings, duration, now)
+        held = self._held(context, query, lease.reservations, wishes, chosen, now)
+        return availability.Answer(
+            earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,
+            openings=self._openings(lease.reservations, chosen, held), considered=considered,
+            alternatives=near_by, complete=found.complete)
+
+    def _searches(self, connection, planner, wishes, window, now, duration, like=None):
+        return self._growing(self._core, connection, wishes, planner.terms(wishes, window, now),
+                             window, duration, like)
+
+    def _alternatives(self, connection, planner, found, wishes, duration, now):
+        # Begin at the first start that was not searched yet.
+        start = found.window.end - duration + interval.RESOLUTION
+        window = interval.Interval(start, start + _FARTHEST + duration)
+        later = (alternatives.later(beyond, duration) for beyond in self._searches(
+            connection, planner, wishes, window, now, duration, found))
+        every = (alternatives.shorter(found, duration), alternatives.fewer(found, duration),
+                 next(filter(None, later), None))
+        return tuple(each for each in every if each is not None)
+
+    def _held(self, context, query, reservations, wishes, chosen, now):
+        """Hold the Plans `chosen`; return for each its Offer, or None if it is not held.
+
+        If an earlier offer or another booking took resources of a plan, its offer gets others. If
+        too few are left, the plan is not held.
+
+        :raises TooManyOffers: the project may hold none of them.
+        """
+        count = query.hold if query.hold_seconds and query.hold_most else 0
+        held = []
+        for plan in chosen[:count]:
+            ids = {each.id: uuidutils.generate_uuid() for each in reservations}
+            try:
+                held.append(self._offers.hold(
+                    context,
+                    [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
+                     for each in wishes],
+                    [dataclasses.replace(each, id=ids[each.id]) for each in reservations],
+                    plan.span, now,
+                    [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
+                     for each in plan.allocations],
+                    seconds=query.hold_seconds, most=query.hold_most))
+            except (errors.NotEnough, errors.LostRace):
+                held.append(None)
+            except errors.TooManyOffers:
+                if not any(held):
+                    raise
+                break
+        return [*held, *[None] * (len(chosen) - len(held))]
+
+    def _openings(self, reservations, chosen, held):
+        """Return the Openings of the Plans `chosen`.
+
+        :param held: the Offer of each plan, or None.
+        """
+        allocated = [_allocations(reservations, *each) for each in zip(chosen, held, strict=True)]
+        with self._core.database.reader() as connection:
+            serializer = serialization.Serializer(self._core, connection, {
+                given.resource_id for each in allocated for given in each})
+            return tuple(
+                availability.Opening(
+                    start=plan.span.start, end=plan.span.end, last_start=plan.last,
+                    shares=serializer.shares(reservations, given),
+                    id=offer and offer.id, held_until=offer and offer.held_until)
+                for plan, offer, given in zip(chosen, held, allocated, strict=True))
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A possible booking: Allocations during `span`; `last` is the latest moment to start."""
+
+    span: interval.Interval
+    last: datetime.datetime
+    allocations: list
+
+
+def _planned(planner, wishes, found, openings, duration, now):
+    """Return the Plans of openings, a list of ``calendar.Opening`` that the Search `found` has."""
+    plans = []
+    for each in openings:
+        span = interval.Interval(each.start, each.start + duration)
+        # The Search leaves out optional wishes; if there are any, it takes a plan to tell.
+        picks = found.picks(each, duration) if len(found.wishes) == len(wishes) else None
+        try:
+            allocations = (planner.plan(wishes, span, now) if picks is None
+                           else booking.allocations_of(wishes, picks, span))
+        except errors.NotEnough:
+            # Another booking was faster since the allocations were read.
+            continue
+        plans.append(Plan(span, each.last, allocations))
+    return plans
+
+
+def _allocations(reservations, plan, offer):
+    """Return the Allocations of a Plan, or those of the Offer that holds it, if there is one."""
+    if offer is None:
+        return plan.allocations
+    # The reservations of the offer have ids of their own, in the same order.
+    ids = dict(zip((each.id for each in offer.request), (each.id for each in reservations),
+                   strict=True))
+    return [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
+            for each in offer.promises]
+
+
+def _window(query, duration, now):
+    """Return the Interval in which the whole duration must lie.
+
+    :raises BadDate: it begins in the past.
+    :raises BadField: it is too short, or too long.
+    """
+    start = now if query.earliest is None else query.earliest
+    lease_times.refuse_past(start, now, 'earliest')
+    start = max(start, now)
+    latest = query.latest
+    if latest is None:
+        latest = lease_times.plus(start, query.duration_seconds + _AHEAD.total_seconds())
+    if latest.year > _LAST_YEAR:
+        raise errors.BadField(field='latest', reason=f'it lies beyond the year {_LAST_YEAR}.')
+    if latest - start < duration:
+        raise errors.BadField(field='duration', reason=(
+            f'{duration} does not fit between the earliest moment, {start:%Y-%m-%d %H:%M:%S}, and '
+            f'the latest, {latest:%Y-%m-%d %H:%M:%S} UTC.'))
+    if latest - start > _FARTHEST + duration:
+        raise errors.BadField(field='latest', reason=(
+            f'starts are looked for in at most {_FARTHEST.days} days after the earliest moment.'))
+    return interval.Interval(start, latest)
+
+
+def lease_request(query, window, now):
+    """Return the LeaseRequest of a query for a lease that begins with the window."""
+    return records.LeaseRequest(
+        name='availability', start=None if window.start <= now else window.start, end=None,
+        duration_seconds=query.duration_seconds, reservations=query.reservations)

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Booking: read what is free, choose, and write the allocations in one transaction.
+
+Planning reads in a reader, before the writer opens. The writer locks the chosen rows first, in
+id order, and reads their bookings only after that. If a chosen resource was taken in between, the
+race is lost and the booking is planned again.
+"""
+import collections
+import dataclasses
+import datetime
+import random
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import allocations
+from climate.db import resources
+from climate.domain import fit
+from climate.domain import interval
+from climate.domain import records
+from climate.manager.booking import candidates
+from climate.manager.booking import criteria
+from climate.manager.booking import offer_expiry
+from climate.manager.booking import prefilter
+from climate.manager.booking import shortage
+
+LOG = log.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """A bound need: a Need of a plugin, and the reservation that has it.
+
+    :ivar keep: ids of resources that the reservation has and should keep if they still fit; an id
+        stands once for each copy.
+    :ivar must_keep: the resources in `keep` are in use, so a choice without one of them is refused.
+    :ivar beside: the reservation keeps its allocations, and the new ones are added.
+    :ivar avoid: ids of resources that the reservation may not get.
+    """
+
+    reservation_id: str
+    need: object
+    keep: tuple[int, ...] = ()
+    must_keep: bool = False
+    beside: bool = False
+    avoid: frozenset = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Terms:
+    """The conditions of one booking: its span, its reservations, and the configured rules.
+
+    :ivar own: ids of the reservations that may hold the resources.
+    :ivar replaced: ids of the reservations whose allocations the new ones replace.
+    :ivar avoid: ids of resources that must not be chosen.
+    :ivar cleaning: the time kept free between two bookings of a resource.
+    :ivar grace: a booking that starts within this time needs resources that are already free in
+        the cloud.
+    :ivar longest_pause: the longest time between two tries of a lease end that fails.
+    :ivar lost: how many races for free resources this booking has lost. If it is 0, resources are
+        taken in the order of their ids; otherwise in a random order, another one each time.
+    """
+
+    span: interval.Interval
+    now: datetime.datetime
+    own: frozenset
+    replaced: frozenset
+    avoid: frozenset
+    cleaning: datetime.timedelta
+    grace: datetime.timedelta
+    longest_pause: datetime.timedelta
+    lost: int = 0
+
+    @property
+    def soon(self):
+        """True if the chosen resources must already be free in the cloud."""
+        return self.span.start <= self.now + self.grace
+
+    def may_have(self, resource):
+        """Return False if the resource is lent to another reservation, else True."""
+        return resource.lent_to in {None, *self.own}
+
+    def booked(self, connection, ids, span):
+        """Return the bookings of others on resources, with cleaning time before and after each.
+
+        Overdue bookings that are in the way are among them.
+
+        :returns: {resource id: [(Interval, amount)]}.
+        """
+        found = allocations.bookings(connection, ids, span.widened(self.cleaning),
+                                     ignoring=self.replaced)
+        booked = {key: [(each.widened(self.cleaning), amount) for each, amount in taken]
+                  for key, taken in found.items()}
+        for key, taken in self.overdue(connection, ids).items():
+            booked.setdefault(key, []).extend((self.while_overdue, amount)
+                                              for _, amount in taken)
+        return booked
+
+    @property
+    def while_overdue(self):
+        """The Interval in which an overdue booking blocks its resource."""
+        return interval.Interval(self.span.start, self.now + self.grace + interval.RESOLUTION)
+
+    def in_order(self, ids):
+        """Return the ids in the order in which to take them: unchanged, or shuffled after a race.
+
+        All bookings that plan at the same moment find the same first resources free. After a lost
+        race, each booking shuffles the ids with a seed of its own, so that the bookings do not
+        compete for the same resources again.
+        """
+        if not self.lost:
+            return ids
+        return random.Random(f'{sorted(self.own)} {self.lost}').sample(ids, len(ids))
+
+    def overdue(self, connection, ids=None):
+        """Return ``allocations.overdue``, or {} if they may be released before the span starts."""
+        return allocations.overdue(connection, self.now, self.now + self.longest_pause, ids,
+                                   self.replaced) if self.soon else {}
+
+
+class Booking:
+    """Chooses resources for the reservations of a lease and writes the allocations."""
+
+    def __init__(self, core, leeway=datetime.timedelta(0), read_first=candidates.FIRST):
+        """Read the rules from the configuration.
+
+        :param leeway: how long the choice must stay valid: a resource that is held in the cloud
+            counts as held for this much longer.
+        :param read_first: how many resources are read first, as a ``candidates.First``.
+        """
+        self._core = core
+        self._read_first = read_first
+        conf = core.conf.manager
+        self._cleaning = datetime.timedelta(minutes=conf.cleaning_minutes)
+        self._grace = datetime.timedelta(seconds=conf.release_grace_seconds) + leeway
+        self._longest_pause = longest_pause(conf)
+        self._attempts = conf.booking_attempts
+
+    def wishes_of(self, reservation, must_keep=False):
+        """Return the Wishes of a reservation, one for each need; each keeps what it has."""
+        return [Wish(reservation_id=reservation.id, need=need, must_keep=must_keep,
+                     keep=reservation.allocated.get(need.key, ()))
+                for need in self.needs_of(reservation)]
+
+    def needs_of(self, reservation):
+        """Return the Needs of a reservation, by its plugin."""
+        return self._core.registry.plugin(reservation.resource_type).needs(reservation.request)
+
+    def wishes_of_all(self, lease):
+        """Return the Wishes of the open reservations of a lease; each keeps what it has."""
+        return [wish for each in lease.open_reservations
+                for wish in self.wishes_of(each)]
+
+    def book(self, wishes, span, now, write, planned=None, avoid=()):
+        """Choose resources for `wishes` during `span`, then call `write(connection, chosen)`.
+
+        `write` runs in the transaction in which the chosen resources are locked and proved
+        free; it writes the lease, and writes `chosen` (a list of Allocations) through `replace`.
+
+        :param planned: the Allocations that `plan` chose just before; they are tried first.
+        :param avoid: ids of resources that must not be chosen.
+        :returns: the result of `write`.
+        :raises NotEnough: too few resources are free; the error has the reasons.
+        :raises LostRace: other bookings were faster at every attempt.
+        """
+        terms, chosen = self.terms(wishes, span, now, avoid), planned
+        for lost in range(self._attempts):
+            terms = dataclasses.replace(terms, lost=lost)
+            if chosen is None:
+                chosen = self._planned(wishes, terms)
+            try:
+                with self._core.database.writer() as connection:
+                    self._prove(connection, wishes, chosen, terms)
+                    return write(connection, chosen)
+            except errors.LostRace:
+                LOG.debug('Lost a race for resources; planning again')
+                chosen = None
+        raise errors.LostRace()
+
+    def plan(self, wishes, span, now, avoid=()):
+        """Return the Allocations that `wishes` would get, without writing anything.
+
+        :raises NotEnough: too few resources are free; the error has the reasons.
+        """
+        return self._planned(wishes, self.terms(wishes, span, now, avoid))
+
+    def take(self, wishes, span, now, chosen, write):
+        """Book exactly the Allocations `chosen` for `wishes`, or nothing; else as `book`.
+
+        :raises LostRace: one of the resources cannot be had any more, or another transaction was
+            in the way.
+        """
+        with self._core.database.writer() as connection:
+            self._prove(connection, wishes, chosen, self.terms(wishes, span, now))
+            return write(connection, chosen)
+
+    def _planned(self, wishes, terms):
+        try:
+            return self._plan(wishes, terms)
+        except errors.NotEnough:
+            # An offer that has expired must not block a booking.
+            if not offer_expiry.freed_resources(self._core, terms.now):
+                raise
+            return self._plan(wishes, terms)
+
+    def _plan(self, wishes, terms):
+        with self._core.database.reader() as connection:
+            wishes, chosen = self._choose(connection, list(wishes), terms)
+        return allocations_of(wishes, chosen, terms.span)
+
+    def _choose(self, connection, wishes, terms):
+        """Return the wishes that can be served, and the fit.Picks of each.
+
+        An optional wish that does not fit is left out, unless it would lose resources it has.
+        """
+        most = prefilter.most(wish.need.demand for wish in wishes)
+        # A single wish that has nothing yet takes the first resources that fit, so it is enough to
+        # read some of them.
+        some = len(wishes) == 1 and not wishes[0].keep
+        asks = [self._ask(connection, wish, terms, most if some else None) for wish in wishes]
+        while True:
+            try:
+                return wishes, prefilter.choose(asks, terms.span)
+            except errors.NotEnough as error:
+                place = error.kwargs['place']
+                wish = wishes[place]
+                if not wish.need.optional or wish.keep:
+                    _refuse_loss(error)
+                    raise shortage.explained(self._core, connection, wishes, terms,
+                                             error) from error
+                del wishes[place], asks[place]
+
+    def replace(self, connection, chosen, now, reservation_ids=()):
+        """Write the Allocations `chosen`; those of `reservation_ids` are deleted first."""
+        if reservation_ids:
+            allocations.delete(connection, reservation_ids)
+        allocations.add(connection, chosen)
+        if chosen:
+            resources.touch(connection, {given.resource_id for given in chosen}, now)
+
+    def terms(self, wishes, span, now, avoid=()):
+        """Return the Terms for booking `wishes` during `span`.
+
+        :param avoid: ids of resources that must not be chosen.
+        """
+        return Terms(
+            span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
+            replaced=frozenset(wish.reservation_id for wish in wishes if not wish.beside),
+            avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
+            longest_pause=self._longest_pause)
+
+    def _ask(self, connection, wish, terms, most):
+        """Return the demand of a wish with the candidates for it, as a ``prefilter.Ask``.
+
+        :param most: read only so many candidates that fit; None: read all.
+        """
+        kept = collections.Counter(wish.keep)
+        demand = dataclasses.replace(wish.need.demand,
+                                     keep=tuple(fit.Pick(*each) for each in kept.items()))
+        look = candidates.unused if demand.amount is fit.WHOLE else candidates.shared
+        terms = dataclasses.replace(terms, avoid=terms.avoid | wish.avoid)
+        return prefilter.Ask(
+            demand, look(self._core, connection, wish.need, terms, most, self._read_first),
+            wish.must_keep)
+
+    def _prove(self, connection, wishes, chosen, terms):
+        """Lock the chosen resources and raise LostRace unless they are still free.
+
+        :raises LostRace: one of them was taken, withdrawn, broken or changed since it was chosen.
+        """
+        ids = sorted({given.resource_id for given in chosen})
+        if not ids:
+            return
+        locked = {resource.id: resource for resource in resources.lock(connection, ids)}
+        if len(locked) < len(ids):
+            raise errors.LostRace()
+        self._prove_matching(connection, wishes, chosen, locked)
+        booked = terms.booked(connection, ids, terms.span)
+        for given in chosen:
+            resource = locked[given.resource_id]
+            taken = booked.setdefault(given.resource_id, [])
+            if not fits(resource, given, taken):
+                raise errors.LostRace()
+            amount = fit.WHOLE if given.whole else given.amount
+            taken += [(terms.span, amount)] * given.copies
+            if not terms.may_have(resource) or (
+                    terms.soon and resource.held_by not in {None, *terms.own}):
+                raise errors.LostRace()
+
+    def _prove_matching(self, connection, wishes, chosen, locked):
+        fitting = {(wish.reservation_id, wish.need.key, key) for wish in wishes
+                   for key in criteria.matching(
+                       self._core, connection, wish.need,
+                       {key: each for key, each in locked.items() if each.pool == wish.need.pool})}
+        if any((given.reservation_id, given.need, given.resource_id) not in fitting
+               for given in chosen):
+            raise errors.LostRace()
+
+
+def allocations_of(wishes, chosen, span):
+    """Return the Allocations for wishes during `span`.
+
+    :param chosen: the fit.Picks of each wish, in the order of the wishes.
+    """
+    return [_allocation(wish, pick, span) for wish, picks in zip(wishes, chosen, strict=True)
+            for pick in picks]
+
+
+def _allocation(wish, pick, span):
+    amount = wish.need.demand.amount
+    whole = amount is fit.WHOLE
+    return records.Allocation(
+        reservation_id=wish.reservation_id, resource_id=pick.resource_id, start=span.start,
+        end=span.end, whole=whole, amount={} if whole else dict(amount), copies=pick.copies,
+        need=wish.need.key)
+
+
+def _refuse_loss(error):
+    """Raise NotEnough with the resources in use that would be lost, if the error has any."""
+    lost = error.kwargs.get('in_use')
+    if lost:
+        raise errors.NotEnough(
+            f'Resources {", ".join(map(str, lost))} are in use by the reservation and are not '
+            'free, or do not meet the criteria, for all of the new span.',
+            what=error.kwargs['what'], wanted=error.kwargs['wanted'],
+            free=error.kwargs['free']) from error
+
+
+def longest_pause(conf):
+    """Return the longest time between two tries of an action, by the options of [manager]."""
+    return datetime.timedelta(seconds=max(conf.retry_longest_seconds, conf.busy_seconds))
+
+
+def fits(resource, given, taken):
+    """Return True if an Allocation on a resource fits beside the bookings `taken`.
+
+    :param given: the Allocation.
+    :param taken: pairs (Interval, amount), as in a fit.Candidate.
+    """
+    if given.whole:
+        return not taken
+    demand = fit.Demand(amount=given.amount, at_least=given.copies, at_most=given.copies,
+                        spread=fit.Spread.ANY)
+    candidate = fit.Candidate(id=resource.id, capacity=resource.capacity,
+                              bookings=tuple(taken))
+    try:
+        fit.choose(demand, [candidate], interval.Interval(given.start, given.end))
+    except errors.NotEnough:
+        return False
+    return True

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The candidates for one need: resources that meet its criteria, and their bookings.
+
+They are read in the order of their ids, in at most three steps: a first number of resources; then,
+if later ones could be preferred, as many as should be enough; then all others. So a larger pool
+does not need more statements.
+"""
+import dataclasses
+import math
+
+from climate.db import calendars
+from climate.db import free_resources
+from climate.manager.booking import criteria
+from climate.manager.booking import prefilter
+
+# The second step reads this many times the number that should be enough.
+_LEEWAY = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class First:
+    """The number of resources that the first step reads.
+
+    :ivar picked: for whole resources, if there are criteria or a race was lost.
+    :ivar shared: for shared resources.
+    """
+
+    picked: int = 100
+    shared: int = 500
+
+
+FIRST = First()
+
+
+def unused(core, connection, need, terms, most=None, read_first=FIRST):
+    """Return the resources without any booking, as a CandidateSet.
+
+    :param most: the number of candidates that is enough; None: all.
+    """
+    left_out = {*terms.overdue(connection), *terms.avoid}
+    look = _Look(core, connection, need, terms, left_out)
+    first = None if most is None else most + len(left_out)
+    if first is not None and (look.picky or terms.lost):
+        first = max(first, read_first.picked)
+    found, limit = [], free_resources.ALL if first is None else first
+    while not look.ended and (most is None or len(found) < most):
+        found += terms.in_order(look.read(free_resources.free, limit))
+        if not look.ended:
+            limit = look.next(limit, len(found), most)
+    return prefilter.CandidateSet(found)
+
+
+def shared(core, connection, need, terms, most=None, read_first=FIRST):
+    """Return the reservable resources with the bookings of others, as a CandidateSet.
+
+    :param most: the number of candidates that is enough, if no later one would be preferred to
+        them; None: all.
+    """
+    late = _late(terms, terms.overdue(connection))
+    look = _Look(core, connection, need, terms, terms.avoid)
+    found, taken, candidate_set = [], [], prefilter.CandidateSet([])
+    limit, preferred = free_resources.ALL if most is None else read_first.shared, 0
+    while not look.ended and (most is None or preferred < most):
+        rows = look.read(free_resources.in_order, limit)
+        found += rows
+        taken.append(calendars.of_resources(connection, [key for key, _ in rows],
+                                            look.search.span, look.search.ignoring))
+        candidate_set = prefilter.CandidateSet(found, taken, terms.cleaning, late)
+        if not look.ended:
+            preferred = prefilter.preferred(need.demand, candidate_set, terms.span)
+            limit = look.next(limit, preferred, most)
+    return candidate_set
+
+
+class _Look:
+    """Reads the resources of a pool that meet the criteria of a need, in the order of their ids.
+
+    :ivar ended: True once all were read.
+    """
+
+    def __init__(self, core, connection, need, terms, left_out):
+        self.ended, self._times, self._after = False, 0, 0
+        self._connection = connection
+        self._left_out = left_out
+        self._sieve = criteria.Sieve(core, need)
+        self.picky = bool(self._sieve.names)
+        self.search = free_resources.Search(
+            pool=need.pool, span=terms.span.widened(terms.cleaning), own=terms.own,
+            soon=terms.soon, ignoring=terms.replaced, condition=self._sieve.condition,
+            names=self._sieve.names)
+
+    def read(self, rows_of, limit):
+        """Read the next resources; return pairs (id, JSON text of the capacity).
+
+        :param rows_of: ``free_resources.free`` or ``free_resources.in_order``.
+        :param limit: how many rows to read; rows that miss the criteria are dropped afterwards.
+        """
+        rows = rows_of(self._connection, self.search, self._after, limit)
+        self.ended, self._times = len(rows) < limit, self._times + 1
+        if rows:
+            self._after = rows[-1].id
+        return [(row.id, row.capacity) for row in self._sieve.meeting(rows)
+                if row.id not in self._left_out]
+
+    def next(self, limit, found, wanted):
+        """Return how many rows to read after the first `limit`, of which `found` were suitable.
+
+        All of them if none was suitable, or if the second step was not enough.
+        """
+        if self._times > 1 or not found:
+            return free_resources.ALL
+        return limit * math.ceil((wanted - found) / found) * _LEEWAY
+
+
+def _late(terms, overdue):
+    """Return the overdue bookings as ``calendars.Bookings``, or None if there are none."""
+    if not overdue:
+        return None
+    start, end = (calendars.microseconds(moment) for moment in (
+        terms.while_overdue.start, terms.while_overdue.end))
+    return calendars.of([(key, start, end, amount, 1)
+                         for key, given in overdue.items() for _, amount in given])

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expire offers that nobody took in time: release their resources and wake the wait queue."""
+import datetime
+
+from oslo_log import log
+
+from climate.db import offers
+from climate.manager import core as cores
+from climate.manager.queue import wait_queue
+
+LOG = log.getLogger(__name__)
+
+# For this long after its end, an offer is reported as expired; after that as not found.
+_KNOWN = datetime.timedelta(hours=1)
+# An upper bound for the duration of a plan: an offer that was released while a plan was made
+# expired no earlier than this before the plan began.
+_JUST_NOW = datetime.timedelta(minutes=1)
+
+
+def freed_resources(core, now):
+    """Expire offers; return True if resources were freed that a plan begun at `now` did not see."""
+    expire(core, now)
+    # Another manager may have expired the offers while the plan was made.
+    with core.database.reader() as connection:
+        return offers.any_expired(connection, now - _JUST_NOW, now)
+
+
+@cores.again_after_a_race
+def expire(core, now):
+    """Release the resources of offers that have expired; return how many offers held any.
+
+    Any number of managers may do it at once.
+    """
+    with core.database.reader() as connection:
+        ids = offers.expired(connection, now, now - _KNOWN)
+    if not ids:
+        return 0
+    with core.database.writer() as connection:
+        found = offers.lock(connection, ids)
+        late = [each for each in found if each.promises]
+        offers.delete(connection, [each for each in found if each.held_until <= now - _KNOWN])
+        offers.release(connection, [each for each in found if each.held_until > now - _KNOWN])
+        if late:
+            wait_queue.wake(connection, now)
+    for each in late:
+        LOG.info('Offer %s of project %s: expired', each.id, each.project_id)
+    if late:
+        core.notify()
+    return len(late)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offers: resources held for a project until it makes a lease of them or the offer expires.
+
+An offer has allocations like a lease, so nobody else gets the resources. It starts nothing in the
+cloud and cannot be prolonged.
+"""
+import dataclasses
+import datetime
+import random
+
+from oslo_log import log
+from oslo_utils import uuidutils
+
+from climate import errors
+from climate.db import engine
+from climate.db import offers
+from climate.domain import records
+from climate.manager import core as cores
+from climate.manager.booking import booking
+from climate.manager.booking import offer_expiry
+from climate.manager.queue import wait_queue
+
+LOG = log.getLogger(__name__)
+
+# How often a free place is looked for while other requests of the project take places too.
+_ATTEMPTS = 10
+
+
+class Offers:
+    """The use cases of offers; a project sees only its own."""
+
+    def __init__(self, core):
+        self._core = core
+        self._booking = booking.Booking(core)
+
+    def hold(self, context, wishes, reservations, span, now, planned=None, *, seconds, most):
+        """Hold resources for `wishes` during `span`; return the Offer.
+
+        :param reservations: those of the lease that the offer is for; the wishes have their ids.
+        :param planned: the Allocations that ``Booking.plan`` chose just before; tried first.
+        :param seconds: how long the offer is held, at least 1; never beyond its own end.
+        :param most: how many offers a project may hold at a time, at least 1.
+        :raises NotEnough: too few resources are free; the error has the reasons.
+        :raises LostRace: other bookings were faster at every attempt.
+        :raises TooManyOffers: the project already holds that many.
+        """
+        self.expire(now)
+        offer = records.Offer(
+            id=uuidutils.generate_uuid(), project_id=context.project_id, user_id=context.user_id,
+            start=span.start, end=span.end, created_at=now,
+            held_until=min(now + datetime.timedelta(seconds=seconds), span.end),
+            request=tuple(records.ReservationRequest(each.resource_type, each.request, each.id,
+                                                     each.label, each.depends_on)
+                          for each in reservations))
+        made = self._hold(offer, wishes, planned, most)
+        LOG.info('Offer %s of project %s: held until %s, resources %s', made.id, made.project_id,
+                 made.held_until.isoformat(), [each.resource_id for each in made.promises])
+        return made
+
+    def _hold(self, offer, wishes, planned, most):
+        def write(connection, chosen):
+            place = _free_place(offers.held(connection, offer.project_id), most)
+            offers.add(connection, offer, place)
+            self._booking.replace(connection, chosen, offer.created_at)
+            return dataclasses.replace(offer, promises=tuple(chosen))
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._booking.book(wishes, offer.span, offer.created_at, write,
+                                          planned=planned)
+            except engine.Duplicate:
+                LOG.debug('Another offer of the project took the place; trying another place')
+        raise errors.LostRace()
+
+    def expire(self, now):
+        """Release the resources of offers that have expired; return how many offers held any."""
+        return offer_expiry.expire(self._core, now)
+
+    def get(self, context, offer_id):
+        """Return an Offer that the caller's project holds.
+
+        :raises OfferNotFound: the project has no such offer; it may have been taken or deleted.
+        :raises OfferExpired: the offer has expired.
+        """
+        return self._get(context, offer_id, self._core.clock())
+
+    def find(self, context):
+        """Return the Offers of the caller's project, ordered by expiry, without allocations."""
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            found = offers.held(connection, context.project_id)
+        return [each for each in found.values() if each.held_until > now]
+
+    @cores.again_after_a_race
+    def give_back(self, context, offer_id):
+        """Delete an offer and release its resources; an expired offer can be deleted too.
+
+        :raises OfferNotFound: the project has no offer with that id.
+        """
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            offer = offers.get(connection, context.project_id, offer_id, locked=True)
+            offers.delete(connection, [offer])
+            wait_queue.wake(connection, now)
+        self._core.notify()
+        LOG.info('Offer %s of project %s: deleted, its resources are released', offer.id,
+                 offer.project_id)
+
+    def taking(self, context, offer_id, now):
+        """Return the Taking that makes a lease of an offer.
+
+        :raises OfferNotFound: the project has no offer with that id.
+        :raises OfferExpired: the offer has expired.
+        """
+        return Taking(self._core, self._get(context, offer_id, now), now)
+
+    def _get(self, context, offer_id, now):
+        with self._core.database.reader() as connection:
+            offer = offers.get(connection, context.project_id, offer_id)
+        _refuse_expired(offer, now)
+        return offer
+
+
+class Taking:
+    """Makes a lease of an offer: one transaction moves the resources and deletes the offer.
+
+    It has the interface of ``acquisition.first_try.FirstTry``, which serves a lease without offer.
+    """
+
+    def __init__(self, core, offer, now):
+        self._offer = offer
+        self._now = now
+        self._booking = booking.Booking(core)
+
+    def said(self, request):
+        """Return the LeaseRequest with the reservations, start and end of the offer."""
+        offer = self._offer
+        return dataclasses.replace(request, reservations=offer.request, end=offer.end,
+                                   start=offer.start if offer.start > self._now else None)
+
+    def plan(self, lease, wishes, span, now):
+        """Return (lease, the Allocations that it gets)."""
+        return lease, [dataclasses.replace(given, start=span.start)
+                       for given in self._offer.promises]
+
+    def book(self, lease, wishes, span, now, planned, write):
+        """Book the resources of the offer and call ``write(connection, lease, chosen)``.
+
+        :returns: the result of `write`.
+        :raises OfferNotFound: the offer was taken or deleted meanwhile.
+        :raises OfferExpired: the offer has expired, or its resources cannot be had any more.
+        """
+        offer = self._offer
+
+        def taken(connection, chosen):
+            current = offers.get(connection, offer.project_id, offer.id, locked=True)
+            _refuse_expired(current, self._now)
+            offers.delete(connection, [current])
+            return write(connection, lease, chosen)
+        try:
+            # Book as of the moment of the offer: whether the resources had to be free in the cloud
+            # was decided then.
+            made = self._take(wishes, span, offer.created_at, planned, taken)
+        except errors.LostRace as error:
+            raise errors.OfferExpired(offer_id=offer.id, reason=(
+                'holds what cannot be had any more, as it was changed or withdrawn')) from error
+        LOG.info('Offer %s of project %s: taken by lease %s', offer.id, offer.project_id, lease.id)
+        return made
+
+    @cores.again_after_a_race
+    def _take(self, wishes, span, now, planned, taken):
+        return self._booking.take(wishes, span, now, planned, taken)
+
+
+def _free_place(held, most):
+    """Return a random free place of a project: a number below `most`.
+
+    :param held: {place: Offer}.
+    :raises TooManyOffers: no place is free.
+    """
+    free = set(range(most)) - set(held)
+    if len(held) >= most or not free:
+        first = min(each.held_until for each in held.values())
+        raise errors.TooManyOffers(most=len(held), until=f'{first:%Y-%m-%d %H:%M:%S} UTC')
+    # Random, so that requests at the same time seldom choose the same place.
+    return random.choice(sorted(free))
+
+
+def _refuse_expired(offer, now):
+    """Raise OfferExpired unless the offer still holds its resources.
+
+    :raises OfferExpired: it has expired, by our clock or by that of another manager.
+    """
+    if offer.held_until <= now or not offer.held:
+        raise _expired(offer)
+
+
+def _expired(offer):
+    return errors.OfferExpired(offer_id=offer.id, reason=(
+        f'was held until {offer.held_until:%Y-%m-%d %H:%M:%S} UTC'))

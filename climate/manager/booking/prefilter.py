@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prefilter many candidates to the few that ``domain.fit`` could choose, with arrays.
+
+``fit`` looks at one resource after the other. The prefilter looks at all of them at once, and only
+leaves out those that ``fit`` would not choose anyway. ``fit`` then chooses among the few that are
+left, with all their bookings.
+"""
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import json
+
+import numpy as np
+
+from climate import errors
+from climate.db import calendars
+from climate.domain import fit
+from climate.domain import interval
+from climate.domain import joint
+
+
+class CandidateSet:
+    """Candidate resources and the bookings of others on them, in columns.
+
+    :ivar ids: of the resources, in the order of preference; ascending if any has bookings.
+    """
+
+    def __init__(self, resources, taken=(), cleaning=datetime.timedelta(), late=None):
+        """Combine resources and bookings.
+
+        :param resources: pairs (id, JSON text of the capacity).
+        :param taken: a list of ``calendars.Bookings``; those of other resources are ignored.
+        :param cleaning: the time kept free before and after each booking in `taken`.
+        :param late: further Bookings, without cleaning time.
+        """
+        ids, capacities = zip(*resources, strict=True) if resources else ((), ())
+        self.ids = np.array(ids, np.int64)
+        known = {text: place for place, text in enumerate(dict.fromkeys(capacities))}
+        self._capacities = [json.loads(text) for text in known]
+        self._capacity = np.array([known[text] for text in capacities], np.int64)
+        #: For each kind of booking: (amount, number of copies booked at once).
+        self._amounts = []
+        margin = cleaning // interval.RESOLUTION
+        columns = [np.zeros((4, 0), np.int64),
+                   *(self._columns(each, margin) for each in taken),
+                   *([self._columns(late, 0)] if late else [])]
+        owners, *booked = np.concatenate(columns, axis=1)
+        owner = np.searchsorted(self.ids, owners)
+        mine = np.append(self.ids, -1)[owner] == owners
+        self._owner = owner[mine]
+        self._start, self._end, self._kind = (column[mine] for column in booked)
+
+    def _columns(self, promises, margin):
+        first = len(self._amounts)
+        self._amounts += promises.amounts
+        return np.array([promises.owners, promises.starts - margin, promises.ends + margin,
+                         promises.kinds + first])
+
+    def rooms(self, amount, span):
+        """Return the free copies of each resource during `span`, and whether it is used.
+
+        :returns: two arrays, in the order of `ids`: (free copies, whether used), as ``fit`` counts
+            them.
+        """
+        touching = ((self._start < calendars.microseconds(span.end))
+                    & (self._end > calendars.microseconds(span.start)))
+        used = self._marked(self._owner[touching])
+        if amount is fit.WHOLE:
+            return (~used).astype(np.int64), used
+        whole = np.array([each is fit.WHOLE for each, _ in self._amounts], bool)
+        closed = self._marked(self._owner[touching & whole[self._kind]])
+        free = self._copies_beside(amount, np.flatnonzero(touching & ~closed[self._owner]))
+        free[closed] = 0
+        return free, used
+
+    def _copies_beside(self, amount, booked):
+        """Return the free copies of each resource beside its bookings, as ``usage.copies_beside``.
+
+        :param booked: the indices of the bookings that count.
+        """
+        names = [name for name, units in amount.items() if units > 0]
+        if not names:
+            raise ValueError('An amount needs at least one unit of some class.')
+        units = _units([({}, 0) if each is fit.WHOLE else (each, copies)
+                        for each, copies in self._amounts], names)
+        peaks = _peaks(len(self.ids), self._owner[booked], self._start[booked],
+                       self._end[booked], units[self._kind[booked]])
+        capacity = _units([(each, 1) for each in self._capacities], names)[self._capacity]
+        wanted = np.array([amount[name] for name in names], np.int64)
+        return ((capacity - peaks) // wanted).min(axis=1, initial=np.iinfo(np.int64).max).clip(0)
+
+    def _marked(self, places):
+        found = np.zeros(len(self.ids), bool)
+        found[places] = True
+        return found
+
+    def candidates(self, ids=None):
+        """Return the resources as fit.Candidates, in order; only those of `ids`, if given."""
+        chosen = (np.ones(len(self.ids), bool) if ids is None
+                  else np.isin(self.ids, np.fromiter(ids, np.int64)))
+        bookings = {place: [] for place in np.flatnonzero(chosen).tolist()}
+        mine = np.flatnonzero(chosen[self._owner])
+        for place, start, end, kind in zip(*(
+                column[mine].tolist() for column in (
+                    self._owner, self._start, self._end, self._kind)), strict=True):
+            amount, copies = self._amounts[kind]
+            span = interval.Interval(calendars.moment(start), calendars.moment(end))
+            bookings[place] += [(span, amount)] * copies
+        return [fit.Candidate(int(self.ids[place]),
+                              self._capacities[self._capacity[place]], tuple(booked))
+                for place, booked in bookings.items()]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ask:
+    """A ``joint.Ask`` with many candidates: one demand, and the resources to choose from.
+
+    :ivar candidate_set: the resources, with all bookings except those of the demands that are
+        served at the same time.
+    """
+
+    demand: fit.Demand
+    candidate_set: CandidateSet
+    must_keep: bool = False
+
+    def among(self, ids=None):
+        """Return a ``joint.Ask`` with only the resources `ids`, or with all."""
+        return joint.Ask(self.demand, self.candidate_set.candidates(ids), self.must_keep)
+
+
+def choose(asks: Sequence[Ask], span: interval.Interval):
+    """Return what ``joint.choose`` would choose among all resources.
+
+    :raises NotEnough: as ``joint.choose``.
+    """
+    count = most(ask.demand for ask in asks)
+    few = set().union(*(best(ask.demand, ask.candidate_set, count, span) for ask in asks))
+    try:
+        return joint.in_order([ask.among(few) for ask in asks], span)
+    except errors.NotEnough:
+        if len(asks) == 1:
+            raise
+    # The demands do not all fit in the given order. ``joint.choose`` also tries another order, by
+    # the number of candidates of each demand, so it needs all candidates.
+    return joint.choose([ask.among() for ask in asks], span)
+
+
+def most(demands):
+    """Return the greatest number of resources that the demands can take together."""
+    return sum(demand.at_most for demand in demands)
+
+
+def best(demand, candidate_set, count, span):
+    """Return a list of ids of the resources that are enough for ``fit.choose``.
+
+    These are the resources that the demand keeps, and the first `count` others in the order of
+    preference. Other demands of the same lease may use some of them meanwhile, which moves those
+    in the order; all others keep their position. If `count` is the most that all demands together
+    can take, enough of the first resources for this demand keep their position. If fewer than
+    `count` have free slots, all of them are returned, so that an error tells the same number.
+    """
+    free, used = candidate_set.rooms(demand.amount, span)
+    kept = np.isin(candidate_set.ids, [pick.resource_id for pick in demand.keep])
+    if demand.spread is fit.Spread.TOGETHER:
+        able = np.flatnonzero(free >= max(demand.at_least, 1))
+        order = able[np.lexsort((free[able], ~used[able],
+                                 -np.minimum(free[able], demand.at_most)))]
+        if not len(able):
+            # The resource with the most free copies: the error tells that number.
+            order = np.argsort(-free)[:1]
+    else:
+        order = np.flatnonzero(free)
+        if demand.amount is not fit.WHOLE:
+            order = order[np.lexsort((free[order], ~used[order]))]
+    order = order[~kept[order]][:count]
+    return candidate_set.ids[np.concatenate([np.flatnonzero(kept), order])].tolist()
+
+
+def preferred(demand, candidate_set, span):
+    """Return how many of the `best` no resource with a greater id could displace.
+
+    A used resource with the least free copies is preferred to all others; among such resources the
+    lowest ids come first. The result is 0 if a resource that the demand keeps was not read yet.
+    """
+    kept = [pick.resource_id for pick in demand.keep]
+    if not len(candidate_set.ids) or max(kept, default=0) > candidate_set.ids[-1]:
+        return 0
+    free, used = candidate_set.rooms(demand.amount, span)
+    least = demand.at_most if demand.spread is fit.Spread.TOGETHER else 1
+    return int(np.count_nonzero(used & (free == least) & ~np.isin(candidate_set.ids, kept)))
+
+
+def _units(amounts, names):
+    """Return a row for each of `amounts`, pairs (units, copies), with a column for each class."""
+    return np.array([[each.get(name, 0) * copies for name in names] for each, copies in amounts],
+                    np.int64).reshape(-1, len(names))
+
+
+def _peaks(count, owner, start, end, units):
+    """Return the peak usage of `count` resources, as ``usage.peak``: a row of classes for each."""
+    peaks = np.zeros((count, units.shape[1]), np.int64)
+    alone = np.bincount(owner, minlength=count)[owner] == 1
+    peaks[owner[alone]] = units[alone]
+    if alone.all():
+        return peaks
+    owner, start, end, units = (column[~alone] for column in (owner, start, end, units))
+    owner = np.concatenate([owner, owner])
+    # A booking that ends at the moment at which another starts is released first.
+    moment = np.concatenate([2 * start + 1, 2 * end])
+    order = np.lexsort((moment, owner))
+    # Each booking is also released, so the sum is zero where the next resource begins.
+    level = np.cumsum(np.concatenate([units, -units])[order], axis=0)
+    owner = owner[order]
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    peaks[owner[first]] = np.maximum.reduceat(level, first, axis=0).clip(0)
+    return peaks

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Occupy the resources of a reservation, and substitute those that it cannot have."""
+import collections
+import dataclasses
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import allocations
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.db import resources
+from climate.domain import fit
+from climate.domain import interval
+from climate.domain import lifecycle
+from climate.manager import ownership
+from climate.manager.booking import booking
+from climate.manager.queue import wait_queue
+
+LOG = log.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Lost:
+    """The allocations that a reservation cannot have now.
+
+    :ivar allocations: the Allocations.
+    :ivar counts: {need key: number of copies}.
+    :ivar held: "NAME by reservation ID" of the resources that another reservation still occupies.
+    :ivar broken: the names of the resources that are out of use or failing; for failing ones with
+        the reason.
+    :ivar failing: True if some are failing; then others in the pools may be failing too.
+    """
+
+    allocations: tuple
+    counts: collections.Counter
+    held: tuple[str, ...]
+    broken: tuple[str, ...]
+    failing: bool
+
+    @property
+    def ids(self):
+        return {given.resource_id for given in self.allocations}
+
+
+class Substitutes:
+    """Gives reservations that start their allocated resources, or equivalent substitutes."""
+
+    def __init__(self, core):
+        self._core = core
+        self._booking = booking.Booking(core)
+
+    def ensure(self, lease, reservation, now, patient=False, failing=None):
+        """Occupy the allocated resources of a reservation, and substitute those it cannot have.
+
+        Whole resources are occupied from here on; for a shared resource, it is checked that no
+        other reservation occupies it whole. A resource that another reservation still occupies, or
+        that is out of use, is replaced by one that is free until the end of the lease. Copies on
+        other resources stay where they are. Resources that a running reservation has in use also
+        stay, even if they are out of use.
+
+        :param patient: wait for a resource that is still held instead of replacing it.
+        :param failing: {resource id: why nothing can be started on it now}; these are replaced too.
+        :returns: True if the reservation has other resources than when the lease was read.
+        :raises StillBusy: a resource is still held, and there is no substitute.
+        :raises NotEnough: a resource is out of use, and there is no substitute; the error names it.
+        :raises ClaimLost: another manager has taken the lease over; nothing was written.
+        """
+        with self._core.database.writer() as connection:
+            allocated = allocations.of_reservations(connection, [reservation.id])
+            lost = self._hold(connection, reservation, allocated, failing or {}, now)
+            ownership.refuse_overtaken(connection, lease)
+        if not lost.allocations:
+            return sorted(reservation.resource_ids) != sorted(
+                given.resource_id for given in allocated for _ in range(given.copies))
+        if lost.held and patient:
+            raise errors.StillBusy(service='Climate',
+                                   reason=f'still held are {", ".join(lost.held)}.')
+        try:
+            self._replace(lease, reservation, allocated, lost, now)
+        except errors.NotEnough as error:
+            if lost.held:
+                raise errors.StillBusy(service='Climate', reason=(
+                    f'still held are {", ".join(lost.held)}, and no other is free.')) from error
+            raise errors.NotEnough(
+                f'Out of use: {", ".join(lost.broken)}; and there is no substitute. '
+                f'{error.message}', **error.kwargs) from error
+        return True
+
+    def failing(self, some):
+        """Return {id: reason} of the Resources in `some` on which nothing can be started now."""
+        found = {}
+        for pool in self._core.registry.pools.values():
+            mine = [each for each in some if each.pool == pool.name]
+            if mine:
+                found |= pool.failing(self._core.cloud, mine)
+        return found
+
+    def _all_failing(self):
+        """Return {id: reason} of all enrolled resources on which nothing can be started now."""
+        with self._core.database.reader() as connection:
+            found = [each for name in self._core.registry.pools
+                     for each in resources.find(connection, name)]
+        return self.failing(found)
+
+    def _hold(self, connection, reservation, allocated, failing, now):
+        """Occupy the whole resources of a reservation; return the _Lost ones.
+
+        :param failing: {resource id: why nothing can be started on it now}.
+        """
+        known = {each.id: each for each in resources.with_ids(
+            connection, {given.resource_id for given in allocated})}
+        whole = [given.resource_id for given in allocated if given.whole]
+        late = self._in_the_way(connection, reservation, allocated, known, now)
+        free = [key for key in whole if key not in late]
+        holders = resources.hold(connection, free, reservation.id) if free else {}
+        holders |= {given.resource_id: known[given.resource_id].held_by for given in allocated
+                    if not given.whole
+                    and known[given.resource_id].held_by not in (None, reservation.id)}
+        holders |= late
+        broken = {key for key, each in known.items()
+                  if (not each.reservable or key in failing) and key not in holders
+                  and not self._in_use(reservation, each, key in whole)}
+        return _lost(allocated, known, holders,
+                     {key: failing.get(key) for key in broken})
+
+    def _in_the_way(self, connection, reservation, allocated, known, now):
+        """Return {resource id: an overdue reservation that still has what this one needs}."""
+        late = allocations.overdue(connection, now, now + booking.longest_pause(
+            self._core.conf.manager), known)
+        if not late:
+            return {}
+        moment = interval.Interval(now, now + interval.RESOLUTION)
+        booked = allocations.bookings(connection, late, moment, ignoring=[reservation.id])
+        found = {}
+        for given in allocated:
+            resource = known[given.resource_id]
+            if resource.id not in late or self._in_use(reservation, resource, given.whole):
+                continue
+            taken = booked[resource.id] + [(moment, amount) for _, amount in late[resource.id]]
+            if not booking.fits(resource, dataclasses.replace(
+                    given, start=moment.start, end=moment.end), taken):
+                found[resource.id] = late[resource.id][0][0]
+        return found
+
+    def _replace(self, lease, reservation, allocated, lost, now):
+        span = dataclasses.replace(lease.interval, start=max(lease.start, now))
+        kept = {given.resource_id for given in allocated} - lost.ids
+        wishes, avoid = [], {*lost.ids, *(self._all_failing() if lost.failing else ())}
+        for need in self._booking.needs_of(reservation):
+            copies = lost.counts[need.key]
+            if copies:
+                wishes.append(_replacement(reservation, need, copies, kept))
+
+        def write(connection, chosen):
+            resources.release(connection, reservation.id, lost.ids)
+            ownership.refuse_overtaken(connection, lease)
+            allocations.delete(connection, [reservation.id], lost.ids)
+            self._booking.replace(connection, chosen, now)
+            whole = [given.resource_id for given in chosen if given.whole]
+            if resources.hold(connection, whole, reservation.id):
+                raise errors.LostRace()
+            new = sorted({given.resource_id for given in chosen})
+            reservations.change(connection, [reservation.id], now, resources_changed=True)
+            journal.note(connection, lease.id, now, 'climate', 'substitute',
+                         f'resources {sorted(lost.ids)} replaced by {new}')
+            return new
+        try:
+            planned = self._booking.plan(wishes, span, now, avoid=avoid)
+        except errors.NotEnough:
+            # A lease with allocations goes before the leases in the wait queue.
+            if not wait_queue.release_held_back(self._core, lease):
+                raise
+            planned = self._booking.plan(wishes, span, now, avoid=avoid)
+        new = self._booking.book(wishes, span, now, write, planned=planned, avoid=avoid)
+        LOG.warning('Lease %s, reservation %s: %s not available, replaced by resources %s',
+                    lease.id, reservation.id, ', '.join(lost.held + lost.broken), new)
+
+    def _in_use(self, reservation, resource, whole):
+        """Return True if servers of the reservation may be on a resource allocated to it."""
+        plugin = self._core.registry.plugin(reservation.resource_type)
+        if reservation.state != lifecycle.RESERVATION_ACTIVE and (
+                not plugin.was_started(reservation) or reservation.leased_id is not None):
+            # A target that is leased exists, shelved, long before it is unshelved on its resource.
+            return False
+        return resource.held_by == reservation.id if whole else True
+
+
+def _replacement(reservation, need, copies, kept):
+    """Return the Wish for the lost copies of a need, beside the resources that are kept."""
+    demand = dataclasses.replace(need.demand, at_least=copies, at_most=copies)
+    apart = demand.spread is fit.Spread.APART
+    mine = frozenset(kept).intersection(reservation.allocated.get(need.key, ()))
+    return booking.Wish(reservation.id, dataclasses.replace(need, demand=demand), beside=True,
+                        avoid=mine if apart else frozenset())
+
+
+def _lost(allocated, known, holders, broken):
+    """Return the _Lost of a reservation.
+
+    :param known: {resource id: Resource}.
+    :param holders: {resource id: id of the reservation that still occupies it}.
+    :param broken: {id: reason, or None} of the resources that are out of use, or failing.
+    """
+    lost = tuple(given for given in allocated
+                 if given.resource_id in holders or given.resource_id in broken)
+    counts = collections.Counter()
+    for given in lost:
+        counts[given.need] += given.copies
+    return _Lost(
+        allocations=lost, counts=counts,
+        held=tuple(f'{known[key].name} by reservation {holder}'
+                   for key, holder in sorted(holders.items())),
+        broken=tuple(known[key].name + (f' ({broken[key]})' if broken[key] else '')
+                     for key in sorted(broken)),
+        failing=any(broken.values()))
+
+
+def reread(connection, lease):
+    """Return the lease with its reservations read again; its claim stays as it was."""
+    current = leases.get(connection, lease.id)
+    return dataclasses.replace(lease, reservations=current.reservations)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timeline of a pool in a window of time: its resources, and when they are booked."""
+import collections
+import dataclasses
+
+import numpy as np
+
+from climate.db import allocations
+from climate.db import calendars
+from climate.domain import fit
+from climate.domain import interval
+from climate.domain import joint
+from climate.manager.booking import criteria
+from climate.manager.booking import levels
+from climate.manager.booking import ranges
+
+
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """Bookings as columns of equal length, ordered by place and end.
+
+    :ivar places: the index of the resource in the timeline.
+    :ivar starts: microseconds from the beginning of the window; `ends` too.
+    :ivar kinds: indices into `amounts`, which are as in ``calendars.Bookings``.
+    """
+
+    places: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    kinds: np.ndarray
+    amounts: list
+
+    def where(self, chosen):
+        """Return a Taken with some of the rows.
+
+        :param chosen: a mask of booleans, or the indices of the rows.
+        """
+        return dataclasses.replace(self, **{name: getattr(self, name)[chosen] for name in (
+            'places', 'starts', 'ends', 'kinds')})
+
+
+class PoolTimeline:
+    """The resources of one pool that may be booked, and their bookings during one window."""
+
+    def __init__(self, connection, pool, terms, window, parts, resources=None):
+        """Read the pool.
+
+        :param parts: whether it matters how much of a resource is allocated.
+        :param resources: the resources of another PoolTimeline of the same pool, to read them only
+            once.
+        """
+        self._window = window
+        self.resources = resources or {
+            key: each for key, each in allocations.reservable_resources(connection, pool).items()
+            if key not in terms.avoid and terms.may_have(each)}
+        self._ids = np.array(list(self.resources), np.int64)
+        self._taken = self._known(*self._columns(connection, pool, terms, parts))
+
+    def matching(self, core, connection, need):
+        """Return the sorted places of the resources that meet the criteria of a need."""
+        found = criteria.matching(core, connection, need, self.resources)
+        return np.searchsorted(self._ids, np.array(found, np.int64))
+
+    def ids(self, places):
+        return self._ids[places]
+
+    def ranges(self, demand, matching, duration):
+        """Return the Ranges of a demand; their places are resources, or copies on resources."""
+        # The place of each resource among the matching ones; -1 for the others.
+        among = np.full(len(self._ids), -1)
+        among[matching] = np.arange(len(matching))
+        mine = among[self._taken.places]
+        taken = dataclasses.replace(self._taken, places=mine).where(mine >= 0)
+        if demand.amount is fit.WHOLE:
+            return ranges.Ranges(self._window, duration, len(matching), taken.places, taken.starts,
+                                 taken.ends)
+        found = levels.Levels(demand.amount, [
+            self.resources[int(key)].capacity for key in self._ids[matching]], taken)
+        return ranges.Ranges(self._window, duration, *_copies(found, demand))
+
+    def times(self, duration):
+        """Return the sorted start times at which a span of this duration gains or loses a booking.
+
+        :returns: microseconds from the beginning of the window.
+        """
+        latest = (self._window.duration - duration) // interval.RESOLUTION
+        found = np.concatenate([[0], self._taken.ends,
+                                self._taken.starts - duration // interval.RESOLUTION + 1])
+        return np.unique(found[(found >= 0) & (found <= latest)])
+
+    def asks(self, demands, span):
+        """Yield the joint.Ask of each demand during `span`.
+
+        :param demands: pairs (Demand, matching places).
+        """
+        start, end = ((each - self._window.start) // interval.RESOLUTION
+                      for each in (span.start, span.end))
+        taken = self._taken.where((self._taken.starts < end) & (self._taken.ends > start))
+        booked = collections.defaultdict(list)
+        for place, begin, stop, kind in zip(*(each.tolist() for each in (
+                taken.places, taken.starts, taken.ends, taken.kinds)), strict=True):
+            amount, copies = taken.amounts[kind]
+            booked[place] += [(self._interval(begin, stop), amount)] * copies
+        for demand, matching in demands:
+            places = matching.tolist()
+            if demand.amount is fit.WHOLE:
+                places = [place for place in places if place not in booked]
+            yield joint.Ask(demand, [
+                fit.Candidate(key, self.resources[key].capacity, tuple(booked.get(place, ())))
+                for place, key in zip(places, self._ids[places].tolist(), strict=True)])
+
+    def _interval(self, begin, stop):
+        return interval.Interval(self._window.start + begin * interval.RESOLUTION,
+                                 self._window.start + stop * interval.RESOLUTION)
+
+    def _columns(self, connection, pool, terms, parts):
+        """Return ((resource ids, starts, ends, kinds), amounts) of all bookings in the window."""
+        found = calendars.of_pool(connection, pool, self._window.widened(terms.cleaning),
+                                  terms.replaced, parts)
+        origin = calendars.microseconds(self._window.start)
+        margin = terms.cleaning // interval.RESOLUTION
+        columns = [(found.owners, found.starts - origin - margin, found.ends - origin + margin,
+                    found.kinds)]
+        amounts = list(found.amounts)
+        if terms.soon:
+            # A resource that is still held in the cloud is not free for a span that starts so soon.
+            until = (terms.now + terms.grace - self._window.start) // interval.RESOLUTION + 1
+            held = [key for key, each in self.resources.items()
+                    if each.held_by not in {None, *terms.own}]
+            late = [(key, amount) for key, taken in terms.overdue(connection).items()
+                    for _, amount in taken]
+            keys = [*held, *(key for key, _ in late)]
+            columns.append((np.array(keys, np.int64), np.zeros(len(keys), np.int64),
+                            np.full(len(keys), until), len(amounts) + np.arange(len(keys))))
+            amounts += [(fit.WHOLE, 1)] * len(held) + [(amount, 1) for _, amount in late]
+        return [np.concatenate(each) for each in zip(*columns, strict=True)], amounts
+
+    def _known(self, columns, amounts):
+        """Return the Taken of the resources that may be booked."""
+        owners, *rest = columns
+        places = np.searchsorted(self._ids, owners)
+        found = Taken(places, *rest, amounts)
+        known = places < len(self._ids)
+        known[known] = self._ids[places[known]] == owners[known]
+        # Sort here, once, by place and end: all later queries need that order.
+        return found.where(np.flatnonzero(known)[np.lexsort((found.ends[known], places[known]))])
+
+
+def _copies(found, demand):
+    """Return (number of places, places, starts, ends) of a demand for amounts, for Ranges.
+
+    A place is a slot for one more copy on a resource: the slot for a second copy is free at other
+    times than the slot for the first. If all copies must be together, a resource has one slot, for
+    the least number of copies.
+    """
+    if demand.spread is fit.Spread.TOGETHER:
+        wanted = [max(demand.at_least, 1)]
+    elif demand.spread is fit.Spread.APART:
+        wanted = [1]
+    else:
+        wanted = range(1, min(demand.at_most, int(found.empty.max(initial=0))) + 1)
+    size, columns = 0, [[np.zeros(0, np.int64)] * 3]
+    for level in wanted:
+        # The resources with enough capacity for this many copies.
+        among = np.full(len(found.empty), -1)
+        able = np.flatnonzero(found.empty >= level)
+        among[able] = size + np.arange(len(able))
+        places, starts, ends = found.below(level)
+        mine = among[places] >= 0
+        columns.append([among[places][mine], starts[mine], ends[mine]])
+        size += len(able)
+    return size, *(np.concatenate(each) for each in zip(*columns, strict=True))

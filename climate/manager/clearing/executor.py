@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of host clearing that reads the cloud and carries out steps in it."""
+import dataclasses
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import resources
+from climate.domain.clearing import plans
+from climate.domain.clearing import steps
+from climate.plugins.compute import host_pool
+
+LOG = log.getLogger(__name__)
+
+# These steps are left out for a host that could not be admitted. If its compute service were
+# enabled, Nova could place anybody's servers on it.
+_OPENING = (steps.UNFENCE, steps.TOGGLE)
+# A host whose servers begin to leave is in one of these states.
+_LEAVING = (plans.FENCING, plans.FENCED)
+# After one of these errors, the next look at the cloud shows what to do.
+_DELAYS = (errors.StillBusy, errors.TargetGone, errors.ResourceNotFound, errors.ResourceInUse)
+
+
+class Executor:
+    """Observes the cloud and carries out orders.
+
+    Every order can be repeated: a crash may have come after it was carried out before.
+    """
+
+    def __init__(self, core):
+        self._core = core
+        self._by_kind = {
+            steps.FENCE: self._fence, steps.UNFENCE: self._unfence, steps.TOGGLE: self._toggle,
+            steps.MOVE: self._move, steps.CONFIRM: self._confirm, steps.ADMIT: self._admit,
+            steps.DISMISS: self._dismiss,
+        }
+
+    def look(self, plan, now):
+        """Return the ObservedState of the hosts of a plan that are not in a final state."""
+        services = self._core.cloud.as_service()
+        hosts = [host for host in plan.hosts if host.state not in plans.SETTLED]
+        if not hosts:
+            return steps.ObservedState(now, {}, {}, {})
+        computes = {each.host: each for each in services.computes.every()}
+        servers = {each.id: each for each in services.nova.servers_on(
+            [host.service_host for host in hosts])}
+        moves = [move for host in hosts for move in host.moves if move.state == plans.MOVING
+                 or (move.state == plans.PLANNED and host.state in _LEAVING)]
+        for move in moves:
+            if move.server_id not in servers:
+                server = services.servers.server(move.server_id)
+                if server is not None:
+                    servers[server.id] = server
+        standing = [move for move in moves if _stands(servers.get(move.server_id), move)]
+        asked = [move for move in moves if move.state == plans.MOVING and (
+            move in standing or _is_to_be_confirmed(servers.get(move.server_id)))]
+        asked += [move for move in standing if move.state == plans.PLANNED][
+            :self._core.conf.acquire.parallel_moves]
+        last_moves = {move.server_id: services.servers.last_move(move.server_id)
+                      for move in asked}
+        return steps.ObservedState(now, computes, servers, last_moves,
+                                   _barred(services, hosts, computes))
+
+    def carry_out(self, plan, orders):
+        """Carry out orders and enter their known results in the Plan.
+
+        An order that fails does not stop the others.
+
+        :returns: (the Plan, the first error that is more than a delay, or None).
+        """
+        by_name = {host.name: host for host in plan.hosts}
+        not_admitted, failed = set(), []
+        for order in orders:
+            host = by_name[order.host.name]
+            if host.name in not_admitted and order.kind in _OPENING:
+                continue
+            if host.state in (plans.DROPPED, plans.RELEASED) and order.kind in (
+                    steps.FENCE, steps.ADMIT, steps.MOVE):
+                continue
+            try:
+                by_name[host.name] = self._by_kind[order.kind](host, order)
+            except errors.ClimateError as error:
+                if not isinstance(error, _DELAYS):
+                    failed.append(error)
+                LOG.info('Host %s: %s is put off: %s', host.name, order.kind, error.message)
+                if order.kind == steps.ADMIT:
+                    not_admitted.add(host.name)
+        hosts = tuple(by_name[host.name] for host in plan.hosts)
+        return dataclasses.replace(plan, hosts=hosts), next(iter(failed), None)
+
+    @staticmethod
+    def refuse_unsettled(plan):
+        """Refuse a plan with hosts that are not returned yet.
+
+        :raises StillBusy: some hosts are not settled; the error says how many.
+        """
+        left = [host.name for host in plan.hosts if host.state not in plans.SETTLED]
+        if left:
+            # No time limit applies: the hosts and servers of others must be put right.
+            raise errors.StillBusy(has_own_limit=True, service='Nova', reason=(
+                f'{len(left)} hosts are being given back.'))
+
+    def _fence(self, host, order):
+        if not self._computes.disable(host.service_host, order.fence):
+            return host
+        # If somebody enables the compute service from now on, they want the host back.
+        return dataclasses.replace(host, state=plans.FENCED)
+
+    def _unfence(self, host, order):
+        self._computes.enable(host.service_host, order.fence)
+        return host
+
+    def _toggle(self, host, order):
+        if self._computes.disable(host.service_host, order.fence):
+            self._computes.enable(host.service_host, order.fence)
+        return host
+
+    def _move(self, host, order):
+        try:
+            self._core.cloud.as_service().servers.migrate(order.server_id, order.target)
+        except (errors.CloudUnreachable, errors.StillBusy):
+            raise
+        except errors.CloudError as error:
+            LOG.warning('Host %s: server %s cannot be moved to %s: %s', host.name,
+                        order.server_id, order.target, error.message)
+            return dataclasses.replace(host, moves=tuple(
+                dataclasses.replace(move, state=plans.STUCK)
+                if move.server_id == order.server_id else move for move in host.moves))
+        return host
+
+    def _confirm(self, host, order):
+        self._core.cloud.as_service().servers.migrate(order.server_id)
+        return host
+
+    def _admit(self, host, order):
+        pool = self._core.registry.pool(host_pool.HostPool.name)
+        pool.admit(self._core.cloud, pool.discover(self._core.cloud, host.name))
+        return dataclasses.replace(host, admitted=True)
+
+    def _dismiss(self, host, order):
+        with self._core.database.reader() as connection:
+            found = resources.find(connection, host_pool.HostPool.name, ids=[host.resource_id])
+        for resource in found:
+            self._core.registry.pool(host_pool.HostPool.name).dismiss(self._core.cloud, resource)
+        return dataclasses.replace(host, resource_id=None)
+
+    @property
+    def _computes(self):
+        return self._core.cloud.as_service().computes
+
+
+def _barred(services, hosts, computes):
+    """Return the service hosts whose compute is enabled but still barred in Placement."""
+    asked = {host.name: host.service_host for host in hosts
+             if host.state in (plans.ENROLLING, plans.DROPPED)
+             and host.service_host in computes and computes[host.service_host].enabled}
+    if not asked:
+        return frozenset()
+    found = services.placement.survey(list(asked))
+    return frozenset(asked[name] for name, (traits, _) in found.items()
+                     if services.computes.BARRED in traits)
+
+
+def _stands(server, move):
+    """Return True for a server that is still on its source host and has no task in Nova."""
+    return server is not None and server.host == move.source and server.task is None
+
+
+def _is_to_be_confirmed(server):
+    return (server is not None and server.status == steps.MOVED_WHILE_STOPPED
+            and server.task is None)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store of host clearing: plans in the database, with the hosts that they enrol."""
+import dataclasses
+
+from oslo_log import log
+
+from climate.cloud import base as clouds
+from climate.db import acquisitions
+from climate.db import engine
+from climate.db import journal
+from climate.db import leases
+from climate.db import resources
+from climate.domain import lifecycle
+from climate.domain import reasons
+from climate.domain.clearing import plans
+from climate.manager import core as cores
+from climate.manager import ownership
+from climate.plugins.compute import host_pool
+
+LOG = log.getLogger(__name__)
+
+_ENROLLED_BY_OTHERS = 'somebody has enrolled it'
+
+
+class Store:
+    """Writes plans, each in a transaction that proves that this manager holds the lease's claim."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def write(self, lease, before, after, now):
+        """Store a changed plans.Plan; returns it as it was written.
+
+        In the returned Plan, hosts that are being enrolled have the id of their resource.
+
+        :raises ClaimLost: another manager has taken the lease over; nothing was written.
+        """
+        if after == before:
+            return after
+        pool = self._core.registry.pool(host_pool.HostPool.name)
+        found = {host.name: pool.discover(self._core.cloud, host.name) for host in after.hosts
+                 if host.state == plans.ENROLLING and host.resource_id is None}
+        while True:
+            try:
+                return self._write(lease, before, after, found, now)
+            except engine.Duplicate:
+                # If none of them is enrolled any more, all are left out: another plan may
+                # include them again.
+                taken = self._enrolled_by_others(found) or set(found)
+                after = after.without(taken, _ENROLLED_BY_OTHERS)
+                found = {name: each for name, each in found.items() if name not in taken}
+
+    def _enrolled_by_others(self, names):
+        with self._core.database.reader() as connection:
+            return {name for name in names
+                    if resources.named(connection, host_pool.HostPool.name, name) is not None}
+
+    @cores.again_after_a_race
+    def say(self, lease, reason, what, error, now):
+        """Set the reason why a lease makes no progress, and add an error to its history.
+
+        :param what: the heading of the entry in the history.
+        """
+        reason = reasons.with_notice(lease, reason)
+        with self._core.database.writer() as connection:
+            ownership.refuse_overtaken(connection, lease)
+            current = leases.get(connection, lease.id)
+            if current.reason != reason:
+                leases.change(connection, current, now, reason=reason)
+                journal.note_if_new(connection, lease.id, now, 'climate', what, error.message)
+
+    @cores.again_after_a_race
+    def _write(self, lease, before, after, found, now):
+        with self._core.database.writer() as connection:
+            self._change_resources(connection, before, after, now)
+            ownership.refuse_overtaken(connection, lease)
+            after = dataclasses.replace(after, hosts=tuple(
+                self._enrolled(connection, host, found[host.name], now)
+                if host.name in found else host for host in after.hosts))
+            acquisitions.change(connection, lease.id, now, plan=after.as_json())
+            for what, why in plans.told(before, after):
+                journal.note(connection, lease.id, now, 'climate', what, why)
+                LOG.info('Lease %s: %s: %s', lease.id, what, why)
+            current = leases.get(connection, lease.id)
+            reason = reasons.with_notice(lease, reasons.attempt(
+                lease, 0, None, plans.achieved(after)))
+            seeks = current.state == lifecycle.ACQUIRING and now < current.given_up_at
+            if seeks and after.hosts != before.hosts and current.reason != reason:
+                leases.change(connection, current, now, reason=reason)
+        return after
+
+    @staticmethod
+    def _enrolled(connection, host, found, now):
+        """Enrol a host, lent to its reservation and not bookable yet; returns the changed Host."""
+        facts = {**found.facts, 'traits': ' '.join(
+            each for each in found.facts.get('traits', '').split()
+            if each != clouds.Computes.BARRED)}
+        made = resources.add(connection, host_pool.HostPool.name, found.name, found.capacity, now,
+                             reservable=False, lent_to=host.reservation_id)
+        resources.set_values(connection, host_pool.HostPool.name, made, facts, now, fact=True)
+        return dataclasses.replace(host, resource_id=made)
+
+    @staticmethod
+    def _change_resources(connection, before, after, now):
+        """Make hosts that became ready bookable, and withdraw those that were returned."""
+        following = {host.name: host for host in after.hosts}
+        # Sorted by id, the order in which resources are locked. A host that is not enrolled yet
+        # has no id.
+        for earlier in sorted(before.hosts, key=lambda host: host.resource_id or 0):
+            host = following.get(earlier.name)
+            if host is None:
+                continue
+            if host.state == plans.READY and earlier.state != plans.READY:
+                resources.change(connection, host.resource_id, now, reservable=True)
+            elif host.state == plans.DROPPED and earlier.state == plans.READY:
+                resources.change(connection, host.resource_id, now, reservable=False)
+            if earlier.resource_id is not None and host.resource_id is None:
+                resources.withdraw(connection, earlier.resource_id, now)

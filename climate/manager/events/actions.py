@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an event does: the cloud side of one lease, all of it repeatable.
+
+No transaction is open while the cloud is called. An action returns an Outcome; writing it down is
+the event loop's part.
+"""
+import dataclasses
+
+from oslo_log import log
+
+from climate import errors
+from climate.cloud import guard
+from climate.domain import agenda
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.manager import lease_cloud
+from climate.manager import results
+from climate.manager.acquisition import tries
+from climate.manager.booking import allocated
+from climate.manager.booking import substitutes
+from climate.manager.clearing import lending
+from climate.manager.clearing import reconcile
+from climate.manager.events import turns
+from climate.manager.leases import early
+from climate.manager.leases import targets
+from climate.plugins import base
+
+LOG = log.getLogger(__name__)
+
+# The state of a reservation after a method of its plugin went well, and after it did not.
+_STATES_AFTER = {
+    'prepare': (None, None), 'before_end': (None, None),
+    'start': (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR),
+    'end': (lifecycle.RESERVATION_DELETED, lifecycle.RESERVATION_ERROR),
+}
+# Those that return a binding.
+_MAKING = ('prepare', 'start')
+_GONE = 'What it leased is not in the cloud any more.'
+_NEVER_CAME = 'What it was made for never came.'
+_PASSED = 'Its whole time passed before it could be started.'
+
+
+class Actions:
+    """The actions of all kinds of events that do something; notices are told by who claims."""
+
+    def __init__(self, core):
+        self._core = core
+        self._substitutes = substitutes.Substitutes(core)
+        self._allocated = allocated.Allocated(core)
+        self._targets = targets.Targets(core)
+        self._tries = tries.Tries(core)
+        self._clearing = reconcile.Reconciler(core)
+        self._lending = lending.Lending(core)
+        self._by_kind = {
+            event_kinds.DELETE: self._end, event_kinds.END: self._end,
+            event_kinds.CHECK: self._check, event_kinds.UPDATE: self._update,
+            event_kinds.PREPARE: self._prepare, event_kinds.START: self._start,
+            event_kinds.HEAL: self._heal, event_kinds.ACQUIRE: self._tries.carry_out,
+            event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
+            event_kinds.GIVE_BACK: self._give_back,
+        }
+
+    @property
+    def kinds(self):
+        """The names of the kinds of events that it carries out."""
+        return frozenset(self._by_kind)
+
+    def perform(self, claim):
+        """Carry out the event of a Claim, which was taken just now; returns the Outcome.
+
+        Climate's own errors become Outcomes; any other error is a bug and is raised.
+
+        :raises ClaimLost: the claim ended; nothing more is done.
+        """
+        claim.ownership.check()
+        try:
+            with guard.before_each_call(claim.ownership.check):
+                return self._by_kind[claim.event.kind](claim, claim.at)
+        except errors.StillBusy as error:
+            return results.Outcome(results.BUSY, error.message,
+                                   patient=error.kwargs.get('has_own_limit', False))
+        except errors.ClimateError as error:
+            return results.Outcome(results.FAILED, error.message)
+
+    def _start(self, claim, now):
+        if agenda.passed_by(claim.lease, now):
+            return results.Outcome(results.MOOT, _PASSED)
+        claim, in_vain = self._bound(claim, now)
+        claim, found = self._occupy_for_start(claim, now)
+        return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
+
+    def _heal(self, claim, now):
+        """Start, after all, a lease whose start was given up."""
+        if claim.lease.end <= now:
+            return results.Outcome(results.MOOT, claim.lease.reason)
+        return self._start(claim, now)
+
+    def _prepare(self, claim, now):
+        claim, in_vain = self._bound(claim, now)
+        some = [each for each in claim.lease.open_reservations if each.id in in_vain
+                or self._plugin(each).prepares(each.request)]
+        return self._each(claim, now, 'prepare', some, in_vain)
+
+    def _check(self, claim, now):
+        """Look whether what the lease leases is still there."""
+        lease = claim.lease
+        gone = set()
+        for each in lease.open_reservations:
+            if each.leased_id is not None:
+                gone |= self._plugin(each).gone(self._core.cloud, [each.leased_id])
+        return _without(lease, results.Outcome(results.DONE), {
+            each.id for each in lease.open_reservations if each.leased_id in gone}, _GONE)
+
+    def _update(self, claim, now):
+        claim = self._occupy(claim, now)
+        # Those in error too: an earlier try of this update failed on them.
+        running = [each for each in claim.lease.reservations if each.state in (
+            lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)]
+        return self._each(claim, now, 'start', running)
+
+    def _end(self, claim, now):
+        lease = claim.lease
+        left = lease.open_reservations
+        if agenda.never_acquired(lease):
+            self._clearing.abandon(lease, now)
+        if agenda.never_acquired(lease) or _never_touched(lease):
+            ids = [each.id for each in left]
+            return results.Outcome(results.DONE, free=frozenset(ids),
+                                   states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
+        outcome = self._each(claim, now, 'end', left)
+        ended = [key for key, state in outcome.states.items()
+                 if state == lifecycle.RESERVATION_DELETED]
+        return dataclasses.replace(outcome, free=frozenset(ended))
+
+    def _before_end(self, claim, now):
+        lease = claim.lease
+        if lease.state == lifecycle.PENDING and lease.end > now:
+            raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
+        if lease.state != lifecycle.ACTIVE:
+            return results.Outcome(results.MOOT)
+        return self._each(claim, now, 'before_end', lease.open_reservations)
+
+    def _drop_trust(self, claim, now):
+        early.delete(self._core, claim.lease)
+        if claim.lease.trust_id is not None:
+            self._core.cloud.as_service().keystone.delete_trust(claim.lease.trust_id)
+        return results.Outcome(results.DONE)
+
+    def _give_back(self, claim, now):
+        """Give back what the lease has no need of; one part that fails does not stop the other."""
+        lease, failed = claim.lease, []
+        undo = self._clearing.abandon if agenda.never_acquired(lease) else self._clearing.tidy
+        for part in (lambda: undo(lease, now), lambda: self._lending.give_back(lease)):
+            try:
+                part()
+            except errors.ClimateError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
+        return results.Outcome(results.DONE)
+
+    def _bound(self, claim, now):
+        """The claim with the reservations of its lease bound, and ids of those in vain."""
+        lease, in_vain = self._targets.ensure(claim.lease, now)
+        return dataclasses.replace(claim, lease=lease), in_vain
+
+    def _occupy_for_start(self, claim, now):
+        """Hold the resources of all reservations, where they are in order in the cloud.
+
+        :returns: (the claim with the lease as it is then, its promised Resources or None where
+            they are others than they were).
+        :raises StillBusy: as `_occupy`.
+        """
+        found = self._allocated.all_of(claim.lease.reservations)
+        occupied = self._occupy(claim, now, self._substitutes.failing(found))
+        return occupied, found if occupied is claim else None
+
+    def _occupy(self, claim, now, failing=None):
+        """Hold the resources of all reservations; substitutes where they cannot be had.
+
+        :param failing: {resource id: why nothing can be started on it now}.
+        :returns: the claim with the lease as it is then.
+        :raises StillBusy: another reservation still holds one, and no other is free.
+        """
+        changed = False
+        for reservation in claim.lease.reservations:
+            if reservation.resource_ids:
+                claim.ownership.check()
+                # A lease that ends at this moment is giving its resources back just now.
+                changed |= self._substitutes.ensure(claim.lease, reservation, now,
+                                                    patient=claim.event.waits == 0,
+                                                    failing=failing)
+        if not changed:
+            return claim
+        with self._core.database.reader() as connection:
+            lease = substitutes.reread(connection, claim.lease)
+        return dataclasses.replace(claim, lease=lease)
+
+    def _each(self, claim, now, method, reservations, in_vain=frozenset(), found=None):
+        """Call a method of the plugin of each reservation; one failure does not stop the rest.
+
+        But it stops those that come after it in the order of the lease.
+
+        :param in_vain: ids of those that waited too long for what they lease; they are over.
+        :param found: the Resources that are promised to them, where they were read already.
+        """
+        lease, event = claim.lease, claim.event
+        attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt)
+        good, bad = _STATES_AFTER[method]
+        states, bindings, reasons, busy, gone = {}, {}, [], [], set()
+        patient = True
+        calls = turns.Turns(lease, method, reservations, in_vain)
+        theirs = (self._allocated.left_to(lease, reservations) if method == 'end'
+                  else self._allocated.of(reservations, found))
+        for reservation in calls:
+            if reservation.id in in_vain or calls.must_wait(reservation):
+                continue
+            claim.ownership.check()
+            try:
+                calls.refuse_alone(reservation)
+                made = getattr(self._plugin(reservation), method)(
+                    cloud, calls.lease, reservation, theirs[reservation.id])
+            except errors.StillBusy as error:
+                busy.append(error.message)
+                patient = patient and error.kwargs.get('has_own_limit', False)
+                continue
+            except errors.TargetGone:
+                gone.add(reservation.id)
+                calls.is_gone(reservation)
+                continue
+            except errors.ClimateError as error:
+                LOG.warning('Lease %s, reservation %s: %s failed: %s', lease.id, reservation.id,
+                            method, error.message)
+                reasons.append(f'Reservation {reservation.id}: {error.message}')
+                states[reservation.id] = bad
+                continue
+            states[reservation.id] = good
+            if made is not None and method in _MAKING:
+                bindings[reservation.id] = made
+            calls.went_well(reservation, good, bindings.get(reservation.id))
+        result = results.FAILED if reasons else results.BUSY if busy else results.DONE
+        outcome = results.Outcome(
+            result, ' '.join([*(reasons or busy), *calls.told]) or None,
+            {key: state for key, state in states.items() if state is not None}, bindings,
+            patient=patient, in_vain=in_vain)
+        outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
+        return _without(lease, outcome, gone, _GONE)
+
+    def _plugin(self, reservation):
+        return self._core.registry.plugin(reservation.resource_type)
+
+
+def _without(lease, outcome, ids, reason):
+    """The Outcome where, besides, the reservations `ids` are over before their time."""
+    if not ids:
+        return outcome
+    states = {**outcome.states, **dict.fromkeys(ids, lifecycle.RESERVATION_DELETED)}
+    over = all(states.get(each.id) == lifecycle.RESERVATION_DELETED
+               for each in lease.open_reservations)
+    LOG.info('Lease %s: of its reservations %s are over: %s', lease.id, ', '.join(sorted(ids)),
+             reason)
+    return dataclasses.replace(
+        outcome, states=states, free=outcome.free | frozenset(ids), over=over,
+        reason=' '.join(filter(None, (outcome.reason, reason))))
+
+
+def _never_touched(lease):
+    """True for a lease that the cloud knows nothing of.
+
+    A start that is done all the same, and was claimed once, came too late to do anything.
+    """
+    start = lease.event(event_kinds.START)
+    late = (start is not None and start.claim_no == 1
+            and start.status == lifecycle.EVENT_DONE)
+    events = tuple(each for each in lease.events if not late or each.kind != event_kinds.START)
+    return (agenda.untouched(dataclasses.replace(lease, events=events))
+            and all(each.state == lifecycle.RESERVATION_PENDING
+                    for each in lease.open_reservations))

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of an action's outcome, in one transaction that proves that the claim still holds."""
+import dataclasses
+import datetime
+
+from oslo_log import log
+
+from climate.db import acquisitions
+from climate.db import allocations
+from climate.db import events
+from climate.db import journal
+from climate.db import lease_claims
+from climate.db import leases
+from climate.db import reservations
+from climate.db import resources
+from climate.domain import acquire
+from climate.domain import agenda
+from climate.domain import event_kinds
+from climate.domain import lease_events
+from climate.domain import lifecycle
+from climate.manager import core
+from climate.manager import ownership
+from climate.manager import results
+from climate.manager.acquisition import closing
+from climate.manager.clearing import returns
+from climate.manager.events import transitions
+from climate.manager.leases import targets
+from climate.manager.leases import transitions as lease_transitions
+from climate.manager.notifications import outbox
+from climate.manager.queue import wait_queue
+
+LOG = log.getLogger(__name__)
+
+
+class Outcomes:
+    """Writes the Outcomes of claimed events to the database."""
+
+    def __init__(self, parts):
+        self._core = parts
+        conf = parts.conf.manager
+        self._busy_pause = datetime.timedelta(seconds=conf.busy_seconds)
+        self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
+        self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
+                                   conf.event_max_retries)
+        self._claim_length = datetime.timedelta(seconds=conf.claim_seconds)
+        self._healing = (datetime.timedelta(seconds=conf.heal_seconds)
+                         if conf.heal_seconds else None)
+
+    @core.again_after_a_race
+    def record(self, claim, outcome, goes_on=False):
+        """Write the Outcome of a Claim to the database.
+
+        :param goes_on: True if the manager can carry out a following event at once.
+        :returns: the Event that follows and is claimed for the same manager, or None.
+        :raises ClaimLost: another manager has the lease; nothing was written.
+        :raises LostRace: the event was moved while it was carried out; nothing was written.
+        """
+        now = self._core.clock()
+        following = None
+        claimed_for = (claim.event.claim_owner, now + self._claim_length) if goes_on else None
+        with self._core.database.writer() as connection:
+            self._release(connection, claim, outcome)
+            unchanged = ownership.refuse_overtaken(connection, claim.lease)
+            late = targets.late_comers(connection, claim.lease.id, outcome.in_vain)
+            if late:
+                outcome = outcome.without(late)
+            wait_queue.lock(connection, claim.lease)
+            if outcome.free or (outcome.bindings and (
+                    claim.kind.releases is event_kinds.Releases.PART)):
+                wait_queue.wake(connection, now)
+            pause = self._pause_after(claim, outcome)
+            self._record_reservations(connection, claim, outcome, now)
+            if pause is not None:
+                self._record_again(connection, claim, outcome, now, pause)
+            else:
+                outcome = _explained(connection, claim, outcome)
+                following = self._record_end(connection, claim, outcome, now, unchanged,
+                                             claimed_for)
+            if outcome.over and not claim.kind.releases_all:
+                lease_transitions.end_early(connection, claim.lease.id, now)
+        return following
+
+    def _pause_after(self, claim, outcome):
+        """Return the pause before the event is tried again; None if it is not tried again."""
+        attempts, retry = claim.event.attempts + 1, claim.kind.retry
+        if self._has_failed(claim.event, outcome):
+            if retry is event_kinds.Retry.HEALING:
+                # Healing has a pause of its own and no limit of tries; see _record_healing.
+                return None
+            if retry is event_kinds.Retry.ACQUISITION and (
+                    claim.lease.acquire_type == acquire.BEST_EFFORT):
+                # A best effort has a time limit of its own, and the hosts that it cleared must be
+                # returned in the end. So it is tried without a limit.
+                return self._pause.after(min(attempts, self._pause.attempts)) or self._busy_pause
+            return self._pause.after(attempts)
+        return self._busy_pause if outcome.result == results.BUSY else None
+
+    def _has_failed(self, event, outcome):
+        """Return True if the action failed, or if it waits for the cloud longer than it may."""
+        if outcome.result == results.BUSY:
+            return not outcome.patient and event.waits >= self._waits_limit
+        return outcome.result == results.FAILED
+
+    @staticmethod
+    def _release(connection, claim, outcome):
+        for reservation in claim.lease.reservations:
+            if reservation.id in outcome.free:
+                resources.release(connection, reservation.id)
+            elif reservation.id in outcome.bindings:
+                resources.release_others(connection, reservation.id)
+
+    @staticmethod
+    def _record_reservations(connection, claim, outcome, now):
+        over = [key for key, state in outcome.states.items()
+                if state == lifecycle.RESERVATION_DELETED]
+        if over and not claim.kind.releases_all:
+            allocations.cut(connection, over, now)
+        for reservation in claim.lease.reservations:
+            values = {}
+            if reservation.id in outcome.states:
+                values['state'] = outcome.states[reservation.id]
+            if reservation.id in outcome.bindings:
+                values['binding'] = outcome.bindings[reservation.id]
+            if values:
+                reservations.change(connection, [reservation.id], now, **values)
+
+    def _record_again(self, connection, claim, outcome, now, pause):
+        event, lease = claim.event, claim.lease
+        failed = self._has_failed(event, outcome)
+        events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
+                      attempts=event.attempts + failed,
+                      waits=event.waits + (not failed))
+        if claim.has_task:
+            # The lease keeps its task, so that users see it. Only the event holds the claim.
+            lease_claims.hold_task(connection, [lease], now)
+        if failed and claim.kind.retry is event_kinds.Retry.ACQUISITION and (
+                lease.acquisition.type in acquire.QUEUED):
+            # The leases behind it in the wait queue need not wait until this failure is over.
+            acquisitions.change(connection, lease.id, now, heard=lease.acquisition.wakes)
+            wait_queue.pass_on(connection, lease.acquisition, now)
+        if failed:
+            _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
+            LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,
+                        outcome.reason)
+
+    def _record_end(self, connection, claim, outcome, now, unchanged, claimed_for):
+        event, lease, following = claim.event, claim.lease, None
+        good = outcome.result in (results.DONE, results.MOOT)
+        events.finish(connection, event, now,
+                      lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
+        if claim.has_task:
+            lease, following = transitions.write(connection, claim, outcome, good, now, unchanged,
+                                                 claimed_for)
+        if good and claim.kind.may_leave_unneeded:
+            returns.order(connection, lease, now)
+        if claim.kind.retry is event_kinds.Retry.HEALING:
+            self._record_healing(connection, claim, outcome, good, now)
+            return following
+        _tell(connection, claim, now, event.kind if good else f'{event.kind} given up',
+              outcome.reason)
+        if not good:
+            self._record_given_up(connection, claim, outcome, lease, now)
+        elif outcome.result != results.MOOT and claim.kind.shown:
+            outbox.publish(connection, lease, now, f'event.{event.kind}')
+        return following
+
+    def _record_given_up(self, connection, claim, outcome, lease, now):
+        """Carry out what the table of event kinds says for an event whose last try failed.
+
+        :param lease: the Lease after the end of its task was written.
+        """
+        event, given_up = claim.event, claim.kind.given_up
+        if given_up is event_kinds.GivenUp.REAPED:
+            # No lease refers to the trust any more. So the reaper deletes it once Keystone is back.
+            leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)
+            LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id,
+                        outcome.reason)
+            return
+        if given_up is event_kinds.GivenUp.NOT_ACQUIRED:
+            closing.give_up(connection, leases.get(connection, lease.id), lifecycle.USED_UP,
+                            outcome.reason, now)
+            return
+        if given_up is event_kinds.GivenUp.HEALED:
+            self._order_healing(connection, claim.lease, now)
+        if not claim.has_task:
+            leases.change(connection, leases.get(connection, lease.id), now,
+                          reason=claim.kind.given_up_reason or outcome.reason)
+        LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
+                  outcome.reason)
+        outbox.publish(connection, lease, now, 'error')
+
+    def _order_healing(self, connection, lease, now):
+        """Add the event that tries a start that was given up once more, after a pause."""
+        again = lease_events.healed(lease, self._healing, now)
+        if again:
+            events.add(connection, events.all_new(lease.id, again, now))
+            acquisitions.heal(connection, lease, now)
+
+    def _record_healing(self, connection, claim, outcome, good, now):
+        """Write down that a start that was given up succeeded after all, or order another try."""
+        lease, event = claim.lease, claim.event
+        if not good:
+            moments = (now + (self._healing or self._busy_pause),
+                       wait_queue.next_cleaned(connection, self._core.conf, now))
+            events.move(connection, event, now,
+                        min(each for each in moments if each is not None))
+            _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
+            return
+        acquisitions.leave(connection, lease.id, now)
+        if outcome.result == results.DONE:
+            events.close(connection, lease.id, now, (event_kinds.START,))
+            journal.note(connection, lease.id, now, 'climate', 'healed',
+                         f'It failed to start before: {lease.reason}')
+            outbox.publish(connection, leases.get(connection, lease.id), now,
+                           f'event.{event_kinds.START}')
+
+
+def _tell(connection, claim, now, what, why):
+    """Add the result of an event to the history of its lease; a repeated failure only once."""
+    if not claim.kind.told:
+        return
+    tell = journal.note if what == claim.event.kind else journal.note_if_new
+    tell(connection, claim.lease.id, now, 'climate', what, why)
+
+
+def _explained(connection, claim, outcome):
+    """Return the Outcome, with a longer reason for an end that was given up.
+
+    The reason then names the resources that stay allocated, so that no other lease gets them.
+    """
+    if not claim.kind.releases_all or outcome.result in (results.DONE, results.MOOT):
+        return outcome
+    left = {each.id for each in claim.lease.open_reservations} - outcome.free
+    promised = {given.resource_id for given in allocations.of_reservations(connection, left)}
+    kept = {each.name for each in resources.with_ids(connection, promised)}
+    kept |= {each.name for each in resources.held(connection, left)}
+    if not kept:
+        return outcome
+    return dataclasses.replace(outcome, reason=(
+        f'{outcome.reason} Until this is mended and the lease deleted, nobody else gets what it '
+        f'has of {", ".join(sorted(kept))}.'))

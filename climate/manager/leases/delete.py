@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delete a lease: at once if it has nothing in the cloud, else by a teardown event."""
+from oslo_log import log
+
+from climate import errors
+from climate.db import acquisitions
+from climate.db import allocations
+from climate.db import events
+from climate.db import journal
+from climate.db import leases
+from climate.domain import agenda
+from climate.domain import event_kinds
+from climate.domain import lease_events
+from climate.domain import lifecycle
+from climate.manager import core
+from climate.manager.leases import transitions
+from climate.manager.queue import wait_queue
+
+LOG = log.getLogger(__name__)
+
+
+class Delete:
+    """The use case of DELETE."""
+
+    def __init__(self, parts):
+        self._core = parts
+
+    @core.again_after_a_race
+    def delete(self, context, lease_id):
+        """Delete a lease; return True if it is deleted, False if a teardown was ordered.
+
+        :raises LeaseNotFound: no lease has that id, or it was deleted before.
+        """
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            lease = leases.lock(connection, lease_id)
+            if lease.deleted_at is not None:
+                raise errors.LeaseNotFound(lease_id=lease_id)
+            ids = [reservation.id for reservation in lease.reservations]
+            at_once = _holds_nothing(lease)
+            wait_queue.lock(connection, lease)
+            if at_once:
+                wait_queue.wake(connection, now, leaving=lease_id)
+            if at_once or lease.event(event_kinds.DELETE) is None:
+                events.close(connection, lease_id, now, event_kinds.CLOSED_BY_DELETION)
+                if lease.acquisition is not None or agenda.is_healing(lease):
+                    acquisitions.leave(connection, lease_id, now)
+                allocations.cut(connection, ids, now)
+                journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
+            if at_once:
+                transitions.mark_deleted(connection, lease, now)
+            else:
+                self._order_teardown(connection, lease, now)
+        self._core.notify()
+        LOG.info('Lease %s: %s', lease_id, 'deleted' if at_once else 'being deleted')
+        return at_once
+
+    @staticmethod
+    def _order_teardown(connection, lease, now):
+        events.change(connection, lease.id,
+                      lease_events.ordered(lease, event_kinds.DELETE, now), now)
+        # The task only shows that the lease is being deleted; the event is the lock.
+        shown = {'task': 'delete', 'task_until': now} if lease.task_at(now) is None else {}
+        leases.change(connection, lease, now, **shown)
+
+
+def _holds_nothing(lease):
+    """Return True if nothing was done in the cloud for the lease, or all of it was undone."""
+    if lease.task is not None:
+        return False
+    if lease.state in lifecycle.OVER or not lease.reservations or agenda.given_up(lease):
+        return True
+    return agenda.untouched(lease)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watch leased targets: if one has gone from the cloud, order a check of its lease.
+
+A user may delete a leased server at any time. If Nova's notifications are on, Nova reports it at
+once; otherwise a periodic task finds out.
+"""
+from oslo_log import log
+import oslo_messaging as messaging
+
+from climate.db import events
+from climate.db import leases
+from climate.db import reservations
+from climate.domain import event_kinds
+from climate.domain import lease_events
+from climate.domain import lifecycle
+from climate.manager import core
+
+LOG = log.getLogger(__name__)
+
+_DELETED = r'^instance\.delete\.end$'
+# The managers share a pool of listeners: together they get each notification once, and they take
+# none away from other services.
+_LISTENERS = 'climate'
+
+
+class Watch:
+    """Finds leased targets that are gone, and orders checks of their leases."""
+
+    def __init__(self, parts):
+        self._core = parts
+
+    def look(self, now):
+        """Look for all leased targets in the cloud; return the ids of those that are gone."""
+        gone = set()
+        for plugin in self._core.registry.plugins.values():
+            if plugin.leases_targets:
+                gone |= self._gone(plugin)
+        self.check(gone, now)
+        return frozenset(gone)
+
+    def check(self, leased_ids, now):
+        """Order checks of the leases of these targets.
+
+        :param leased_ids: ids in the cloud; those that no reservation leases are ignored.
+        """
+        with self._core.database.reader() as connection:
+            found = reservations.leasing(connection, leased_ids)
+        for lease_id in sorted({lease_id for _, lease_id in found.values()}):
+            self._order_check(lease_id, now)
+        if found:
+            self._core.notify()
+
+    def _gone(self, plugin):
+        with self._core.database.reader() as connection:
+            leased = reservations.leased_ids(connection, plugin.resource_type)
+        return plugin.gone(self._core.cloud, leased) if leased else frozenset()
+
+    @core.again_after_a_race
+    def _order_check(self, lease_id, now):
+        with self._core.database.writer() as connection:
+            lease = leases.lock(connection, lease_id)
+            if lease.task in lifecycle.TEARDOWN:
+                # Climate itself is deleting the target now.
+                return
+            events.change(connection, lease_id,
+                          lease_events.ordered(lease, event_kinds.CHECK, now), now)
+
+
+class Listener:
+    """Listener for Nova's notifications of deleted servers.
+
+    :param clock: returns the present moment.
+    """
+
+    filter_rule = messaging.NotificationFilter(event_type=_DELETED)
+
+    def __init__(self, watch, clock):
+        self._watch = watch
+        self._clock = clock
+
+    def info(self, context, publisher_id, event_type, payload, metadata):
+        """Handle Nova's versioned notification that a server was deleted."""
+        server_id = payload.get('nova_object.data', {}).get('uuid')
+        if server_id:
+            LOG.debug('Nova says that server %s was deleted', server_id)
+            self._watch.check([server_id], self._clock())
+
+
+def listen(conf, watch, clock):
+    """Start a listener and return it; return None if [nova] notifications is off."""
+    if not conf.nova.notifications:
+        return None
+    transport = messaging.get_notification_transport(
+        conf, url=conf.nova.notification_transport_url or None)
+    targets = [messaging.Target(topic=topic, exchange=conf.nova.notification_exchange)
+               for topic in conf.nova.notification_topics]
+    listener = messaging.get_notification_listener(
+        transport, targets, [Listener(watch, clock)], executor=conf.manager.backend,
+        pool=_LISTENERS)
+    listener.start()
+    return listener

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bind reservations to targets in the cloud that become known only after the lease was made.
+
+A server that is booted with a lease does not exist yet when its lease is made. The client that
+boots it tells Climate the server's id afterwards. If it does not, Climate finds the server by its
+metadata.
+"""
+import dataclasses
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import engine
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.manager import core
+from climate.manager import lease_cloud
+from climate.manager import ownership
+from climate.plugins import targets
+
+LOG = log.getLogger(__name__)
+
+
+class Targets:
+    """Binds reservations to their targets."""
+
+    def __init__(self, parts):
+        self._core = parts
+
+    def bind(self, context, reservation_id, leased_id):
+        """Bind a reservation to its target; return its Lease. The call can be repeated.
+
+        :param leased_id: the id of the target in the cloud.
+        :raises ReservationNotFound: no reservation has that id, or it is over.
+        :raises Conflict: the reservation leases another target, or its type has no targets.
+        :raises TargetLeased: another reservation leases that target.
+        :raises BadRequest: the target does not exist, is of another project, or does not fit.
+        """
+        lease, reservation = self._awaiting(reservation_id)
+        if reservation.leased_id == leased_id:
+            return lease
+        plugin = self._core.registry.plugin(reservation.resource_type)
+        if not plugin.awaits_target(reservation):
+            raise errors.Conflict(reason=(
+                f'Reservation {reservation_id} does not wait for anything'
+                + (f': it leases {reservation.leased_id}.' if reservation.leased_id else '.')))
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
+        plugin.check_target(cloud, lease, reservation, leased_id)
+        lease = self._write(lease, {reservation_id: leased_id}, context.user_id or 'climate')
+        if all(each.id != reservation_id for each in lease.open_reservations):
+            # The reservation was given up just now, because it had waited too long.
+            raise errors.ReservationNotFound(reservation_id=reservation_id)
+        self._core.notify()
+        return lease
+
+    def ensure(self, lease, now):
+        """Bind the reservations of a lease to the targets that have appeared.
+
+        :returns: (the Lease with the bindings, frozenset of the ids of reservations whose target
+            did not appear within their patience).
+        :raises StillBusy: some reservations wait for their target and may go on waiting.
+        :raises ClaimLost: another manager has taken the lease over; nothing was written.
+        """
+        lease = self._claim_discovered(lease)
+        waiting = [each for each in lease.open_reservations if self._awaits(each)]
+        # A lease that had to acquire its resources could not be used before its start.
+        since = lease.created_at if lease.acquisition is None else lease.start
+        in_vain = {each.id for each in waiting if now >= since + datetime.timedelta(
+            seconds=self._core.registry.plugin(each.resource_type).patience_seconds)}
+        if len(in_vain) < len(waiting):
+            raise errors.StillBusy(service='Nova', reason=(
+                f'{len(waiting) - len(in_vain)} of what lease {lease.id} is for is not there '
+                'yet.'))
+        return lease, frozenset(in_vain)
+
+    def _claim_discovered(self, lease):
+        """Bind waiting reservations to the discovered targets; return the lease."""
+        waiting = [each for each in lease.open_reservations if self._awaits(each)]
+        found = {}
+        for resource_type in {each.resource_type for each in waiting}:
+            plugin = self._core.registry.plugin(resource_type)
+            cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
+            discovered = plugin.discovered_targets(cloud, lease)
+            with self._core.database.reader() as connection:
+                taken = reservations.leasing(connection, discovered)
+            mine = [each for each in waiting if each.resource_type == resource_type]
+            for leased_id in discovered:
+                if leased_id not in taken and mine and _fits(plugin, cloud, lease, mine[0],
+                                                             leased_id):
+                    found[mine.pop(0).id] = leased_id
+        return self._write(lease, found) if found else lease
+
+    def _awaits(self, reservation):
+        return self._core.registry.plugin(reservation.resource_type).awaits_target(reservation)
+
+    def _awaiting(self, reservation_id):
+        with self._core.database.reader() as connection:
+            lease = leases.get(connection, reservations.lease_of(connection, reservation_id))
+        for reservation in lease.open_reservations:
+            if reservation.id == reservation_id and lease.deleted_at is None:
+                return lease, reservation
+        raise errors.ReservationNotFound(reservation_id=reservation_id)
+
+    @core.again_after_a_race
+    def _write(self, lease, found, who=None):
+        """Write the targets of reservations; return the lease with them.
+
+        :param found: {reservation id: id of its target}.
+        :param who: the user who binds them; None: the holder of the lease's claim.
+        """
+        now = self._core.clock()
+        try:
+            with self._core.database.writer() as connection:
+                if who is None:
+                    ownership.refuse_overtaken(connection, lease)
+                current = leases.lock(connection, lease.id)
+                for reservation in current.open_reservations:
+                    leased_id = found.get(reservation.id)
+                    if leased_id is None or reservation.leased_id == leased_id:
+                        continue
+                    if reservation.leased_id is not None:
+                        raise errors.Conflict(reason=(
+                            f'Reservation {reservation.id} leases {reservation.leased_id}.'))
+                    plugin = self._core.registry.plugin(reservation.resource_type)
+                    reservations.change(connection, [reservation.id], now, leased_id=leased_id,
+                                        binding=plugin.bound(reservation, leased_id))
+                    journal.note(connection, lease.id, now, who or 'climate', 'bind',
+                                 f'{reservation.id} leases {leased_id}')
+                    LOG.info('Lease %s, reservation %s: leases %s', lease.id, reservation.id,
+                             leased_id)
+                leases.change(connection, current, now)
+                after = leases.get(connection, lease.id)
+        except engine.Duplicate:
+            refuse_leased(self._core, found.values())
+            raise errors.LostRace() from None
+        # The result keeps the claim of the given lease, whose holder goes on with its event.
+        return dataclasses.replace(lease, reservations=after.reservations)
+
+
+def late_comers(connection, lease_id, reservation_ids):
+    """Return the ids of reservations that were bound just before they are given up.
+
+    The lease stays locked until the transaction ends, so no other reservation is bound meanwhile.
+    """
+    if not reservation_ids:
+        return frozenset()
+    lease = leases.lock(connection, lease_id)
+    return frozenset(each.id for each in lease.reservations
+                     if each.id in reservation_ids and each.leased_id is not None)
+
+
+def refuse_leased(parts, leased_ids):
+    """Raise TargetLeased if a reservation already leases one of the targets.
+
+    :raises TargetLeased: the error names the reservation.
+    """
+    if not leased_ids:
+        return
+    with parts.database.reader() as connection:
+        taken = sorted(reservations.leasing(connection, leased_ids).items())
+        for leased_id, (reservation_id, lease_id) in taken:
+            [reservation] = [each for each in leases.get(connection, lease_id).reservations
+                             if each.id == reservation_id]
+            plugin = parts.registry.plugins.get(reservation.resource_type, targets.LeasesTargets)
+            raise errors.TargetLeased(kind=plugin.target_kind, target_id=leased_id,
+                                      lease_id=lease_id, reservation_id=reservation_id)
+
+
+def _fits(plugin, cloud, lease, reservation, leased_id):
+    """Return True if a reservation can lease a discovered target."""
+    try:
+        plugin.check_target(cloud, lease, reservation, leased_id)
+    except errors.BadRequest as error:
+        LOG.warning('Lease %s, reservation %s: the discovered target %s cannot be leased: %s',
+                    lease.id, reservation.id, leased_id, error.message)
+        return False
+    return True

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transitions of leases: write that one is deleted, ends early, or has its trust dropped."""
+from climate.db import events
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.domain import lease_events
+from climate.domain import lifecycle
+from climate.manager.acquisition import closing
+from climate.manager.clearing import returns
+from climate.manager.notifications import outbox
+
+
+def mark_deleted(connection, lease, now, claimed_for=None):
+    """Record that a lease has nothing in the cloud any more and is deleted.
+
+    The caller has cut its allocations and closed its events, in this transaction.
+
+    :returns: as `order_trust_dropped`.
+    """
+    reservations.change(connection, [each.id for each in lease.reservations], now,
+                        state=lifecycle.RESERVATION_DELETED)
+    # The reason of an acquiring lease tells the progress of its search, which is over.
+    reason = None if lease.state == lifecycle.ACQUIRING else lease.reason
+    leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None, reason=reason,
+                  task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
+    ordered = order_trust_dropped(connection, lease, now, claimed_for)
+    returns.order(connection, lease, now, over=True)
+    outbox.publish(connection, lease, now, 'delete')
+    return ordered
+
+
+def order_trust_dropped(connection, lease, now, claimed_for=None):
+    """Order that the trust of a lease that is over is dropped, if it has one and none is ordered.
+
+    :param claimed_for: (owner, until): the holder of the lease's claim, who drops it at once.
+    :returns: the Event for that holder, or None.
+    """
+    planned = lease_events.trust_dropped(lease, now)
+    if not planned or claimed_for is None:
+        events.add(connection, events.all_new(lease.id, planned, now))
+        return None
+    (kind, _), (owner, until) = *planned, claimed_for
+    event = events.new_claimed(lease.id, kind, owner, now, until)
+    events.add(connection, [event])
+    return event
+
+
+def end_early(connection, lease_id, now):
+    """End a lease at this moment because none of its reservations is left."""
+    lease = leases.get(connection, lease_id)
+    changes = lease_events.ended_early(lease, now)
+    events.change(connection, lease_id, changes, now)
+    if lease.state == lifecycle.ACQUIRING:
+        closing.give_up(connection, lease, lifecycle.USED_UP, 'What it leased is gone.', now)
+        return
+    if not changes.move:
+        return
+    if lease.start < now:
+        leases.change(connection, lease, now, end=now)
+    journal.note(connection, lease_id, now, 'climate', 'end early',
+                 'None of its reservations is left.')

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Change a lease in one transaction: either all changes of the request are made, or none."""
+import collections
+import dataclasses
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import allocations
+from climate.db import events
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.domain import agenda
+from climate.domain import event_kinds
+from climate.domain import lease_events
+from climate.domain import lease_times
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager import core
+from climate.manager.booking import booking
+from climate.manager.booking import criteria
+from climate.manager.leases import early
+from climate.manager.leases import trusts
+from climate.manager.notifications import outbox
+from climate.manager.queue import wait_queue
+from climate.plugins import base
+
+LOG = log.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Target:
+    """The planned result of a change, worked out before the transaction.
+
+    :ivar lease: the lease as it will be, with the new requests of its reservations.
+    :ivar changed: the ids of the reservations whose request changes.
+    """
+
+    lease: records.Lease
+    changed: frozenset
+
+
+class Update:
+    """The use case of PUT."""
+
+    def __init__(self, parts):
+        self._core = parts
+        self._booking = booking.Booking(parts)
+
+    def update(self, context, lease_id, changes):
+        """Apply LeaseChanges to a lease and return it; with `dry_run` only return the result.
+
+        :raises LeaseNotFound: no lease has that id, or it was deleted.
+        :raises StalePrecondition: the lease has changed since the caller read it.
+        :raises LeaseEnded: the lease is past its end: only its name may change.
+        :raises BadTransition: Climate is working on the lease, or its state forbids the change.
+        :raises BadRequest: the request is wrong; the error names the field.
+        :raises NotEnough: too few resources are free for the change; the lease stays as it is.
+        """
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            lease = leases.get(connection, lease_id)
+        if lease.deleted_at is not None:
+            raise errors.LeaseNotFound(lease_id=lease_id)
+        if changes.generation is not None and changes.generation != lease.generation:
+            raise errors.StalePrecondition(lease_id=lease_id)
+        if changes.only_renames:
+            return self._rename(context, lease, changes, now)
+        self._refuse_by_state(lease, changes, now)
+        target = self._target(lease, changes, now)
+        wishes, span = self._wishes(lease, target, now)
+        if changes.dry_run:
+            planned = self._booking.plan(wishes, span, now) if wishes else []
+            return _as_planned(target.lease, planned)
+        created = early.Change(self._core, lease, target.lease)
+        try:
+            target = dataclasses.replace(target, lease=created.create())
+            changed = self._apply(context, lease, target, wishes, span, changes, now)
+        except errors.ClimateError:
+            created.undo()
+            raise
+        created.finish()
+        LOG.info('Lease %s: changed, now %s to %s', lease_id, changed.start.isoformat(),
+                 changed.end.isoformat())
+        self._core.notify()
+        return changed
+
+    @core.again_after_a_race
+    def _rename(self, context, lease, changes, now):
+        if changes.name is None or changes.name == lease.name:
+            return lease
+        if changes.dry_run:
+            return dataclasses.replace(lease, name=changes.name)
+        with self._core.database.writer() as connection:
+            current = leases.lock(connection, lease.id)
+            if changes.generation is not None and changes.generation != current.generation:
+                raise errors.StalePrecondition(lease_id=lease.id)
+            leases.change(connection, current, now, name=changes.name)
+            journal.note(connection, lease.id, now, context.user_id or 'climate', 'rename',
+                         f'{lease.name} → {changes.name}')
+            return leases.get(connection, lease.id)
+
+    @staticmethod
+    def _refuse_by_state(lease, changes, now):
+        if lease.state == lifecycle.ACQUIRING or agenda.given_up(lease):
+            raise errors.BadTransition(
+                f'Lease {lease.id} has not got its resources: only its name can be changed now, '
+                'or delete it and ask anew.', lease_id=lease.id)
+        if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
+            raise errors.LeaseEnded(lease_id=lease.id)
+        if lease.task is not None:
+            raise errors.BadTransition(lease_id=lease.id, task='be changed',
+                                       status=lifecycle.TASKS[lease.task].shown)
+        lifecycle.begin(lease.id, lease.state, None, 'update')
+        if lease.state == lifecycle.ERROR and not changes.only_ends:
+            raise errors.BadTransition(f'Lease {lease.id} is in error: only its name and its end '
+                                       'can be changed, or delete it.', lease_id=lease.id)
+
+    def _target(self, lease, changes, now):
+        span = lease_times.of_changes(changes, lease, now)
+        before_end = lease_times.before_end_of_changes(changes, lease, span)
+        lease_times.refuse_notices_outside(changes.notify_at, span, now)
+        known = {each.id: each for each in lease.reservations}
+        changed = {}
+        for asked in changes.reservations:
+            reservation = known.get(asked.id)
+            if reservation is None:
+                raise errors.BadField(field='reservations.id', reason=(
+                    f'the lease has no reservation {asked.id}; it has {", ".join(known)}.'))
+            changed[asked.id] = self._changed(lease, reservation, asked)
+        lease = dataclasses.replace(
+            lease, name=changes.name or lease.name, start=span.start, end=span.end,
+            before_end=before_end, reservations=tuple(
+                changed.get(each.id, each) for each in lease.reservations))
+        really = {each.id for each in changed.values() if each.request != known[each.id].request}
+        if lease.trust_id is None:
+            trusts.refuse_without_owner(self._core, [changed[key] for key in really],
+                                        known)
+        return _Target(lease, frozenset(really))
+
+    def _changed(self, lease, reservation, asked):
+        if asked.resource_type not in (None, reservation.resource_type):
+            raise errors.BadField(field='reservations.resource_type', reason=(
+                f'it stays {reservation.resource_type}; make another lease instead.'))
+        _refuse_other_place(reservation, asked)
+        registry = self._core.registry
+        plugin = registry.plugin(reservation.resource_type)
+        request = {**plugin.asked(reservation.request), **asked.request}
+        request = registry.checked(reservation.resource_type, request)
+        request = plugin.resolve(
+            self._core.cloud, request,
+            base.Occasion(lease.project_id, lease.state != lifecycle.PENDING, reservation))
+        return dataclasses.replace(reservation, request=request)
+
+    def _wishes(self, lease, target, now):
+        """Return (Wishes that must be booked again, their Interval).
+
+        There are no Wishes if the lease only gets shorter; the Interval is None if it ends now.
+        """
+        if target.lease.end <= now:
+            return [], None
+        span = dataclasses.replace(target.lease.interval, start=max(target.lease.start, now))
+        inside = target.lease.start >= lease.start and target.lease.end <= lease.end
+        wishes = []
+        for reservation in target.lease.reservations:
+            if inside and reservation.id not in target.changed:
+                continue
+            running = lease.state != lifecycle.PENDING
+            for wish in self._booking.wishes_of(reservation, must_keep=running):
+                if running and wish.need.optional and not wish.keep:
+                    # The reservation runs without this optional need, and its servers, which run
+                    # elsewhere, would not move to new resources.
+                    continue
+                if reservation.id not in target.changed:
+                    wish = _as_many_as_now(wish, running)
+                wishes.append(wish)
+        criteria.check_wishes(self._core, wishes)
+        return wishes, span
+
+    def _apply(self, context, lease, target, wishes, span, changes, now):
+        def write(connection, chosen):
+            current = leases.lock(connection, lease.id)
+            if current.generation != lease.generation:
+                raise errors.BadTransition(f'Lease {lease.id} was changed by another request at '
+                                           'the same time: read it again.', lease_id=lease.id)
+            if lease.state == lifecycle.PENDING:
+                # A pending lease releases its resources here; a running one releases them by an
+                # event, which wakes the queue.
+                wait_queue.wake(connection, now)
+            self._write_allocations(connection, lease, target, wishes, chosen, now)
+            self._write_events(connection, current, target, changes, now)
+            wanted = target.lease
+            leases.change(connection, current, now, name=wanted.name, start=wanted.start,
+                          end=wanted.end, before_end=wanted.before_end)
+            journal.note(connection, lease.id, now, context.user_id or 'climate', 'update',
+                         str(wanted.interval))
+            after = leases.get(connection, lease.id)
+            outbox.publish(connection, after, now, 'update')
+            return after
+        if wishes:
+            return self._booking.book(wishes, span, now, write)
+        return self._write_at_once(write)
+
+    @core.again_after_a_race
+    def _write_at_once(self, write):
+        with self._core.database.writer() as connection:
+            return write(connection, [])
+
+    def _write_allocations(self, connection, lease, target, wishes, chosen, now):
+        end = target.lease.end
+        bindings = {after.id: {'binding': dict(after.binding)} for after, before in zip(
+            target.lease.reservations, lease.reservations, strict=True)
+            if after.binding != before.binding}
+        for reservation in target.lease.reservations:
+            if reservation.id in target.changed:
+                reservations.change(connection, [reservation.id], now,
+                                    request=dict(reservation.request), **bindings.get(
+                                        reservation.id, {}))
+            mine = [given for given in chosen if given.reservation_id == reservation.id]
+            if reservation.id not in {wish.reservation_id for wish in wishes}:
+                self._shorten(connection, reservation, lease, target.lease, now)
+            elif lease.state == lifecycle.PENDING:
+                self._booking.replace(connection, mine, now, [reservation.id])
+            else:
+                for need in sorted({*reservation.allocated, *(given.need for given in mine)}):
+                    self._rewrite(connection, reservation, need, [
+                        given for given in mine if given.need == need], end, now)
+
+    def _rewrite(self, connection, reservation, need, chosen, end, now):
+        """Write the Allocations that a running reservation gets for one need.
+
+        Allocations that it keeps only get the new end; those that were not chosen are cut.
+        """
+        had = collections.Counter(reservation.allocated.get(need, ()))
+        kept = {given.resource_id for given in chosen if had[given.resource_id] == given.copies}
+        allocations.cut(connection, [reservation.id], now, set(had) - kept, need)
+        allocations.change(connection, [reservation.id], kept, need, end=end)
+        self._booking.replace(connection, [given for given in chosen
+                                           if given.resource_id not in kept], now)
+
+    @staticmethod
+    def _shorten(connection, reservation, before, after, now):
+        if after.end <= now:
+            allocations.cut(connection, [reservation.id], now)
+            return
+        values = {}
+        if after.end != before.end:
+            values['end'] = after.end
+        if after.start != before.start:
+            values['start'] = after.start
+        if values:
+            allocations.change(connection, [reservation.id], reservation.resource_ids, **values)
+
+    @staticmethod
+    def _write_events(connection, lease, target, changes, now):
+        wanted = target.lease
+        changed = lease_events.after_change(lease, wanted, changes.notify_at,
+                                            bool(target.changed), now)
+        events.change(connection, lease.id, changed, now)
+        if changed.moves_again(event_kinds.BEFORE_END):
+            outbox.publish(connection, wanted, now, 'event.before_end_lease.stop')
+
+
+def _refuse_other_place(reservation, asked):
+    """Refuse another label, or other dependencies, than the reservation has.
+
+    :raises BadField: it names the field.
+    """
+    if asked.label is not None and asked.label != (reservation.label or ''):
+        has = f'"{reservation.label}"' if reservation.label else 'none'
+        raise errors.BadField(field='reservations.label', reason=(
+            f'it cannot change, and stays {has}; leave it out, or make another lease instead.'))
+    if asked.depends_on is not None and set(asked.depends_on) != set(reservation.depends_on):
+        has = ', '.join(reservation.depends_on) or 'empty'
+        raise errors.BadField(field='reservations.depends_on', reason=(
+            f'it cannot change, and stays {has}; leave it out, or make another lease instead.'))
+
+
+def _as_many_as_now(wish, running):
+    """Return the Wish with the present number of copies, because only the dates change."""
+    have = len(wish.keep)
+    demand = wish.need.demand
+    least = have if running and have else demand.at_least
+    return dataclasses.replace(wish, need=dataclasses.replace(
+        wish.need, demand=dataclasses.replace(
+            demand, at_least=least, at_most=max(have, least))))
+
+
+def _as_planned(lease, planned):
+    """Return the lease with the planned Allocations; other reservations keep what they have."""
+    booked = {given.reservation_id for given in planned}
+    return dataclasses.replace(lease, reservations=tuple(
+        dataclasses.replace(each, allocated=records.by_need(planned, each.id))
+        if each.id in booked else each for each in lease.reservations))

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notifications about leases: written to the outbox with the change, sent to the bus later."""
+import collections
+import dataclasses
+import datetime
+
+from oslo_log import log
+import oslo_messaging as messaging
+from oslo_messaging import transport as messaging_transport
+
+from climate.db import journal
+from climate.domain import records
+from climate.manager import core
+from climate.rpc import wire
+
+LOG = log.getLogger(__name__)
+
+#: The fields of a lease that a notification contains. `acquisition` is left out because it names
+#: hosts and other projects' servers.
+TOLD = tuple(
+    field.name for field in dataclasses.fields(records.Lease)
+    if field.name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition'))
+_BATCH = 100
+_CLAIM = datetime.timedelta(seconds=60)
+_LONGEST_PAUSE_SECONDS = 60
+
+
+def publish(connection, lease, now, what):
+    """Put a notification of one lease in the outbox.
+
+    :param what: the event type after "lease.", such as "create" or "event.start_lease".
+    """
+    publish_all(connection, [lease], now, what)
+
+
+def publish_all(connection, leases, now, what):
+    """Put the same notification for each of several leases in the outbox."""
+    journal.publish(connection, now, f'lease.{what}', [_payload(lease) for lease in leases])
+
+
+def _payload(lease):
+    packed = wire.pack(lease)
+    told = {name: packed[name] for name in TOLD}
+    return {**told, 'lease_id': lease.id, 'start_date': told['start'], 'end_date': told['end'],
+            'status': lease.state}
+
+
+def tell(connection, told, now):
+    """Carry out events that only write history and notifications.
+
+    :param told: pairs (Lease, Event).
+    """
+    by_kind = collections.defaultdict(list)
+    for lease, event in told:
+        by_kind[event.kind].append(lease)
+    for kind, leases in by_kind.items():
+        journal.note_all(connection, [lease.id for lease in leases], now, 'climate', kind)
+        publish_all(connection, leases, now, f'event.{kind}')
+
+
+class Sender:
+    """The sender of notifications from the outbox to the bus: each is sent at least once.
+
+    If the bus does not accept them, the sender tries again after a pause that doubles each time.
+    """
+
+    def __init__(self, parts: core.Core, owner, transport):
+        self._core = parts
+        self._owner = owner
+        self._carrier = _Carrier(transport)
+        # One retry only: a notification that was not sent stays in the outbox and is sent again.
+        self._notifier = messaging.Notifier(self._carrier, f'climate.{owner}', retry=1)
+        self._failures = 0
+        self._not_before = float('-inf')
+
+    def flush(self, now):
+        """Send the waiting notifications; return how many were sent."""
+        count = 0
+        while self._core.monotonic() >= self._not_before:
+            with self._core.database.reader() as connection:
+                if not journal.has_unsent(connection):
+                    break
+            with self._core.database.writer() as connection:
+                waiting = journal.unsent(connection, self._owner, now, now + _CLAIM, _BATCH)
+            if not waiting:
+                break
+            sent = self._send(waiting)
+            with self._core.database.writer() as connection:
+                journal.sent(connection, sent)
+                journal.leave(connection, self._owner, [
+                    number for number, _, _ in waiting[len(sent):]])
+            count += len(sent)
+            self._pause(len(waiting) - len(sent))
+        return count
+
+    def _send(self, waiting):
+        """Send notifications until one fails; return the ids of those that were sent."""
+        sent = []
+        for number, event_type, payload in waiting:
+            self._carrier.failed = 0
+            self._notifier.info({}, event_type, payload)
+            if self._carrier.failed:
+                break
+            sent.append(number)
+        return sent
+
+    def _pause(self, left):
+        """Set the moment of the next try if notifications are left; reset the pause if none is.
+
+        :param left: how many notifications were not sent.
+        """
+        if not left:
+            self._failures = 0
+            return
+        seconds = min(2 ** self._failures, _LONGEST_PAUSE_SECONDS)
+        self._failures += 1
+        self._not_before = self._core.monotonic() + seconds
+        LOG.warning('The bus accepts no notifications; they stay in the outbox and are sent again '
+                    'in %s seconds', seconds)
+
+
+class _Carrier(messaging_transport.NotificationTransport):
+    """A transport for a Notifier that counts the notifications that were not sent.
+
+    The drivers of oslo.messaging only log an error when a notification is not sent; the caller of
+    the Notifier does not learn of it.
+    """
+
+    def __init__(self, transport):
+        super().__init__(transport._driver)
+        self.failed = 0
+
+    def _send_notification(self, *args, **kwargs):
+        self.failed += 1
+        super()._send_notification(*args, **kwargs)
+        self.failed -= 1

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ownership of a claimed event: how long this manager may act, and the check in a transaction."""
+from climate.db import lease_claims
+from climate.db import leases
+from climate.domain import agenda
+
+# The share of a claim's time in which this manager may begin something new without prolonging the
+# claim. The rest is reserved for a running cloud call and for clocks that differ.
+_USED = 0.9
+
+
+class ClaimLost(Exception):
+    """Another manager has claimed the event, or may have: this manager does and writes no more."""
+
+
+class Ownership:
+    """The time during which this manager owns a claim, by the clock of this process alone.
+
+    :param monotonic: returns seconds that only rise, also while the process is stopped.
+    :param began: the value of `monotonic` before the claim was written.
+    :param seconds: how long the claim lasts.
+    :ivar given_up: the manager stops, so it must hand back the event.
+    """
+
+    def __init__(self, monotonic, began, seconds):
+        self._monotonic = monotonic
+        self._seconds = seconds * _USED
+        self._until = began + self._seconds
+        self.given_up = False
+
+    def prolong(self, began):
+        """Prolong the claim, which was written again after the moment `began`."""
+        self._until = began + self._seconds
+
+    def end(self, given_up=False):
+        """Make the thread that works under the claim stop before its next cloud call."""
+        self._until = float('-inf')
+        self.given_up = given_up
+
+    def check(self):
+        """Raise ClaimLost unless this manager surely still owns the claim.
+
+        :raises ClaimLost: the claim ended, or was not prolonged in time.
+        """
+        if self._monotonic() >= self._until:
+            raise ClaimLost()
+
+
+class Withdrawn(Exception):
+    """The lease is being deleted and gets no more resources; nothing was written."""
+
+
+def refuse_overtaken(connection, lease):
+    """Lock a claimed lease, and raise ClaimLost unless its claim is the latest.
+
+    Call it after resources are locked, as in every booking, and before anything of the lease is
+    written.
+
+    :returns: True if nobody else has changed the lease since it was read.
+    :raises ClaimLost: another manager has claimed an event of the lease since it was read.
+    """
+    generation = lease_claims.lock(connection, [lease]).get(lease.id)
+    if generation is None:
+        raise ClaimLost()
+    return generation == lease.generation
+
+
+def current(connection, lease):
+    """Lock a claimed lease and return it as it is now.
+
+    Call it after resources are locked, and before anything of the lease is written.
+
+    :raises ClaimLost: another manager has taken the lease over.
+    :raises Withdrawn: the lease is being deleted.
+    """
+    refuse_overtaken(connection, lease)
+    found = leases.get(connection, lease.id)
+    if agenda.deletion_ordered(found):
+        raise Withdrawn()
+    return found

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read the facts and capacity of enrolled resources from the cloud again, periodically."""
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import allocations
+from climate.db import managers
+from climate.db import resources
+from climate.domain import interval
+from climate.domain import requirement
+from climate.domain import usage
+from climate.manager import core as cores
+from climate.manager.booking import criteria
+from climate.manager.queue import wait_queue
+
+LOG = log.getLogger(__name__)
+
+# After this time without a heartbeat, a manager leaves the work to the next one.
+_ALIVE = datetime.timedelta(seconds=60)
+
+
+class Refresher:
+    """Stores what has changed in the cloud for the resources of all pools.
+
+    Allocations stay as they are. If a host now has less than is allocated on it, new bookings use
+    its new capacity, and the log names the leases that may suffer.
+    """
+
+    def __init__(self, core, owner):
+        self._core = core
+        self._owner = owner
+        self._missing = set()
+
+    def refresh(self, now):
+        """Refresh all pools once; return the names of the resources that changed.
+
+        Only the manager that has run longest does it. Several at once are harmless, since each
+        writes what the cloud says.
+        """
+        with self._core.database.reader() as connection:
+            eldest = managers.longest_running(connection, now - _ALIVE)
+        if eldest not in (None, self._owner):
+            return []
+        changed = []
+        for pool in self._core.registry.pools.values():
+            changed += self._refresh_pool(pool, now)
+        return changed
+
+    def _refresh_pool(self, pool, now):
+        with self._core.database.reader() as connection:
+            known = resources.find(connection, pool.name)
+        if not known:
+            return []
+        found = pool.survey(self._core.cloud, known)
+        self._log_missing(pool.name, {each.name for each in known} - set(found))
+        changed = []
+        for resource in known:
+            said = found.get(resource.name)
+            if said is None or not _differs(resource, said):
+                continue
+            if self._write(resource, said, now):
+                changed.append(resource.name)
+        if changed:
+            self._core.notify()
+        return changed
+
+    def _log_missing(self, pool, names):
+        """Log once each resource that is missing in the cloud, and each that is there again.
+
+        :param names: of the resources of the pool that the cloud does not know now.
+        """
+        before = {name for each, name in self._missing if each == pool}
+        for name in sorted(names - before):
+            LOG.warning('%s %s: the cloud does not know it any more; its stored facts are kept, '
+                        'and it can still be leased', pool, name)
+        for name in sorted(before - names):
+            LOG.info('%s %s: the cloud knows it again', pool, name)
+        self._missing = ({each for each in self._missing if each[0] != pool}
+                         | {(pool, name) for name in names})
+
+    @cores.again_after_a_race
+    def _write(self, resource, said, now):
+        """Store what the cloud says of a resource; return False if it was withdrawn meanwhile."""
+        with self._core.database.writer() as connection:
+            # The first write locks the row, so that no booking is checked against the old values.
+            resources.change(connection, resource.id, now, capacity=said.capacity)
+            try:
+                before = resources.get(connection, resource.pool, resource.id)
+            except errors.ResourceNotFound:
+                return False
+            facts = {**dict.fromkeys(before.facts), **said.facts}
+            resources.set_values(connection, resource.pool, resource.id, facts, now, fact=True)
+            after = resources.get(connection, resource.pool, resource.id)
+            affected = self._affected(connection, after, now)
+            wait_queue.wake(connection, now)
+        LOG.info('%s %s: changed in the cloud: %s', resource.pool, resource.name,
+                 _difference(resource, said))
+        if affected:
+            LOG.warning('%s %s: it has less now than is allocated on it, or does not meet the '
+                        'criteria any more: leases %s', resource.pool, resource.name,
+                        ', '.join(affected))
+        return True
+
+    def _affected(self, connection, resource, now):
+        """Return the sorted ids of leases whose allocations no longer fit the resource."""
+        allocated = [each for each in allocations.listing(
+            connection, resource.pool, now, resource_ids=[resource.id]) if each.end > now]
+        parts = [each for each in allocated if not each.whole]
+        bookings = [(interval.Interval(each.start, each.end),
+                     {name: units * each.copies for name, units in each.amount.items()})
+                    for each in parts]
+        found = {parts[place].lease_id for place in usage.overdrawn(resource.capacity, bookings)}
+        lease_of = {each.reservation_id: each.lease_id for each in allocated}
+        for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
+                                                                     now):
+            if not self._meets(connection, resource, kind, request):
+                found.add(lease_of[reservation_id])
+        return sorted(found)
+
+    def _meets(self, connection, resource, kind, request):
+        try:
+            plugin = self._core.registry.plugin(kind)
+        except errors.UnknownResourceType:
+            # Without its plugin, the needs of a reservation are not known.
+            return True
+        return all(criteria.matching(self._core, connection, need, {resource.id: resource})
+                   for need in plugin.needs(request)
+                   if need.pool == resource.pool and requirement.names(need.requirement))
+
+
+def _differs(resource, said):
+    return dict(resource.capacity) != said.capacity or dict(resource.facts) != said.facts
+
+
+def _difference(resource, said):
+    """Return the changes in words: each name with its old and its new value."""
+    before = {**resource.facts, **resource.capacity}
+    after = {**said.facts, **said.capacity}
+    return ', '.join(f'{name} {str(before.get(name))[:80]} → {str(after.get(name))[:80]}'
+                     for name in sorted({*before, *after})
+                     if before.get(name) != after.get(name))

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use cases of resources: enrol, look up, describe, withdraw, list allocations."""
+import collections
+import dataclasses
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import allocations
+from climate.db import engine
+from climate.db import resources
+from climate.domain import requirement
+from climate.manager import core as cores
+from climate.manager.queue import wait_queue
+
+LOG = log.getLogger(__name__)
+
+_LONGEST_NAME = 64
+# The fields of every resource in an answer, which no property may have as its name.
+_OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
+              'updated_at')
+
+
+class Resources:
+    """The use cases of enrolled resources."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def enrol(self, pool, name, properties, fields=None):
+        """Enrol a resource and return it; from now on it is out of ordinary use.
+
+        The cloud is changed first and the row is written last. After a crash between the two, a
+        second try finds and completes what the first one did.
+
+        :param fields: {field: value}, by the enrol schema of the pool.
+        :raises ResourceKnown: the resource is enrolled already.
+        :raises ResourceInUse: something runs on the resource.
+        :raises ResourceNotFound: the cloud has no resource of exactly that name.
+        """
+        source = self._core.registry.pool(pool)
+        found = source.identify(self._core.cloud, name, dict(fields or {}))
+        properties = {key: text for key, text in properties.items() if text is not None}
+        self._check_names(source, properties)
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            self._refuse_known(connection, pool, found.name)
+        source.admit(self._core.cloud, found)
+        try:
+            made = self._add(pool, found, properties, now)
+        except engine.Duplicate:
+            with self._core.database.reader() as connection:
+                self._refuse_known(connection, pool, found.name)
+            raise
+        self._core.notify()
+        LOG.info('Resource %s (%s %s): enrolled', made.id, pool, made.name)
+        return made
+
+    @cores.again_after_a_race
+    def _add(self, pool, found, properties, now):
+        """Write the new Resource and return it."""
+        with self._core.database.writer() as connection:
+            resource_id = resources.add(connection, pool, found.name, found.capacity, now)
+            resources.set_values(connection, pool, resource_id, found.facts, now, fact=True)
+            resources.set_values(connection, pool, resource_id, properties, now)
+            made = resources.get(connection, pool, resource_id)
+            wait_queue.wake(connection, now)
+        return made
+
+    def find(self, pool, marker=None, limit=None):
+        """Return the Resources of a pool in the order of their ids.
+
+        :param marker: the id after which to begin; None: at the first.
+        :param limit: the greatest number to return; None: all.
+        """
+        self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            return resources.find(connection, pool, after_id=marker, limit=limit)
+
+    def get(self, pool, resource_id):
+        """Return one Resource.
+
+        :raises ResourceNotFound: the pool has no resource with that id.
+        """
+        self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            return resources.get(connection, pool, resource_id)
+
+    def update(self, pool, resource_id, properties, reservable=None):
+        """Change property values or `reservable` of a resource, and return it.
+
+        :param properties: {name: value}; None removes a property.
+        :param reservable: False takes the resource out of use: it gets no new allocations, and
+            leases that have one get a substitute when they start. None changes nothing.
+        :raises ResourceInUse: `reservable` is True, but the withdrawal of the resource was
+            interrupted, and something runs on it.
+        :raises PropertyInUse: a reservation on it now or later has the property as a criterion.
+        """
+        source = self._core.registry.pool(pool)
+        self._check_names(source, properties)
+        if reservable:
+            self._complete(source, resource_id)
+        after = self._write(pool, resource_id, properties, reservable)
+        self._core.notify()
+        return after
+
+    @cores.again_after_a_race
+    def _write(self, pool, resource_id, properties, reservable):
+        """Write the changes of `update`; return the Resource."""
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            resource = resources.get(connection, pool, resource_id)
+            resources.lock(connection, [resource_id])
+            changed = {key: text for key, text in properties.items()
+                       if resource.properties.get(key) != text}
+            self._refuse_used(connection, resource, changed, now)
+            resources.set_values(connection, pool, resource_id, changed, now)
+            resources.touch(connection, [resource_id], now)
+            if reservable not in (None, resource.reservable):
+                resources.change(connection, resource_id, now, reservable=reservable)
+                LOG.info('Resource %s (%s %s): %s', resource_id, pool, resource.name,
+                         'in use again' if reservable else 'out of use')
+            wait_queue.wake(connection, now)
+            return resources.get(connection, pool, resource_id)
+
+    def withdraw(self, pool, resource_id):
+        """Withdraw a resource: the cloud may use it again in the ordinary way.
+
+        :raises ResourceInUse: a lease has it now or later, or something runs on it.
+        """
+        source = self._core.registry.pool(pool)
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            resource = resources.get(connection, pool, resource_id)
+            self._refuse_allocated(connection, resource, now)
+        # From here on it gets no new allocations, so nobody books it while it is withdrawn.
+        with self._core.database.writer() as connection:
+            resources.lock(connection, [resource_id])
+            self._refuse_allocated(connection, resource, now)
+            resources.change(connection, resource_id, now, reservable=False)
+        try:
+            source.dismiss(self._core.cloud, resource)
+        except errors.ClimateError:
+            self._undo_withdrawal(source, resource, now)
+            raise
+        try:
+            with self._core.database.writer() as connection:
+                # This write locks the resource before its allocations are read.
+                resources.withdraw(connection, resource_id, now)
+                self._refuse_allocated(connection, resource, now)
+        except errors.ResourceInUse:
+            # Meanwhile it was made reservable again, and a lease got it.
+            self._undo_withdrawal(source, dataclasses.replace(resource, reservable=True), now)
+            raise
+        LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
+
+    def _undo_withdrawal(self, source, resource, now):
+        """Make a resource reservable again; leave it out of use if the pool cannot repair it."""
+        try:
+            source.mend(self._core.cloud, resource)
+        except errors.ClimateError as error:
+            LOG.warning('Resource %s (%s %s): half withdrawn, so it stays out of use; withdraw it '
+                        'again: %s', resource.id, resource.pool, resource.name, error.message)
+            return
+        self._set_reservable(resource, now)
+        self._core.notify()
+
+    @cores.again_after_a_race
+    def _set_reservable(self, resource, now):
+        with self._core.database.writer() as connection:
+            resources.change(connection, resource.id, now, reservable=resource.reservable)
+            wait_queue.wake(connection, now)
+
+    def _complete(self, source, resource_id):
+        """Repair a resource that is out of use: its withdrawal may have been interrupted."""
+        with self._core.database.reader() as connection:
+            resource = resources.get(connection, source.name, resource_id)
+        if not resource.reservable:
+            source.mend(self._core.cloud, resource)
+
+    def properties(self, pool):
+        """Return the Property records of a pool ordered by name, with the private ones."""
+        self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            return resources.properties(connection, pool)
+
+    def set_private(self, pool, name, private):
+        """Show a property to admins only, or to everybody; return the Property.
+
+        :raises PropertyNotFound: no resource of the pool has such a property.
+        """
+        self._core.registry.pool(pool)
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            found = resources.property_named(connection, pool, name)
+            if found is None:
+                raise errors.PropertyNotFound(pool=pool, name=name)
+            resources.set_private(connection, found.id, private, now)
+            return resources.property_named(connection, pool, name)
+
+    def allocations(self, pool, resource_id=None, lease_id=None, reservation_id=None):
+        """Return the allocations of all resources of a pool, or of one resource.
+
+        :returns: [(resource id, [Allocation, ordered by start])].
+        :raises ResourceNotFound: the pool has no resource with that id.
+        """
+        self._core.registry.pool(pool)
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            if resource_id is not None:
+                ids = [resources.get(connection, pool, resource_id).id]
+            else:
+                ids = [each.id for each in resources.find(connection, pool)]
+            given = allocations.listing(
+                connection, pool, now, resource_ids=None if resource_id is None else ids,
+                lease_id=lease_id, reservation_id=reservation_id)
+        found = collections.defaultdict(list)
+        for each in given:
+            found[each.resource_id].append(each)
+        return [(key, found[key]) for key in ids]
+
+    @staticmethod
+    def _refuse_known(connection, pool, name):
+        known = resources.named(connection, pool, name)
+        if known is not None:
+            raise errors.ResourceKnown(pool=pool, resource=name, resource_id=str(known.id))
+
+    @staticmethod
+    def _check_names(source, properties):
+        reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES,
+                    *requirement.ALIASES}
+        for name in properties:
+            if len(name) > _LONGEST_NAME:
+                raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
+            if name in reserved or name.startswith(('capabilities:', 'trait:',
+                                                    *source.fact_prefixes)):
+                raise errors.BadField(field=name, reason=(
+                    f'the cloud itself says this of each {source.name}; choose another property '
+                    'name.'))
+            if not name or not name.isprintable() or any(each.isspace() for each in name):
+                raise errors.BadField(field=name or 'properties', reason=(
+                    'a property name has one or more printable characters and no spaces.'))
+
+    def _refuse_used(self, connection, resource, changed, now):
+        for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
+                                                                     now):
+            for need in self._core.registry.plugin(kind).needs(request):
+                used = requirement.names(need.requirement) & set(changed)
+                if need.pool == resource.pool and used:
+                    raise errors.PropertyInUse(name=min(used), pool=resource.pool,
+                                               resource=resource.name,
+                                               reservation_id=reservation_id)
+
+    @staticmethod
+    def _refuse_allocated(connection, resource, now):
+        if resource.held_by is not None or allocations.requests_on(connection, resource.id, now):
+            raise errors.ResourceInUse(pool=resource.pool, resource=resource.name, reason=(
+                'leases have it, now or later. Withdraw it when they are over.'))

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wait queue: its order, and which lease is woken when a resource is released.
+
+Leases wait in the order of their priority, then of their age. A release wakes the first lease. A
+lease that was woken and tried wakes the next one, whether it got its resources or not, so each
+release reaches the whole queue. A lease may take no resource while a lease before it is still to
+be tried, so the order also holds with several managers.
+
+A transaction that wakes the queue, or writes anything of a lease that waits itself, locks the
+queue first: see :mod:`climate.db` for the order of all locks.
+"""
+import datetime
+
+from climate.db import acquisitions
+from climate.db import allocations
+from climate.domain import agenda
+from climate.domain import lifecycle
+from climate.manager import core as cores
+
+
+class OutOfTurn(Exception):
+    """Another lease must be tried before this one; nothing was written."""
+
+
+def lock(connection, lease):
+    """Lock the queue if a lease, which is locked, may wait in it or for its own start.
+
+    Call it before events of that lease are written, in a transaction that may wake others.
+    """
+    if lease.state == lifecycle.ACQUIRING or agenda.is_healing(lease):
+        acquisitions.lock_queue(connection)
+
+
+def wake(connection, now, leaving=None):
+    """Wake the first lease in the queue because this transaction releases resources.
+
+    Call it before events of the releasing lease are written.
+
+    :param leaving: the id of a lease that leaves the queue in this transaction.
+    """
+    if acquisitions.somebody_waits(connection):
+        # The lock keeps the first lease first until this transaction is committed.
+        acquisitions.lock_queue(connection)
+        _wake(connection, acquisitions.first(connection, leaving), now)
+        acquisitions.wake_healing(connection, now)
+
+
+def pass_on(connection, acquisition, now):
+    """Wake the next lease in the queue, after a woken lease did not fit."""
+    _wake(connection, acquisitions.next_after(connection, acquisition), now)
+
+
+def next_cleaned(connection, conf, now):
+    """Return when the next resource will have been cleaned, or None.
+
+    Time alone makes it free then: no release wakes the queue.
+    """
+    cleaning = datetime.timedelta(minutes=conf.manager.cleaning_minutes)
+    return allocations.next_cleaned(connection, now, cleaning) if cleaning else None
+
+
+def begin_anew(connection, now):
+    """Wake the first lease in the queue, because a later one can be served without being woken."""
+    _wake(connection, acquisitions.first(connection), now)
+
+
+def refuse_out_of_turn(connection, acquisition, now, alone=False):
+    """Raise OutOfTurn if another lease must be served before this Acquisition.
+
+    Call it after resources are locked and proved free: each release until then has already woken
+    the first lease.
+
+    :param alone: refuse also if the leases before it are not to be tried now.
+    :raises OutOfTurn: another lease must be served first.
+    """
+    if acquisitions.is_healing_due(connection, now):
+        # A lease that heals goes first: its resources were allocated to it before.
+        raise OutOfTurn()
+    if acquisitions.is_due_before(connection, acquisition, now):
+        raise OutOfTurn()
+    if alone and acquisitions.first(connection) != acquisition.lease_id:
+        raise OutOfTurn()
+
+
+@cores.again_after_a_race
+def release_held_back(core, lease):
+    """Release what other queued leases hold back; return True if any held something."""
+    with core.database.reader() as connection:
+        others = acquisitions.holders(connection, lease.id)
+    if others:
+        with core.database.writer() as connection:
+            acquisitions.take_back(connection, others)
+    return bool(others)
+
+
+def _wake(connection, lease_id, now):
+    if lease_id is not None:
+        acquisitions.wake(connection, lease_id, now)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scheduler hints ``reserved`` and ``lease_params``, by which a request asks for a lease."""
+import dataclasses
+import json
+import re
+
+from climate.nova import errors
+
+#: The keys under which Nova accepts hints; if both are present it reads only the first.
+KEYS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
+#: The hint that names existing reservations.
+RESERVATION = 'reservation'
+
+_RESERVED = 'reserved'
+_PARAMS = 'lease_params'
+_MOMENTS = ('start', 'end', 'before_end')
+_KNOWN = ('name', *_MOMENTS, 'duration', 'on_end')
+# The texts that Nova accepts for yes and no.
+_FLAGS = {'true': True, '1': True, 'on': True, 'yes': True,
+          'false': False, '0': False, 'off': False, 'no': False}
+_LONGEST_PARAMS = 4096
+_LONGEST_TEXT = 255
+_EXAMPLE = '{"start": "now", "end": "2030-12-01 16:07"}'
+# Climate itself checks the time zone, and whether the day exists.
+_MOMENT = re.compile(r'(\d{4})-(\d{1,2})-(\d{1,2})(?:([ Tt])(\d{1,2}):(\d{1,2})(.*))?', re.ASCII)
+
+
+@dataclasses.dataclass(frozen=True)
+class Hints:
+    """What the hints of a request say about leases.
+
+    :ivar reserved: whether a lease is wanted; None if the hint is missing.
+    :ivar params: the checked `lease_params`; None if the hint is missing.
+    :ivar reservation: whether the request names existing reservations.
+    """
+
+    reserved: bool | None
+    params: dict | None
+    reservation: bool
+
+
+def read(body):
+    """Return the Hints in the body of a request to boot.
+
+    :raises BadRequest: a hint is malformed, or two contradict each other.
+    """
+    parts = [body[key] for key in KEYS if key in body]
+    for key in KEYS:
+        if not isinstance(body.get(key, {}), dict):
+            raise errors.BadRequest(key, 'it must be an object: {"reserved": true, …}.')
+    return Hints(_agreed(parts, _RESERVED, _flag), _agreed(parts, _PARAMS, _params),
+                 bool(parts) and RESERVATION in parts[0])
+
+
+def without(body):
+    """Return a copy of `body` without the two hints, and without keys that are empty then."""
+    found = dict(body)
+    for key in KEYS:
+        if key in found:
+            found[key] = {name: value for name, value in found[key].items()
+                          if name not in (_RESERVED, _PARAMS)}
+            if not found[key]:
+                del found[key]
+    return found
+
+
+def wanted(hints, default_days=None):
+    """Return the parameters of the lease for the request, or None if it gets none.
+
+    :param default_days: length of the lease of a request that asks for none; None: it gets none.
+    :raises BadRequest: the hints cannot be combined, or the length of the lease is missing.
+    """
+    by_default = default_days is not None and not hints.reservation
+    if hints.reserved and hints.reservation:
+        raise errors.BadRequest(_RESERVED, (
+            'the hint reservation already names a reservation: leave one of the two out.'))
+    if not hints.reserved and hints.params is not None and (
+            hints.reserved is False or not by_default):
+        raise errors.BadRequest(_PARAMS, (
+            'it needs the hint reserved=True too: add that, or leave lease_params out.'))
+    if not hints.reserved and not by_default:
+        return None
+    params = dict(hints.params or {})
+    if 'end' not in params and 'duration' not in params:
+        if not by_default:
+            raise errors.BadRequest(_PARAMS, (
+                f'"end" or "duration" is missing: say how long the lease lasts: {_EXAMPLE}.'))
+        params['duration'] = f'{default_days}d'
+    return params
+
+
+def _agreed(parts, name, read_one):
+    found = [read_one(part[name]) for part in parts if name in part]
+    if len(found) == 2 and found[0] != found[1]:
+        raise errors.BadRequest(name, f'{KEYS[0]} and {KEYS[1]} contradict each other: leave one '
+                                      'of the two out.')
+    return found[0] if found else None
+
+
+def _flag(value):
+    # 1 and true are accepted, 1.0 and lists are not.
+    text = str(value).lower() if isinstance(value, (str, bool, int)) else None
+    if text not in _FLAGS:
+        raise errors.BadRequest(_RESERVED, f'{_shown(value)} is neither True nor False.')
+    return _FLAGS[text]
+
+
+def _params(value):
+    if isinstance(value, str):
+        value = _parsed(value)
+    if not isinstance(value, dict):
+        raise errors.BadRequest(_PARAMS, (
+            f'{_shown(value)} is not an object: write {_EXAMPLE}, as JSON.'))
+    unknown = sorted(value.keys() - set(_KNOWN))
+    if unknown:
+        raise errors.BadRequest(_PARAMS, (
+            f'{_shown(unknown[0])} is not known. Known are: {", ".join(_KNOWN)}.'))
+    return {name: _checked(name, item) for name, item in value.items()}
+
+
+def _parsed(text):
+    if len(text) > _LONGEST_PARAMS:
+        raise errors.BadRequest(_PARAMS, (
+            f'it has {len(text)} characters; at most {_LONGEST_PARAMS} are read.'))
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise errors.BadRequest(_PARAMS, (
+            f'{_shown(text)} is not JSON ({error}): write {_EXAMPLE}.')) from error
+
+
+def _checked(name, value):
+    if name == 'duration' and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if not isinstance(value, str):
+        ways = {'duration': 'seconds, or text such as "90m", "1d12h"',
+                'name': 'text', 'on_end': 'text such as "snapshot"'}
+        raise errors.BadRequest(f'{_PARAMS}.{name}', (
+            f'{_shown(value)} cannot be used: write '
+            f'{ways.get(name, "text such as 2030-12-01 16:07")}.'))
+    if len(value) > _LONGEST_TEXT:
+        raise errors.BadRequest(f'{_PARAMS}.{name}', (
+            f'it has {len(value)} characters; at most {_LONGEST_TEXT} are read.'))
+    return _padded(value) if name in _MOMENTS else value
+
+
+def _padded(text):
+    """Return a moment with the two-digit numbers that Climate requires; other text unchanged."""
+    match = _MOMENT.fullmatch(text.strip())
+    if not match:
+        return text.strip()
+    year, month, day, between, hour, minute, rest = match.groups()
+    date = f'{year}-{month:0>2}-{day:0>2}'
+    return f'{date}{between}{hour:0>2}:{minute:0>2}{rest}' if between else date
+
+
+def _shown(value):
+    text = str(value)
+    return f'"{text[:80]}…"' if len(text) > 80 else f'"{text}"'

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Protocols of the cloud that plugins get as a parameter, so that they need not import it."""
+import dataclasses
+import datetime
+from typing import Any
+from typing import Protocol
+
+
+@dataclasses.dataclass(frozen=True)
+class Attempt:
+    """One try of an action, which lets a plugin limit how long it goes on.
+
+    :ivar now: the present time.
+    :ivar since: when the action was first tried.
+    :ivar failures: how many tries of the action have failed before.
+    """
+
+    now: datetime.datetime
+    since: datetime.datetime
+    failures: int = 0
+
+
+class Cloud(Protocol):
+    """The cloud as Climate itself uses it."""
+
+    def as_service(self) -> Any:
+        """Return the ``climate.cloud.base.Services`` that act as Climate itself."""
+
+
+class LeaseCloud(Cloud, Protocol):
+    """The cloud during an action for one lease.
+
+    :ivar attempt: the try in which the plugin is called; None if it is only asked a question.
+    """
+
+    attempt: Attempt | None
+
+    def as_user(self) -> Any:
+        """Return the ``climate.cloud.base.Services`` that act for the owner of the lease.
+
+        :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
+        """
+
+    def as_owner_or_service(self) -> Any:
+        """Return the Services that act for the owner or, if impossible, as Climate itself.
+
+        Use this only to take something back.
+        """

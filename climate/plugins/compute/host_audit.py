@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Enrolled hypervisors and what the cloud says of them: where are they not the same?"""
+import dataclasses
+
+from climate.domain import audit
+from climate.domain.clearing import plans
+from climate.plugins.compute import shared_hosts
+
+
+@dataclasses.dataclass(frozen=True)
+class Observed:
+    """What the pool compares with; records as ``climate.cloud.models``.
+
+    :ivar children: {name of a child provider of Climate's: its inventory}.
+    """
+
+    aggregates: list
+    hypervisors: list
+    servers: list
+    computes: list
+    children: dict
+
+    def servers_on(self, service_host):
+        """The Servers on that host."""
+        return [each for each in self.servers if each.host == service_host]
+
+
+def observe(conf, cloud):
+    """As ``AuditedPool.observe``."""
+    services = cloud.as_service()
+    return Observed(
+        aggregates=services.nova.aggregates(), hypervisors=services.nova.hypervisors(),
+        servers=services.servers.every(), computes=services.computes.every(),
+        children=services.placement.children(conf.placement.provider_prefix))
+
+
+def disabled(pool, observed):
+    """As ``Clearable.disabled``: the compute services that say that they are."""
+    found = [(each.host, each.reason.removeprefix(plans.FENCE_PREFIX))
+             for each in observed.computes
+             if not each.enabled and (each.reason or '').startswith(plans.FENCE_PREFIX)]
+    return [audit.Disabled(pool, host, f'service of {host}', lease_id)
+            for host, lease_id in found]
+
+
+class Comparison:
+    """Compares the enrolled hosts with what was observed.
+
+    :param pool: its name.
+    :param freepool: the Aggregate, or None.
+    :param child_of: callable(hypervisor name) → the name of its child provider.
+    """
+
+    def __init__(self, pool, observed, freepool, child_of):
+        self._pool = pool
+        self._observed = observed
+        self._pooled = set(freepool.hosts if freepool else ())
+        self._child_of = child_of
+
+    def drifts(self, resources, enrolled):
+        """As ``AuditedPool.audit``."""
+        hypervisors = self._observed.hypervisors
+        known = {each.name for each in hypervisors}
+        sharing = shared_hosts.sharing(hypervisors)
+        drifts = []
+        for resource in resources:
+            if resource.name in known:
+                drifts += self._of_resource(resource, sharing)
+            else:
+                drifts.append(_drift('unknown host', resource, 'Nova does not know it any more'))
+        mine = {each.service_host for each in hypervisors if each.name in enrolled}
+        mine |= {each.facts['service_name'] for each in resources}
+        return drifts + [self._put_in_by_hand(host) for host in sorted(self._pooled - mine)]
+
+    def _of_resource(self, resource, sharing):
+        service_host, child = resource.facts['service_name'], self._child_of(resource.name)
+        if service_host in sharing:
+            others = [each for each in sharing[service_host] if each != resource.name]
+            yield _drift('shared host', resource, (
+                f'{shared_hosts.told(service_host, others)}; withdraw it, or give each a '
+                'nova-compute of its own'))
+        if child not in self._observed.children:
+            yield _drift('freepool', resource, f'Placement has no provider {child}', audit.MEND)
+        if resource.held_by is None and service_host not in self._pooled:
+            yield self._out_of_the_pool(resource)
+
+    def _out_of_the_pool(self, resource):
+        if not resource.reservable:
+            return _drift('freepool', resource, (
+                'enrolled, out of use and not in the freepool; withdraw it, or use it again'))
+        servers = self._observed.servers_on(resource.facts['service_name'])
+        if servers:
+            return _drift('freepool', resource, (
+                f'enrolled, not in the freepool, and servers run on it ({len(servers)})'))
+        return _drift('freepool', resource, 'enrolled, but not in the freepool', audit.MEND)
+
+    def _put_in_by_hand(self, service_host):
+        """The Drift of a host that is in the freepool and not enrolled."""
+        what = f'host {service_host}'
+        found = [each.name for each in self._observed.hypervisors
+                 if each.service_host == service_host]
+        if len(found) != 1:
+            return audit.Drift('not enrolled', what, (
+                f'in the freepool, and Nova knows {len(found)} hypervisors of it'))
+        servers = self._observed.servers_on(service_host)
+        if servers:
+            return audit.Drift('not enrolled', what, (
+                f'in the freepool, not enrolled, and servers run on it ({len(servers)})'))
+        return audit.Drift('not enrolled', what, 'in the freepool, but not enrolled',
+                           audit.ENROL, (self._pool, found[0]))
+
+
+def _drift(kind, resource, problem, repair=None):
+    return audit.Drift(kind, f'host {resource.name}', problem, repair,
+                       None if repair is None else (resource.pool, resource.name))

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pools that several plugins draw from."""
+import collections
+import dataclasses
+import json
+
+from climate import errors
+from climate.domain.clearing import plans
+from climate.plugins import base
+from climate.plugins import clearable
+from climate.plugins.compute import host_audit
+from climate.plugins.compute import shared_hosts
+
+
+def enrolled_hosts(conf, cloud, but_of=None):
+    """The service hosts that are enrolled, leased ones too, as a set.
+
+    :param but_of: the id of a project: without those that it has leased as a whole.
+    """
+    prefix, owner = conf.nova.availability_zone_prefix, conf.nova.aggregate_owner_key
+    return {host for each in cloud.as_service().nova.aggregates() for host in each.hosts
+            if each.name == conf.nova.aggregate_freepool
+            or (prefix and (each.zone or '').startswith(prefix)
+                and (but_of is None or each.metadata.get(owner) != but_of))}
+
+
+def named(aggregates, name):
+    """That one of the Aggregates, or None."""
+    return next((each for each in aggregates if each.name == name), None)
+
+
+#: The key of the need of those that need nothing but hosts.
+NEED = 'hosts'
+
+
+class HostPool(base.Pool, clearable.Clearable):
+    """Hypervisors that an administrator enrolled, kept in the freepool aggregate of Nova."""
+
+    name = 'host'
+    services = ('nova', 'placement')
+    capacity_names = {'vcpus': 'vcpus', 'memory_mb': 'memory_mb', 'local_gb': 'disk_gb'}
+    fact_names = ('availability_zone', 'cpu_info', 'hypervisor_type', 'hypervisor_version',
+                  'service_name', 'traits', shared_hosts.FACT)
+    #: Of each class of Placement: how much of it one server can have.
+    fact_prefixes = ('max_unit:',)
+    name_fact = 'hypervisor_hostname'
+
+    @classmethod
+    def shown(cls, resource):
+        facts = resource.facts
+        version = facts.get('hypervisor_version', '')
+        return {
+            'service_name': facts.get('service_name'),
+            'vcpus': resource.capacity.get('vcpus', 0),
+            'memory_mb': resource.capacity.get('memory_mb', 0),
+            'local_gb': resource.capacity.get('disk_gb', 0),
+            'cpu_info': facts.get('cpu_info') or json.dumps(''),
+            'hypervisor_type': facts.get('hypervisor_type'),
+            'hypervisor_version': int(version) if version.isdigit() else 0,
+            'availability_zone': facts.get('availability_zone'),
+            'traits': facts.get('traits', '').split(),
+        }
+
+    def discover(self, cloud, name):
+        services = cloud.as_service()
+        return _found(services.nova.hypervisor(name), services.placement.traits(name),
+                      services.placement.inventory(name))
+
+    def survey(self, cloud, resources):
+        services = cloud.as_service()
+        wanted = {resource.name: resource for resource in resources}
+        everything = services.nova.hypervisors()
+        hypervisors = [each for each in everything if each.name in wanted]
+        counts = collections.Counter(each.name for each in hypervisors)
+        sharing = shared_hosts.sharing(everything)
+        # Of two of one name, in different cells, nobody can say which one was enrolled.
+        single = {each.name: each for each in hypervisors if counts[each.name] == 1}
+        return {name: _found(self._zoned_as_before(single[name], wanted[name]), *said,
+                             sharing=len(sharing.get(single[name].service_host, ())))
+                for name, said in services.placement.survey(list(single)).items()}
+
+    def _zoned_as_before(self, hypervisor, resource):
+        """The Hypervisor with its own zone, also while a lease has given it another."""
+        prefix = self.conf.nova.availability_zone_prefix
+        zone = hypervisor.availability_zone
+        leased = resource.held_by is not None or (prefix and zone and zone.startswith(prefix))
+        if zone is not None and not leased:
+            return hypervisor
+        return dataclasses.replace(hypervisor,
+                                   availability_zone=resource.facts.get('availability_zone'))
+
+    def failing(self, cloud, resources):
+        hosts = {each.id: each.facts['service_name'] for each in resources}
+        known = {each.host: each
+                 for each in cloud.as_service().computes.of_hosts(sorted(hosts.values()))}
+        reasons = {each.id: shared_hosts.why_failing(each) or _why_failing(
+            known.get(hosts[each.id])) for each in resources}
+        return {key: reason for key, reason in reasons.items() if reason is not None}
+
+    def admit(self, cloud, found):
+        services = cloud.as_service()
+        service_host = found.facts['service_name']
+        shared_hosts.refuse(services.nova, self.name, found.name, service_host)
+        self._refuse_in_use(services, found.name, service_host)
+        self._refuse_awaited(services, found.name)
+        self._refuse_zoned(services, found.name, service_host)
+        freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
+        services.nova.add_hosts(freepool, [service_host])
+        try:
+            # Once more, now that the filter keeps others off: one may have slipped in before.
+            self._refuse_in_use(services, found.name, service_host)
+            self._refuse_awaited(services, found.name)
+        except errors.ResourceInUse:
+            services.nova.remove_hosts(freepool, [service_host])
+            raise
+        services.placement.ensure_child(found.name, self._child(found.name))
+
+    def dismiss(self, cloud, resource):
+        services = cloud.as_service()
+        service_host = resource.facts['service_name']
+        self._refuse_in_use(services, resource.name, service_host, with_others=False)
+        freepool = services.nova.aggregate(self.conf.nova.aggregate_freepool)
+        if freepool is not None:
+            services.nova.remove_hosts(freepool, [service_host])
+        # Emptied, not deleted: builds on the host would fail until Nova's cache forgets the child.
+        services.placement.empty_child(self._child(resource.name))
+
+    def mend(self, cloud, resource):
+        services = cloud.as_service()
+        services.placement.ensure_child(resource.name, self._child(resource.name))
+        freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
+        if resource.held_by is None and resource.facts['service_name'] not in freepool.hosts:
+            self.admit(cloud, self.discover(cloud, resource.name))
+
+    def observe(self, cloud):
+        return host_audit.observe(self.conf, cloud)
+
+    def audit(self, observed, resources, enrolled):
+        freepool = named(observed.aggregates, self.conf.nova.aggregate_freepool)
+        return host_audit.Comparison(self.name, observed, freepool, self._child).drifts(
+            resources, enrolled)
+
+    def disabled(self, observed):
+        return host_audit.disabled(self.name, observed)
+
+    def enable(self, cloud, name, lease_id):
+        cloud.as_service().computes.enable(name, plans.fence_of(lease_id))
+
+    def _child(self, name):
+        return child_name(self.conf, name)
+
+    @staticmethod
+    def _refuse_zoned(services, name, service_host):
+        # A lease puts its hosts into a zone of its own, and Nova allows one zone for a host.
+        zoned = [aggregate for aggregate in services.nova.aggregates()
+                 if aggregate.zone and service_host in aggregate.hosts]
+        if zoned:
+            raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
+                f'it is in the zone {zoned[0].zone} by the aggregate {zoned[0].name}, and a lease '
+                'gives it another. Take it out of that aggregate first.'))
+
+    @staticmethod
+    def _refuse_in_use(services, name, service_host, with_others=True):
+        """Refuse a host with servers.
+
+        :param with_others: servers on other hypervisors of its service host count, too.
+        """
+        servers = [each for each in services.nova.servers_on([service_host])
+                   if with_others or each.hypervisor in (None, name)]
+        if servers:
+            raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
+                f'servers run on it ({len(servers)}). Migrate or delete them first.'))
+
+    @staticmethod
+    def _refuse_awaited(services, name):
+        """Refuse a host to which servers are on their way, whom Nova counts when they have come.
+
+        Whatever was sent there before the filter kept it off holds its room in Placement by then.
+        """
+        coming = [each for each in services.placement.held([name]).get(name, ())
+                  if services.servers.server(each) is not None]
+        if coming:
+            raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
+                f'servers are being built on it or moved to it ({len(coming)}). Wait for them, and '
+                'migrate or delete them.'))
+
+
+def _why_failing(compute):
+    """Why no server can be started on the host of a Compute, or of None; None where it can."""
+    if compute is None:
+        return 'Nova does not know its service'
+    if not compute.enabled:
+        return f'its service is disabled in Nova: {compute.reason or "no reason given"}'
+    return None if compute.up else 'its service is down'
+
+
+def _found(hypervisor, traits, inventory, sharing=0):
+    """A hypervisor as a Found.
+
+    :param sharing: how many hypervisors its service host has, where it has several; else 0.
+    """
+    facts = {
+        shared_hosts.FACT: str(sharing) if sharing else None,
+        'availability_zone': hypervisor.availability_zone,
+        'cpu_info': hypervisor.cpu_info,
+        'hypervisor_type': hypervisor.hypervisor_type,
+        'hypervisor_version': str(hypervisor.hypervisor_version),
+        'service_name': hypervisor.service_host,
+        'traits': ' '.join(sorted(traits)),
+        **{f'max_unit:{each}': str(has['max_unit']) for each, has in inventory.items()},
+    }
+    capacity = {'vcpus': hypervisor.vcpus, 'memory_mb': hypervisor.memory_mb,
+                'disk_gb': hypervisor.disk_gb,
+                **{each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
+                   for each, has in inventory.items()}}
+    return base.Found(name=hypervisor.name, capacity=capacity,
+                      facts={key: text for key, text in facts.items() if text is not None})
+
+
+def child_name(conf, name):
+    """What the provider that holds the reservations of a hypervisor is called."""
+    return conf.placement.provider_prefix + name

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The requirements of a flavor: the units that a server takes of its host, and traits."""
+import math
+import re
+
+from climate import errors
+
+#: JSON schema of the id of a flavor.
+FLAVOR_ID = {'type': 'string', 'minLength': 1, 'maxLength': 255,
+             'pattern': '^[A-Za-z0-9_. -]*[A-Za-z0-9_-]$'}
+#: The fields in which Nova has the sizes of a flavor.
+SIZES = ('vcpus', 'ram', 'disk', 'ephemeral', 'swap')
+
+_MB = 1024
+_RESOURCE = 'resources:'
+_TRAIT = 'trait:'
+# Extra specs of further request groups in Placement. Allocations have one group per instance.
+_GRANULAR = re.compile(r'(resources|trait)[^:]+:')
+
+
+def find(cloud, flavor_id, project_id):
+    """Return the Flavor of that id.
+
+    :raises BadField: there is no such flavor that the project may use.
+    """
+    found = cloud.as_service().flavors.flavor(flavor_id, project_id)
+    if found is None:
+        raise errors.BadField(field='flavor_id', reason=(
+            f'there is no flavor "{flavor_id}" that this project may use; '
+            '"openstack flavor list" has the ids.'))
+    return found
+
+
+def as_dict(flavor):
+    """Return a Flavor as a dict that can be stored."""
+    return {'id': flavor.id, 'name': flavor.name, 'extra_specs': dict(flavor.extra_specs),
+            **{name: getattr(flavor, name) for name in SIZES}}
+
+
+def sizes(flavor):
+    """Return the sizes of a flavor, a dict from `as_dict`, as reservations show them."""
+    return {'vcpus': flavor['vcpus'], 'memory_mb': flavor['ram'],
+            'disk_gb': flavor['disk'] + flavor['ephemeral']}
+
+
+def units(flavor, field='flavor_id'):
+    """Return {resource class of Placement: units of one server}, calculated as Nova does.
+
+    :param flavor: a dict from `as_dict`.
+    :param field: the field that an error names.
+    :raises BadField: the flavor needs something that allocations cannot express.
+    """
+    specs = flavor['extra_specs']
+    name = flavor['id'] or flavor['name']
+    _refuse_granular(name, specs, field)
+    policy = specs.get('hw:cpu_policy')
+    if policy == 'mixed':
+        raise errors.BadField(field=field, reason=(
+            f'flavor "{name}" mixes dedicated and shared CPUs (hw:cpu_policy=mixed) and '
+            'cannot be leased.'))
+    found = {
+        'PCPU' if policy == 'dedicated' else 'VCPU': flavor['vcpus'],
+        'MEMORY_MB': flavor['ram'],
+        'DISK_GB': flavor['disk'] + flavor['ephemeral'] + math.ceil(flavor['swap'] / _MB),
+    }
+    for key, text in specs.items():
+        if key.startswith(_RESOURCE):
+            if not text.isdecimal():
+                raise errors.BadField(field=field, reason=(
+                    f'its extra spec {key}={text} is not a whole number.'))
+            found[key.removeprefix(_RESOURCE)] = int(text)
+    if not any(found.values()):
+        raise errors.BadField(field=field, reason=(
+            f'flavor "{name}" needs nothing of a host, so that there is nothing to lease.'))
+    return found
+
+
+def traits(flavor):
+    """Return the extra specs of a flavor, a dict from `as_dict`, that concern traits."""
+    return {key: value for key, value in flavor['extra_specs'].items()
+            if key.startswith(_TRAIT)}
+
+
+def _refuse_granular(name, specs, field):
+    for key in specs:
+        if _GRANULAR.match(key):
+            raise errors.BadField(field=field, reason=(
+                f'flavor "{name}" has the extra spec {key}; a flavor whose resources or '
+                'traits are in numbered groups cannot be leased.'))

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One leased server, the second form of virtual:instance.
+
+If the lease starts at once, the server stays on its host. If it starts later, the server is
+shelved until then, and the lease reserves the capacity that the server will need.
+"""
+import dataclasses
+
+from oslo_config import cfg
+
+from climate import errors
+from climate.domain import event_kinds
+from climate.domain import extra_specs
+from climate.domain import lifecycle
+from climate.plugins import base
+from climate.plugins.compute import capacity
+from climate.plugins.compute import host_pool
+from climate.plugins.compute.servers import audit
+from climate.plugins.compute.servers import end
+from climate.plugins.compute.servers import leased
+from climate.plugins.compute.servers import parsing
+from climate.plugins.compute.servers import start
+
+# To look for more servers than this, the ids of all servers are read at once.
+_FEW = 10
+
+
+class LeasedServer(base.ResourcePlugin):
+    resource_type = 'virtual:instance'
+    leases_targets = True
+    target_kind = 'server'
+    options = (
+        cfg.StrOpt('on_end', default='snapshot', choices=list(parsing.ENDINGS),
+                   help='What becomes of a leased server at the end of its lease where the lease '
+                        'does not say. snapshot: an image of it is made, and when that is active '
+                        'the server is deleted. delete, suspend, shelve: so. migrate: it is moved '
+                        'off the enrolled hosts and goes on running.'),
+        cfg.StrOpt('hold_room', default='required', choices=['required', 'preferred'],
+                   help='Whether room on the enrolled hosts is held for a leased server that '
+                        'sleeps until its lease starts. required: a lease for which there is no '
+                        'room is refused. preferred: it is accepted, and in error if no host '
+                        'takes the server at the start.'),
+        cfg.IntOpt('bind_seconds', default=120, min=0,
+                   help='How long a lease that was made for a server to be booted waits for that '
+                        'server, in seconds. Then it ends. 0: not at all.'),
+        cfg.IntOpt('image_seconds', default=3600, min=0,
+                   help='How long after the end of a lease the image of a leased server may take '
+                        'to become active, in seconds. Then the server is suspended instead of '
+                        'deleted; one that is being built for so long is deleted. 0: for ever.'),
+        cfg.IntOpt('audit_seconds', default=60, min=0,
+                   help='How often is looked whether leased servers are still there, in seconds: '
+                        'the lease of one that its user deleted ends. 0: never.'),
+    )
+
+    @property
+    def patience_seconds(self):
+        return self.conf[self.resource_type].bind_seconds
+
+    @property
+    def audit_seconds(self):
+        return self.conf[self.resource_type].audit_seconds
+
+    @classmethod
+    def asked(cls, request):
+        return parsing.asked(request)
+
+    def resolve(self, cloud, request, occasion):
+        return parsing.resolve(self.conf[self.resource_type], cloud, request, occasion)
+
+    def needs(self, request):
+        if not request['sleeps']:
+            return []
+        need = capacity.need({'amount': 1}, request['units'],
+                             extra_specs.from_extra_specs(request['traits']))
+        return [dataclasses.replace(need, optional=request['hold_room'] == 'preferred')]
+
+    def needs_owner(self, request):
+        if not request['sleeps']:
+            return None
+        return 'start', ('until then the server is shelved as you, so that you can unshelve it; '
+                         'leave start out')
+
+    def leased_id(self, reservation):
+        return leased.id_of(reservation)
+
+    def awaits_target(self, reservation):
+        return leased.id_of(reservation) is None
+
+    def discovered_targets(self, cloud, lease):
+        servers = cloud.as_service().servers
+        return [each.id for each in servers.marked(lease.project_id, leased.LEASE_KEY, lease.id)]
+
+    def check_target(self, cloud, lease, reservation, leased_id):
+        server = parsing.find(cloud, leased_id, lease.project_id)
+        if not reservation.request['sleeps']:
+            return
+        sizes = leased.larger(server.flavor, reservation.request)
+        if sizes:
+            raise errors.BadField(field='resource_id', reason=(
+                f'server {leased_id} is larger than the flavor that the lease was made with '
+                f'({", ".join(sizes)}): boot it with flavor {reservation.request["flavor_id"]}.'))
+
+    def bound(self, reservation, leased_id):
+        return {**reservation.binding, 'resource_id': leased_id}
+
+    def gone(self, cloud, leased_ids):
+        servers = cloud.as_service().servers
+        if len(leased_ids) > _FEW:
+            return frozenset(leased_ids) - servers.ids()
+        return frozenset(each for each in leased_ids if servers.server(each) is None)
+
+    def may_leave_pool(self, lease, reservation):
+        if (_is_over(lease, reservation) or not reservation.request['sleeps']
+                or leased.id_of(reservation) is None):
+            return True
+        if lease.state == lifecycle.PENDING and lease.task != 'start':
+            return not reservation.binding.get('asleep', False)
+        # If capacity is reserved for the server, it must stay on that host.
+        return not reservation.resource_ids
+
+    def room(self, reservation):
+        return dict(reservation.request['units']) if reservation.resource_ids else None
+
+    def unshelves(self, reservation):
+        return (leased.id_of(reservation) is not None and reservation.request['sleeps']
+                and bool(reservation.resource_ids))
+
+    def prepares(self, request):
+        return request['sleeps']
+
+    def prepare(self, cloud, lease, reservation, resources):
+        return start.prepare(cloud, lease, reservation)
+
+    def start(self, cloud, lease, reservation, resources):
+        return start.start(self.conf, cloud, lease, reservation, resources.get(host_pool.NEED, ()))
+
+    def end(self, cloud, lease, reservation, resources):
+        end.end(self.conf, cloud, lease, reservation)
+
+    def observe(self, cloud):
+        return audit.observe(cloud)
+
+    def traces(self, observed):
+        return audit.traces(observed, self.resource_type)
+
+    def lacks(self, observed, lease, reservation, resources):
+        return audit.lacks(observed, lease, reservation)
+
+    def complete(self, cloud, lease, reservation, resources):
+        return audit.complete(cloud, lease, reservation)
+
+    def clear(self, cloud, made_for, resources):
+        audit.clear(cloud, made_for)
+
+    @classmethod
+    def fields(cls, reservation):
+        request = reservation.request
+        return {'resource_id': leased.id_of(reservation), 'flavor_id': request['flavor_id'],
+                'on_end': request['on_end'], **{name: request[name] for name in leased.SIZES}}
+
+
+def _is_over(lease, reservation):
+    return (reservation.state == lifecycle.RESERVATION_DELETED or lease.deleted_at is not None
+            or lease.state == lifecycle.TERMINATED or lease.task in lifecycle.TEARDOWN
+            or lease.event(event_kinds.DELETE) is not None)

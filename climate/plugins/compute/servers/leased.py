@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A leased server as Nova shows it, and the changes of it that Climate begins."""
+from climate import errors
+from climate.domain import lifecycle
+from climate.plugins.compute import requirements
+
+RESERVED = 'RESERVED'
+ACTIVE = 'ACTIVE'
+#: Metadata keys of a server: its lease, its reservation, and its stage in the reservation.
+LEASE_KEY = 'climate:lease_id'
+RESERVATION_KEY = 'climate:reservation_id'
+STATUS_KEY = 'climate:status'
+#: Statuses from which Nova shelves a server. Only in these Nova lets its metadata be changed.
+AWAKE = ('ACTIVE', 'PAUSED', 'SHUTOFF', 'SUSPENDED')
+#: Statuses from which Nova moves a server.
+MOVABLE = ('ACTIVE', 'PAUSED', 'SHUTOFF')
+OFFLOADED = 'SHELVED_OFFLOADED'
+SHELVED = 'SHELVED'
+#: The status of a server that was moved, perhaps by Climate, and whose move must be confirmed.
+MOVED = 'VERIFY_RESIZE'
+
+BUILD = 'BUILD'
+ERROR = 'ERROR'
+RESCUE = 'RESCUE'
+#: The status of a server whose cell does not answer, so that Nova knows next to nothing of it.
+UNKNOWN = 'UNKNOWN'
+
+#: The fields in which a reservation has the sizes of the server.
+SIZES = ('vcpus', 'memory_mb', 'disk_gb')
+
+_PREFIX = 'climate:'
+_PASSING = (BUILD, 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD', 'RESIZE', 'REVERT_RESIZE',
+            'MIGRATING')
+
+
+def id_of(reservation):
+    """Return the id of the server, or None while it is not known."""
+    return reservation.binding.get('resource_id') or reservation.request['resource_id']
+
+
+def larger(flavor, request):
+    """Return the sizes in which a flavor exceeds a resolved request, as a list of words.
+
+    :param flavor: a Flavor, or None if Nova does not tell it; then the list is empty.
+    """
+    if flavor is None:
+        return []
+    has = requirements.sizes(requirements.as_dict(flavor))
+    return [f'{name} {has[name]}' for name in SIZES if has[name] > request[name]]
+
+
+class Leased:
+    """The server of a reservation as it is now, with methods that begin a change of it.
+
+    :ivar service: the Services, used as Climate itself.
+    """
+
+    def __init__(self, cloud, lease, reservation, taking_back=False):
+        """Read the server from Nova.
+
+        :param taking_back: True if the lease is over. If Climate cannot act for the owner any
+            more, it then acts as itself.
+        :raises TargetGone: the server does not exist any more.
+        """
+        self.service = cloud.as_service()
+        self.id = id_of(reservation)
+        self._cloud = cloud
+        self._lease = lease
+        self._reservation = reservation
+        self._taking_back = taking_back
+        self._found = self.service.servers.server(self.id)
+        if self._found is None:
+            raise errors.TargetGone(kind='server', target_id=self.id)
+
+    @property
+    def name(self):
+        return self._found.name
+
+    @property
+    def status(self):
+        return self._found.status
+
+    @property
+    def project_id(self):
+        return self._found.project_id
+
+    @property
+    def host(self):
+        """The service host that the server is on, or None."""
+        return self._found.host
+
+    @property
+    def _owner(self):
+        """The Services that act for the owner, or as Climate itself if the server is locked.
+
+        :raises TrustDead: Climate cannot act for the owner, and the lease is not over.
+        """
+        if self._found.locked:
+            return self.service
+        return self._cloud.as_owner_or_service() if self._taking_back else self._cloud.as_user()
+
+    @property
+    def stage(self):
+        """The server's stage in this reservation by its own metadata; None if it has none."""
+        metadata = self._found.metadata
+        if metadata.get(RESERVATION_KEY) != self._reservation.id:
+            return None
+        return metadata.get(STATUS_KEY)
+
+    @property
+    def is_known_to_be_handed_over(self):
+        """True if the database says that the server was handed over."""
+        return (self._reservation.state == lifecycle.RESERVATION_ACTIVE
+                or self._reservation.binding.get('handed_over', False))
+
+    @property
+    def was_handed_over(self):
+        """True if the server was handed over, even if a crash kept that from the database."""
+        return self.is_known_to_be_handed_over or self.stage not in (None, RESERVED)
+
+    def mark(self, stage):
+        """Write the lease, the reservation and the stage into the metadata, if Nova allows it."""
+        marks = {LEASE_KEY: self._lease.id, RESERVATION_KEY: self._reservation.id,
+                 STATUS_KEY: stage}
+        if self.status in AWAKE and marks.items() - self._found.metadata.items():
+            self.service.servers.mark(self.id, marks)
+
+    def unmark(self):
+        """Remove all metadata that Climate has written on the server, if Nova allows it."""
+        remove_marks(self.service, self._found)
+
+    def wait_for_calm(self):
+        """Refuse to go on while something is being done to the server.
+
+        :raises StillBusy: something is being done to it.
+        """
+        if self._found.task is not None or self.status in _PASSING:
+            self.wait(self._found.task or self.status)
+
+    def wait(self, reason, has_own_limit=False):
+        """Ask for another call, in which the server is looked at again.
+
+        :param has_own_limit: True if the caller limits the time of this wait itself.
+        :raises StillBusy: always.
+        """
+        raise errors.StillBusy(service='Nova', reason=f'server {self.id}: {reason}',
+                               has_own_limit=has_own_limit)
+
+    def give_up(self, what):
+        """Refuse a change that is impossible in the server's status.
+
+        :param what: the change, as a participle such as "shelved".
+        :raises CloudError: always.
+        """
+        raise errors.CloudError(service='Nova', reason=(
+            f'server {self.id} cannot be {what} while its status is {self.status}; '
+            '"openstack server show" says more.'))
+
+    def refuse_larger(self):
+        """Refuse a server that needs more than the capacity that is reserved for it.
+
+        :raises CloudError: the server was resized since its lease was made.
+        """
+        sizes = larger(self._found.flavor, self._reservation.request)
+        if sizes:
+            raise errors.CloudError(service='Nova', reason=(
+                f'server {self.id} was resized after its lease was made ({", ".join(sizes)}), and '
+                'is larger than the room that is held for it. Delete the lease, and make one for '
+                'the server as it is.'))
+
+    def put_to_sleep(self):
+        """Shelve and offload the server; does nothing if it is offloaded already.
+
+        :raises StillBusy: it is not offloaded yet.
+        :raises CloudError: its status forbids it.
+        """
+        self.wait_for_calm()
+        if self.status == OFFLOADED:
+            return
+        if self.status == SHELVED:
+            self.service.servers.offload(self.id)
+        elif self.status in AWAKE:
+            # Shelved as the user, so that the user owns the image and may unshelve the server too.
+            self._owner.servers.shelve(self.id)
+        else:
+            self.give_up('shelved')
+        self.wait('being shelved')
+
+    def wake(self, service_host):
+        """Begin to unshelve the server, on that host or, for None, anywhere.
+
+        :raises StillBusy: always, unless another error is raised.
+        :raises CloudError: Nova has failed to do it, and that was not reported yet.
+        """
+        where = 'anywhere' if service_host is None else f'on host {service_host}'
+        self._tell_failure('unshelve', (
+            f'could not be woken {where}: no host took it. The log of Nova\'s scheduler has the '
+            'reason.'))
+        self.service.servers.unshelve(self.id, service_host)
+        self.wait(f'being woken {where}')
+
+    def move(self):
+        """Begin to move the server to a host that Nova chooses, or confirm that it was moved.
+
+        :raises StillBusy: always, unless another error is raised.
+        :raises CloudError: Nova has failed to do it, and that was not reported yet.
+        """
+        self.wait_for_calm()
+        self._tell_failure(
+            'migrate', f'could not be moved from host {self.host}: no host took it.')
+        self.service.servers.migrate(self.id)
+        self.wait('being moved')
+
+    def unrescue(self):
+        """Begin to unrescue the server: it boots from its own disk again.
+
+        :raises StillBusy: always, unless another error is raised.
+        """
+        self.wait_for_calm()
+        self.service.servers.unrescue(self.id)
+        self.wait('being unrescued')
+
+    def stop(self):
+        """Begin to stop a server that is in ERROR; once stopped, it can be moved or shelved.
+
+        :raises StillBusy: always, unless another error is raised.
+        :raises CloudError: Nova has failed to do it, and that was not reported yet.
+        """
+        self.wait_for_calm()
+        self._tell_failure('stop', (
+            f'is in the status {self.status} on host {self.host} and could not be stopped there; '
+            '"openstack server show" says more. Mend it, or delete it.'))
+        self.service.servers.stop(self.id)
+        self.wait('being stopped')
+
+    def suspend(self):
+        """Begin to suspend the server; unlike other changes this does not raise StillBusy."""
+        self._owner.servers.suspend(self.id)
+
+    def make_image(self, name):
+        """Begin an image of the server, as the owner or, if that is impossible, as Climate itself.
+
+        :raises StillBusy: always, unless another error is raised.
+        """
+        self._cloud.as_owner_or_service().servers.create_image(
+            self.id, name, self._reservation.id)
+        self.wait('being imaged')
+
+    def delete(self):
+        """Begin to delete the server.
+
+        :raises StillBusy: always, unless another error is raised.
+        """
+        self.service.nova.delete_server(self.id)
+        self.wait(f'being deleted, its status is {self.status}')
+
+    def failures(self, change):
+        """Return how often Nova has failed in a change since the present action was first tried.
+
+        :param change: the kind of change, such as "unshelve".
+        """
+        return self.service.servers.failures(self.id, change, self._cloud.attempt.since)
+
+    def _tell_failure(self, change, text):
+        if self.failures(change) > self._cloud.attempt.failures:
+            raise errors.CloudError(service='Nova', reason=f'server {self.id} {text}')
+
+
+def remove_marks(services, found):
+    """Remove from a Server all metadata that Climate has written on it, if Nova allows it."""
+    marks = dict.fromkeys(key for key in found.metadata if key.startswith(_PREFIX))
+    if marks and found.status in AWAKE:
+        services.servers.mark(found.id, marks)

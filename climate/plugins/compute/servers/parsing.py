@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests for a leased server: their fields, their checks, and their stored form."""
+import re
+
+from climate import errors
+from climate.plugins.compute import requirements
+from climate.plugins.compute import sized
+from climate.plugins.compute.servers import leased
+
+#: The values of `on_end`: what Climate does with the server at the end.
+ENDINGS = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
+#: JSON schemas of the fields of a request.
+PROPERTIES = {
+    'resource_id': {
+        'description': 'The id of the server that is leased; null: it is booted with the '
+                       'lease and not known yet.',
+        'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 64},
+    'flavor_id': {'description': 'The flavor of the server that is not known yet.',
+                  **requirements.FLAVOR_ID, 'type': ['string', 'null']},
+    'on_end': {
+        'description': 'What becomes of the leased server at the end. snapshot: an image '
+                       'is made, then it is deleted. null: as the cloud has it.',
+        'enum': [*ENDINGS, None]},
+}
+#: The fields of a request for a leased server, and those of a request for instance capacity.
+FIELDS = tuple(PROPERTIES)
+SIZED_FIELDS = tuple(sized.PROPERTIES)
+
+# The id of a server as Nova writes it. Nova would take other text for a part of a URL, or for
+# another spelling of the same id.
+_SERVER_ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+
+
+def is_meant(request):
+    """Return True for a request for a leased server, resolved or not."""
+    return not set(FIELDS).isdisjoint(request)
+
+
+def is_resolved(request):
+    """Return True for a request for a leased server that was resolved."""
+    return 'sleeps' in request
+
+
+def asked(request):
+    """Return the part of a resolved request that a client may send."""
+    names = FIELDS if request['resource_id'] is None else ('resource_id', 'on_end')
+    return {name: request[name] for name in names}
+
+
+def resolve(options, cloud, request, occasion):
+    """Add to a request the sizes of the server, and whether it is shelved until the start.
+
+    :param options: the group [virtual:instance] of the configuration.
+    :raises BadField: the project cannot use the server or the flavor, or the fields contradict
+        each other.
+    """
+    _refuse_mixed(request, occasion.before)
+    on_end = request.get('on_end') or options.on_end
+    if occasion.before is not None:
+        _refuse_changes(request, occasion.before)
+        return {**occasion.before.request, 'on_end': on_end}
+    if request['resource_id'] is not None:
+        server = _find(cloud, request, occasion.project_id)
+        found, field = server.flavor, 'resource_id'
+    else:
+        server, field = None, 'flavor_id'
+        found = requirements.find(cloud, _flavor_id(request), occasion.project_id)
+    flavor = requirements.as_dict(found)
+    resolved = {
+        'resource_id': None if server is None else server.id,
+        'flavor_id': found.id or None, 'on_end': on_end, **requirements.sizes(flavor),
+        'sleeps': not occasion.starts_now, 'hold_room': options.hold_room,
+        'units': {}, 'traits': {}}
+    if resolved['sleeps']:
+        resolved |= {'units': requirements.units(flavor, field),
+                     'traits': requirements.traits(flavor)}
+    return resolved
+
+
+def refuse_room(request, occasion):
+    """Refuse to change a leased server into instance capacity.
+
+    :raises BadField: the request has fields that a leased server does not have; it names them.
+    """
+    if occasion.before is not None and is_meant(occasion.before.request):
+        raise errors.BadField(
+            field=', '.join(name for name in SIZED_FIELDS if request.get(name) is not None),
+            reason='the reservation leases a server; make another lease for room for instances.')
+
+
+def find(cloud, server_id, project_id):
+    """Return the Server of that id.
+
+    :raises BadField: the project has no such server.
+    """
+    server = None
+    if _SERVER_ID.fullmatch(server_id):
+        server = cloud.as_service().servers.server(server_id)
+    if server is None or server.project_id != project_id or server.task == 'deleting':
+        raise errors.BadField(field='resource_id', reason=(
+            f'there is no server "{server_id}" in this project; "openstack server list" has the '
+            'ids.'))
+    return server
+
+
+def _refuse_mixed(request, before):
+    foreign = [name for name in SIZED_FIELDS if request.get(name) is not None]
+    if foreign:
+        way_out = ('ask for one or the other.' if before is None else
+                   'the reservation leases a server; make another lease for room for instances.')
+        raise errors.BadField(field=', '.join(foreign), reason=(
+            'these are of room for instances, and '
+            f'{", ".join(name for name in FIELDS if name in request)} of a leased server: '
+            f'{way_out}'))
+
+
+def _refuse_changes(request, before):
+    """Refuse another server or flavor than before; values from an answer may be sent back.
+
+    :raises BadField: the request names another server or another flavor.
+    """
+    server_id = request.get('resource_id')
+    if server_id is not None and server_id != leased.id_of(before):
+        raise errors.BadField(field='resource_id', reason=(
+            'a reservation keeps its server; make another lease for another one.'))
+    if request.get('flavor_id') not in (None, before.request['flavor_id']):
+        raise errors.BadField(field='flavor_id', reason=(
+            'a reservation keeps the flavor that it was made with; make another lease instead.'))
+
+
+def _find(cloud, request, project_id):
+    if request.get('flavor_id') is not None:
+        raise errors.BadField(field='flavor_id', reason=(
+            'a server that exists keeps its own flavor: leave this out where resource_id names '
+            'one.'))
+    server = find(cloud, request['resource_id'], project_id)
+    if server.status == 'ERROR':
+        raise errors.BadField(field='resource_id', reason=(
+            f'server {server.id} is in the status ERROR; mend it or boot another one first.'))
+    return server
+
+
+def _flavor_id(request):
+    if request.get('flavor_id') is None:
+        raise errors.BadField(field='flavor_id', reason=(
+            'it is needed where resource_id is null: the flavor of the server to come.'))
+    return request['flavor_id']

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapters of a box store: what Climate does with it, on a real one and on a simulated one."""
+import abc
+
+from oslo_config import cfg
+
+from climate.cloud import base
+from climate.conf import client
+
+
+class BoxError(Exception):
+    """What the library of the box store raises."""
+
+
+class Boxes(base.Face):
+    """What Climate does with boxes."""
+
+    service = 'Box store'
+
+    @abc.abstractmethod
+    @base.read
+    def names(self):
+        """The names of all boxes."""
+
+    @abc.abstractmethod
+    def add(self, name):
+        """Add a box."""
+
+
+class BoxStore(base.Adapter):
+    """What the real and the simulated adapter have in common."""
+
+    options = client.Client('boxes', 'The box store', 'box-store',
+                            (cfg.IntOpt('most', default=10, min=1, help='Most boxes.'),))
+
+    @staticmethod
+    def probe(services):
+        return services.boxes.names()
+
+
+class RealBoxes(Boxes):
+    """Boxes behind HTTP."""
+
+    def __init__(self, link):
+        super().__init__(link.trust_id, link.login_group)
+        self._most = link.options.most
+        self._rest = link.rest()
+
+    def names(self):
+        return self._rest.get('/boxes').json()[:self._most]
+
+    def add(self, name):
+        if name == 'cursed':
+            raise BoxError('It bites.')
+        self._rest.put(f'/boxes/{name}')
+
+
+class RealStore(BoxStore):
+    """climate.cloud.openstack names this one."""
+
+    faces = {'boxes': RealBoxes}
+    foreign = (BoxError,)
+
+
+class SimulatedBoxes(Boxes):
+    """Boxes in the state of the simulated cloud."""
+
+    def __init__(self, link):
+        super().__init__(link.calls.trust_id)
+        self._calls = link.calls
+
+    def names(self):
+        return self._calls.make('boxes.names', lambda connection, project_id: [
+            row['name'] for row in connection.execute('SELECT name FROM boxes ORDER BY name')])
+
+    def add(self, name):
+        self._calls.make('boxes.add', lambda connection, project_id: connection.execute(
+            'INSERT INTO boxes VALUES (?)', (name,)))
+
+
+class SimulatedStore(BoxStore):
+    """climate.cloud.simulated names this one."""
+
+    faces = {'boxes': SimulatedBoxes}
+    tables = ('CREATE TABLE IF NOT EXISTS boxes (name TEXT PRIMARY KEY)',)

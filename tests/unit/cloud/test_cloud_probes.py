@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probes of services: which of them answer, and a message that says what to mend."""
+import pytest
+import requests
+
+from climate.cloud import probes
+
+
+@pytest.fixture
+def answering(canned):
+    """The canned cloud; all its services answer what they are asked."""
+    canned.http.get(f'{canned.NOVA}/os-services', json={'services': []})
+    canned.http.get(f'{canned.PLACEMENT}/resource_classes', json={'resource_classes': []})
+    canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': []})
+    canned.http.get(f'{canned.GLANCE}/images', json={'images': []})
+    return canned
+
+
+def problems(cloud):
+    """{service: what is wrong with it} of those that do not answer."""
+    return {each.name: each.problem for each in probes.ask(cloud) if each.problem is not None}
+
+
+def test_services_that_answer_are_named_in_order(answering):
+    assert [(each.name, each.problem) for each in probes.ask(answering.cloud())] == [
+        ('glance', None), ('keystone', None), ('nova', None), ('placement', None)]
+
+
+def test_the_simulated_services_answer(simulate):
+    assert problems(simulate()) == {}
+
+
+def test_a_wrong_password_is_told_once(answering):
+    answering.http.post(f'{answering.KEYSTONE}/auth/tokens', status_code=401)
+    found = problems(answering.cloud())
+    assert 'the login in [keystone] is refused' in found.pop('keystone')
+    assert found == dict.fromkeys(['glance', 'nova', 'placement'], (
+        'it cannot be called, because Keystone issues no token.'))
+
+
+def test_a_wrong_password_of_one_service_names_its_group(answering):
+    def refuse_other(request, context):
+        context.status_code = 401
+        return {'error': {'code': 401, 'message': 'Sorry.'}}
+    answering.http.post(f'{answering.KEYSTONE}/auth/tokens', json=refuse_other,
+                        additional_matcher=lambda request: 'other' in request.text)
+    answering.http.post(f'{answering.KEYSTONE}/auth/tokens', json=answering._token,
+                        status_code=201, headers={'X-Subject-Token': 't'},
+                        additional_matcher=lambda request: 'other' not in request.text)
+    cloud = answering.cloud('[nova]\nauth_type = password\nauth_url = http://keystone/v3\n'
+                            'username = other\npassword = wrong\nuser_domain_name = Default')
+    found = problems(cloud)
+    assert list(found) == ['nova']
+    assert 'the login in [nova] is refused' in found['nova']
+
+
+def test_a_service_without_an_endpoint_is_not_in_the_catalog(answering):
+    found = problems(answering.cloud('[glance]\nregion_name = Elsewhere'))
+    assert list(found) == ['glance']
+    assert 'not in the service catalog' in found['glance']
+    assert 'in Elsewhere region' in found['glance']
+
+
+@pytest.mark.parametrize('silence, words', [
+    (requests.ConnectTimeout, 'timed out'), (requests.ReadTimeout, 'timed out'),
+    (requests.ConnectionError(
+        "HTTPConnectionPool(host='placement', port=80): Max retries exceeded (Caused by "
+        'NewConnectionError("x: [Errno 111] Connection refused"))'), ': Connection refused')])
+def test_a_service_that_is_silent_cannot_be_reached(answering, silence, words):
+    answering.http.get(f'{answering.PLACEMENT}/resource_classes', exc=silence)
+    [found] = [each for each in probes.ask(answering.cloud()) if each.problem is not None]
+    assert found.name == 'placement'
+    assert found.problem.startswith('Placement cannot be reached: ')
+    assert found.problem.endswith(words)
+    assert found.may_pass
+
+
+def test_where_keystone_is_silent_nobody_else_is_asked(answering):
+    answering.http.post(f'{answering.KEYSTONE}/auth/tokens', exc=requests.ConnectTimeout)
+    found = probes.ask(answering.cloud())
+    assert all(each.may_pass for each in found)
+    assert 'timed out' in found[1].problem
+    assert len(answering.asked('POST', '/auth/tokens')) == 3
+
+
+def test_a_service_that_forbids_the_call_is_told_with_its_reason(answering):
+    answering.http.get(f'{answering.NOVA}/os-services', status_code=403, json={
+        'forbidden': {'code': 403, 'message': 'Policy does not allow it.'}})
+    [found] = [each for each in probes.ask(answering.cloud()) if each.problem is not None]
+    assert found.problem == 'Nova: Policy does not allow it. (HTTP 403)'
+    assert not found.may_pass
+
+
+def test_an_endpoint_of_something_else_is_recognized(answering):
+    answering.http.get(f'{answering.GLANCE}/images', json={'hello': 'world'})
+    answering.http.get(f'{answering.PLACEMENT}/resource_classes', text='<html>')
+    found = problems(answering.cloud())
+    assert 'Is the endpoint in [glance]' in found['glance']
+    assert 'its answer is not JSON' in found['placement']
