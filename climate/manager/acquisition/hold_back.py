@@ -5,7 +5,6 @@ import dataclasses
 import math
 
 from climate import errors
-from climate.db import acquisitions
 from climate.db import resources
 from climate.domain import fit
 from climate.manager import ownership
@@ -31,7 +30,7 @@ class Holding:
         other needs would both wait for ever.
         """
         with self._core.database.reader() as connection:
-            if acquisitions.first(connection) != lease.id:
+            if not wait_queue.is_first(connection, lease.id):
                 return False
         return wait_queue.release_held_back(self._core, lease)
 
@@ -47,7 +46,7 @@ class Holding:
         :raises Withdrawn: the lease is to be deleted.
         """
         with self._core.database.reader() as connection:
-            if not self._share or acquisitions.first(connection) != lease.id:
+            if not self._share or not wait_queue.is_first(connection, lease.id):
                 return 0
         wishes = [wish for wish in wishes if not wish.need.optional]
         avoid = self._too_small(wishes, span)
