@@ -8,6 +8,7 @@ from climate import errors
 from climate.domain.clearing import plans
 from climate.plugins import base
 from climate.plugins import clearable
+from climate.plugins.compute import aggregates
 from climate.plugins.compute import host_audit
 from climate.plugins.compute import shared_hosts
 
@@ -22,11 +23,6 @@ def enrolled_hosts(conf, cloud, but_of=None):
             if each.name == conf.nova.aggregate_freepool
             or (prefix and (each.zone or '').startswith(prefix)
                 and (but_of is None or each.metadata.get(owner) != but_of))}
-
-
-def named(aggregates, name):
-    """That one of the Aggregates, or None."""
-    return next((each for each in aggregates if each.name == name), None)
 
 
 #: The key of the need of those that need nothing but hosts.
@@ -136,7 +132,7 @@ class HostPool(base.Pool, clearable.Clearable):
         return host_audit.observe(self.conf, cloud)
 
     def audit(self, observed, resources, enrolled):
-        freepool = named(observed.aggregates, self.conf.nova.aggregate_freepool)
+        freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)
         return host_audit.Comparison(self.name, observed, freepool, self._child).drifts(
             resources, enrolled)
 
