@@ -6,7 +6,7 @@ import math
 
 from climate import errors
 from climate.db import resources
-from climate.domain import fit
+from climate.domain import selection
 from climate.manager import ownership
 from climate.manager.booking import booking
 from climate.manager.queue import wait_queue
@@ -81,12 +81,12 @@ class Holding:
         found = set()
         for wish in wishes:
             demand = wish.need.demand
-            if demand.spread is not fit.Spread.TOGETHER:
+            if demand.spread is not selection.Spread.TOGETHER:
                 continue
             with self._core.database.reader() as connection:
                 for each in resources.find(connection, wish.need.pool):
-                    candidate = fit.Candidate(each.id, each.capacity)
-                    if fit.ways(demand, [candidate], span) == (0, 0):
+                    candidate = selection.Candidate(each.id, each.capacity)
+                    if selection.ways(demand, [candidate], span) == (0, 0):
                         found.add(each.id)
         return found
 

@@ -3,9 +3,9 @@
 import dataclasses
 
 from climate import errors
-from climate.domain import fit
 from climate.domain import reasons
 from climate.domain import records
+from climate.domain import selection
 from climate.domain.clearing import plans
 from climate.domain.clearing import steps
 from climate.manager import ownership
@@ -158,7 +158,7 @@ def _cleared_for(wishes):
     """Return the Wishes that hosts are cleared for: the first whole-host one per reservation."""
     found = {}
     for wish in wishes:
-        if wish.need.pool == host_pool.HostPool.name and wish.need.demand.amount is fit.WHOLE:
+        if wish.need.pool == host_pool.HostPool.name and wish.need.demand.amount is selection.WHOLE:
             found.setdefault(wish.reservation_id, wish)
     return list(found.values())
 

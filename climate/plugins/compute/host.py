@@ -8,8 +8,8 @@ from oslo_log import log
 from climate import errors
 from climate.domain import audit
 from climate.domain import extra_specs
-from climate.domain import fit
 from climate.domain import requirement
+from climate.domain import selection
 from climate.plugins import base
 from climate.plugins import criteria
 from climate.plugins.compute import aggregates
@@ -71,8 +71,8 @@ class HostPlugin(base.ResourcePlugin):
         return {'before_end': 'default', **request, **texts}
 
     def needs(self, request):
-        demand = fit.Demand(amount=fit.WHOLE, at_least=request['min'], at_most=request['max'],
-                            spread=fit.Spread.APART)
+        demand = selection.Demand(amount=selection.WHOLE, at_least=request['min'],
+                                  at_most=request['max'], spread=selection.Spread.APART)
         return [base.Need(host_pool.NEED, host_pool.HostPool.name, demand, self._criteria(request))]
 
     def start(self, cloud, lease, reservation, resources):
