@@ -292,3 +292,49 @@ def test_every_test_that_the_list_of_known_faults_names_is_there():
     assert len(named) > 20
     assert named <= there, named - there
     assert {each for each in there if re.match(r'test_(a\d+|b)_', each)} <= named
+
+
+# Tests of what several modules do together: their names say what that is.
+STORIES = {
+    'unit': {'test_nova_whatever_comes', 'test_plugin_contract', 'test_pool_contract',
+             # Named after domain/selection.py, which was domain/fit.py.
+             'test_selection'},
+    'functional/db': {'test_db_statements', 'test_upgrade'},
+    'functional/manager': {'test_cleaning', 'test_lease_races', 'test_lock_order',
+                           'test_several_needs'},
+}
+# The parts of climate/ whose modules the tests in a folder are about.
+TESTED = {'functional/db': ('db',), 'functional/manager': ('manager', 'plugins')}
+EXAMPLES = ROOT / 'doc/source/contributor/examples'
+
+
+def test_a_test_file_carries_the_name_of_the_module_that_it_tests():
+    for room, stories in STORIES.items():
+        tests = ROOT / 'tests' / room
+        wrong = {path.stem for path in tests.rglob('test_*.py') if not _names_a_module(
+            path.stem, TESTED.get(room) or path.relative_to(tests).parts[:-1])}
+        assert wrong <= stories, room
+        assert stories <= {path.stem for path in tests.rglob('test_*.py')}, room
+
+
+def _names_a_module(stem, parts):
+    """Return whether a test file is named after a module or folder, and maybe an aspect of it."""
+    words = stem.split('_')[1:]
+    begins = {'_'.join(words[:count]) for count in range(1, len(words) + 1)}
+    for home in _homes(parts):
+        # The name of a whole part says too little to have an aspect.
+        names = begins if len(home) > 1 else {'_'.join(words)}
+        if names & {'_'.join(home[start:]) for start in range(len(home))}:
+            return True
+    return False
+
+
+def _homes(parts):
+    """Return the places of the modules and folders in those parts, or of all code, as tuples."""
+    paths = [path.relative_to(CODE) for path in files() if not parts or part_of(path) in parts]
+    paths += [path.relative_to(EXAMPLES) for path in EXAMPLES.glob('*.py')]
+    if not parts:
+        paths += [path.relative_to(ROOT) for folder in ('benchmarks', 'tools')
+                  for path in (ROOT / folder).rglob('*.py')]
+    places = [path.with_suffix('').parts for path in paths]
+    return {place[:-1] if place[-1] == '__init__' else place for place in places} - {()}
