@@ -209,7 +209,7 @@ def test_an_audit_takes_down_a_fence_that_no_lease_needs(manager, cloud):
     assert hunting.fences(cloud) == {'c2': 'a disk is broken'}
     computes.disable('c4', plans.fence_of(lease.id))
     told, found = _drifts(manager)
-    assert told == [('fence', 'service of c4')]
+    assert told == [('disabled', 'service of c4')]
     assert repairs.Repairs(manager.core).make(found) == {found[0]: None}
     assert hunting.fences(cloud) == {'c2': 'a disk is broken'}
     assert _drifts(manager)[0] == []
