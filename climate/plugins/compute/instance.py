@@ -25,7 +25,7 @@ def _says(fields):
 class Observed:
     """The observed state of the cloud for each of the two forms."""
 
-    room: capacity_audit.Observed
+    capacity: capacity_audit.Observed
     server: audit.Observed
 
 
@@ -123,8 +123,8 @@ class InstancePlugin(base.ResourcePlugin):
     def may_leave_pool(self, lease, reservation):
         return self._form_of(reservation).may_leave_pool(lease, reservation)
 
-    def room(self, reservation):
-        return self._form_of(reservation).room(reservation)
+    def target_capacity(self, reservation):
+        return self._form_of(reservation).target_capacity(reservation)
 
     def unshelves(self, reservation):
         return self._form_of(reservation).unshelves(reservation)
@@ -142,14 +142,14 @@ class InstancePlugin(base.ResourcePlugin):
         self._form_of(reservation).end(cloud, lease, reservation, resources)
 
     def observe(self, cloud):
-        return Observed(room=self._sized.observe(cloud), server=self._server.observe(cloud))
+        return Observed(capacity=self._sized.observe(cloud), server=self._server.observe(cloud))
 
     def traces(self, observed):
-        return [*self._sized.traces(observed.room), *self._server.traces(observed.server)]
+        return [*self._sized.traces(observed.capacity), *self._server.traces(observed.server)]
 
     def lacks(self, observed, lease, reservation, resources):
         asked = self._form_of(reservation)
-        theirs = observed.server if asked is self._server else observed.room
+        theirs = observed.server if asked is self._server else observed.capacity
         return asked.lacks(theirs, lease, reservation, resources)
 
     def complete(self, cloud, lease, reservation, resources):

@@ -118,7 +118,7 @@ class LeasedServer(base.ResourcePlugin):
         # If capacity is reserved for the server, it must stay on that host.
         return not reservation.resource_ids
 
-    def room(self, reservation):
+    def target_capacity(self, reservation):
         return dict(reservation.request['units']) if reservation.resource_ids else None
 
     def unshelves(self, reservation):
