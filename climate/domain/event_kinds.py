@@ -74,7 +74,7 @@ class Kind:
     :ivar only_told: it is nothing but news, so that whoever claims it finishes it at once.
     :ivar makes_first: before the first try of such events the cloud has nothing of the lease.
     :ivar moves_cloud: while it is due, what the cloud has of the lease is about to change.
-    :ivar releases: what it releases of the promises and resources of the lease by itself.
+    :ivar releases: what it releases of the allocations and resources of the lease by itself.
     :ivar may_leave_unneeded: after it the lease may have hosts, cleared or lent, in vain.
     :ivar says_all: its Outcome says all that it changes of the lease.
     :ivar retry: how it is tried again after a failure.

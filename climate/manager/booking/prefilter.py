@@ -50,11 +50,11 @@ class CandidateSet:
         self._owner = owner[mine]
         self._start, self._end, self._kind = (column[mine] for column in booked)
 
-    def _columns(self, promises, margin):
+    def _columns(self, given, margin):
         first = len(self._amounts)
-        self._amounts += promises.amounts
-        return np.array([promises.owners, promises.starts - margin, promises.ends + margin,
-                         promises.kinds + first])
+        self._amounts += given.amounts
+        return np.array([given.owners, given.starts - margin, given.ends + margin,
+                         given.kinds + first])
 
     def rooms(self, amount, span):
         """Return the free copies of each resource during `span`, and whether it is used.
