@@ -150,9 +150,9 @@ KINDS = {kind.name: kind for kind in (
         DROP_TRUST, 'Drops the trust with which Climate acts for the owner.',
         until=Until.ALWAYS, told=False, given_up=GivenUp.REAPED),
     Kind(
-        GIVE_BACK, 'Gives back hosts that were cleared for the lease, or lent to it, in vain.',
+        GIVE_BACK, 'Returns hosts that were cleared for the lease, or lent to it, in vain.',
         until=Until.ALWAYS, moves_cloud=True, given_up_reason=(
-            'Hosts that were cleared for it could not be given back: its history says to '
+            'Hosts that were cleared for it could not be returned: its history says to '
             'administrators which, and why.')),
 )}
 

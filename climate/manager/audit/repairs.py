@@ -155,7 +155,7 @@ class Repairs:
     def _return(self, reservation_id):
         lease, reservation = self._find(reservation_id)
         if lease is None or audit.is_over(lease, reservation):
-            self._lending.give_back_of(reservation_id)
+            self._lending.return_lent_to(reservation_id)
 
     def _find(self, reservation_id):
         """Return (the lease, the reservation) as they are now; (None, None) if there is none."""

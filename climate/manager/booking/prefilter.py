@@ -56,7 +56,7 @@ class CandidateSet:
         return np.array([given.owners, given.starts - margin, given.ends + margin,
                          given.kinds + first])
 
-    def rooms(self, amount, span):
+    def free_copies(self, amount, span):
         """Return the free copies of each resource during `span`, and whether it is used.
 
         :returns: two arrays, in the order of `ids`: (free copies, whether used), as ``fit`` counts
@@ -159,7 +159,7 @@ def best(demand, candidate_set, count, span):
     can take, enough of the first resources for this demand keep their position. If fewer than
     `count` have free slots, all of them are returned, so that an error tells the same number.
     """
-    free, used = candidate_set.rooms(demand.amount, span)
+    free, used = candidate_set.free_copies(demand.amount, span)
     kept = np.isin(candidate_set.ids, [pick.resource_id for pick in demand.keep])
     if demand.spread is fit.Spread.TOGETHER:
         able = np.flatnonzero(free >= max(demand.at_least, 1))
@@ -185,7 +185,7 @@ def preferred(demand, candidate_set, span):
     kept = [pick.resource_id for pick in demand.keep]
     if not len(candidate_set.ids) or max(kept, default=0) > candidate_set.ids[-1]:
         return 0
-    free, used = candidate_set.rooms(demand.amount, span)
+    free, used = candidate_set.free_copies(demand.amount, span)
     least = demand.at_most if demand.spread is fit.Spread.TOGETHER else 1
     return int(np.count_nonzero(used & (free == least) & ~np.isin(candidate_set.ids, kept)))
 

@@ -57,7 +57,7 @@ class Actions:
             event_kinds.PREPARE: self._prepare, event_kinds.START: self._start,
             event_kinds.HEAL: self._heal, event_kinds.ACQUIRE: self._tries.carry_out,
             event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
-            event_kinds.GIVE_BACK: self._give_back,
+            event_kinds.GIVE_BACK: self._return_hosts,
         }
 
     @property
@@ -146,11 +146,11 @@ class Actions:
             self._core.cloud.as_service().keystone.delete_trust(claim.lease.trust_id)
         return results.Outcome(results.DONE)
 
-    def _give_back(self, claim, now):
-        """Give back what the lease has no need of; one part that fails does not stop the other."""
+    def _return_hosts(self, claim, now):
+        """Return hosts that the lease does not need; if one part fails, the other is still done."""
         lease, failed = claim.lease, []
         undo = self._clearing.abandon if agenda.never_acquired(lease) else self._clearing.tidy
-        for part in (lambda: undo(lease, now), lambda: self._lending.give_back(lease)):
+        for part in (lambda: undo(lease, now), lambda: self._lending.return_unneeded(lease)):
             try:
                 part()
             except errors.ClimateError as error:

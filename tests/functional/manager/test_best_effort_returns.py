@@ -163,5 +163,5 @@ def test_what_takes_its_time_to_be_undone_is_told(manager, cloud, conf):
     lease = manager.create(hunting.a_request(2, acquire=hunting.HALF_A_MINUTE))
     lease = hunting.hunted(manager, lease, within=60)
     assert lease.state == lifecycle.ACQUIRING
-    assert 'being undone: Nova: 2 hosts are being given back.' in lease.reason
+    assert 'being undone: Nova: 2 hosts are being returned.' in lease.reason
     assert hunting.hunted(manager, lease, within=400).state == lifecycle.TIMEDOUT
