@@ -6,7 +6,7 @@ import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_hunts as hunts
+import model_clearing
 import model_requests as requests
 
 from climate import errors
@@ -17,7 +17,7 @@ _WANTED = st.one_of(requests.HOSTS, requests.HOSTS, requests.ROOM, requests.FLAV
 _MOST = 3
 
 
-class Offers(hunts.Hunts):
+class Offers(model_clearing.Clearing):
     """The steps of offers, which hold resources for a project, whether it takes them or not.
 
     :ivar offered: {offer id: the Offer as it was told}.
