@@ -39,7 +39,7 @@ class InstancePlugin(base.ResourcePlugin):
     target_kind = 'server'
     schema = {
         'type': 'object',
-        'description': 'Room for instances (vcpus, memory_mb, disk_gb, amount, affinity, '
+        'description': 'Capacity for instances (vcpus, memory_mb, disk_gb, amount, affinity, '
                        'resource_properties), or one leased server (resource_id, flavor_id, '
                        'on_end).',
         'properties': {**sized.PROPERTIES, **parsing.PROPERTIES},
@@ -57,7 +57,7 @@ class InstancePlugin(base.ResourcePlugin):
 
     def __init__(self, conf):
         super().__init__(conf)
-        self._sized = sized.SizedRoom(conf)
+        self._sized = sized.SizedCapacity(conf)
         self._server = form.LeasedServer(conf)
 
     def _form(self, request):
@@ -81,7 +81,7 @@ class InstancePlugin(base.ResourcePlugin):
     def resolve(self, cloud, request, occasion):
         request = self.asked(request)
         if not parsing.is_meant(request):
-            parsing.refuse_room(request, occasion)
+            parsing.refuse_sized(request, occasion)
         return self._form(request).resolve(cloud, request, occasion)
 
     def needs(self, request):
@@ -161,5 +161,6 @@ class InstancePlugin(base.ResourcePlugin):
 
     @classmethod
     def fields(cls, reservation):
-        form_class = form.LeasedServer if parsing.is_meant(reservation.request) else sized.SizedRoom
+        form_class = (form.LeasedServer if parsing.is_meant(reservation.request)
+                      else sized.SizedCapacity)
         return form_class.fields(reservation)

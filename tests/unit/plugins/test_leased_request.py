@@ -147,7 +147,7 @@ def test_only_what_becomes_of_it_can_be_changed(scene, checked, known):
         with pytest.raises(errors.BadField, match='make another lease'):
             scene.resolve(checked({**asked, **other}), before=before)
     for foreign in ({'vcpus': 2}, {'amount': 1}):
-        with pytest.raises(errors.BadField, match='of a leased server'):
+        with pytest.raises(errors.BadField, match='for a leased server'):
             scene.resolve(checked({**asked, **foreign}), before=before)
 
 
