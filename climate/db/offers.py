@@ -108,7 +108,10 @@ def _whole(connection, rows):
 
 
 def _part(asked):
-    """A ReservationRequest as JSON; labels only if there are any: older managers know none."""
+    """Return a ReservationRequest as JSON, with labels only if it has any.
+
+    Managers of an older release know no labels.
+    """
     part = {'id': asked.id, 'resource_type': asked.resource_type, 'request': dict(asked.request)}
     if asked.label:
         part['label'] = asked.label
