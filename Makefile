@@ -83,13 +83,13 @@ eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet 
 # change is not refused for what it did not do; the others draw theirs, and print them.
 faults: FAULTS = CLIMATE_CHAOS_SECONDS=240 CLIMATE_CHAOS_CLIENTS=20
 faults-long: FAULTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
-	CLIMATE_MODEL_STEPS=200000 CLIMATE_CASES=100000 CLIMATE_LINE_TRIALS=60
+	CLIMATE_MODEL_STEPS=200000 CLIMATE_CASES=100000 CLIMATE_QUEUE_TRIALS=60
 # The soak wants the machine for itself.
 faults-long: ALONE = CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults \
 	tests/faults/test_soak.py
 faults-short: FAULTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_CHAOS_SEED=1 \
 	CLIMATE_MODEL_STEPS=1500 CLIMATE_MODEL_SEED=1 CLIMATE_CASES=1500 CLIMATE_SEED=1 \
-	CLIMATE_LINE_TRIALS=2 CLIMATE_LINE_SEED=1
+	CLIMATE_QUEUE_TRIALS=2 CLIMATE_QUEUE_SEED=1
 faults-short: CHOSEN = -k "not mariadb"
 
 faults:  ## Never lost, never doubled: random faults, at most 20 minutes.

@@ -169,7 +169,7 @@ def usability(found):
     return {'id': found.id, 'lease_id': found.lease_id, 'project_id': found.project_id,
             'active': found.active, 'usable': found.usable, 'reason': found.reason,
             'ordinary': found.ordinary, 'server_id': found.server_id,
-            'room': None if found.room is None else dict(found.room),
+            'room': None if found.capacity is None else dict(found.capacity),
             'hosts': list(found.hosts), 'service_hosts': list(found.service_hosts)}
 
 

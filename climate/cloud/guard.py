@@ -92,5 +92,5 @@ def _guarded(method, foreign, translate, attempts):
 
 
 def only_reads(kind, name):
-    """True where a method of that class of a Face is marked as one that changes nothing."""
+    """Return whether the method of a class of Face is marked as one that changes nothing."""
     return any(getattr(vars(each).get(name), 'reads_only', False) for each in kind.__mro__)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud for one look at it: everything is read once, however many ask for it."""
+"""A view of the cloud for one audit: each list is read once, however many plugins ask for it."""
 from climate.cloud import guard
 
 
 class Readings:
     """A cloud that remembers its answers, used as Climate itself.
 
-    Several that compare the same kind of thing share one call, and see the same. They must not
-    change what they get. What would change the cloud is refused.
+    Plugins that compare the same kind of object share one call and see the same answer. They must
+    not change the answer. Calls that would change the cloud are refused.
     """
 
     def __init__(self, cloud):
         self._services = _Services(cloud.as_service())
 
     def as_service(self):
-        """As ``as_service`` of the cloud, but that reads only, and each thing once."""
+        """Return the Services of the cloud; they only read, and make each call once."""
         return self._services
 
 
@@ -46,7 +46,7 @@ class _Face:
         if not callable(found):
             return found
         if not guard.only_reads(type(self._face), name):
-            raise TypeError(f'{name} changes the cloud, and this is for looking at it.')
+            raise TypeError(f'{name} changes the cloud, and an audit only reads it.')
 
         def ask(*args, **kwargs):
             key = name, repr(args), repr(sorted(kwargs.items()))

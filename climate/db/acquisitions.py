@@ -13,7 +13,7 @@ from climate.domain import records
 ACQUISITIONS = tables.ACQUISITIONS
 _COLUMNS = tuple(ACQUISITIONS.c[field.name] for field in dataclasses.fields(records.Acquisition))
 
-#: What a lease may wait for: its turn in the wait queue, or the start that it was promised.
+#: What a lease may wait for: its turn in the wait queue, or another try of its failed start.
 QUEUE = 'queue'
 HEALING = 'healing'
 
@@ -29,7 +29,7 @@ def add(connection, lease):
 
 
 def of_leases(connection, lease_ids):
-    """{lease id: its Acquisition}."""
+    """Return {lease id: its Acquisition}; leases without one are left out."""
     if not lease_ids:
         return {}
     rows = connection.execute(sa.select(*_COLUMNS)
@@ -38,18 +38,18 @@ def of_leases(connection, lease_ids):
 
 
 def get(connection, lease_id):
-    """The Acquisition of a lease that has one."""
+    """Return the Acquisition of a lease. The lease must have one."""
     return of_leases(connection, [lease_id])[lease_id]
 
 
 def change(connection, lease_id, now, **values):
-    """Write `values` to an acquisition. The caller holds the lease: its claim guards this."""
+    """Write `values` to an acquisition. The caller must hold the claim of the lease."""
     connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease_id)
                        .values(updated_at=now, **values))
 
 
 def heal(connection, lease, now):
-    """Let a lease wait for the start that it was promised."""
+    """Let a lease whose start failed wait until it can be started after all."""
     if lease.acquisition is None:
         connection.execute(sa.insert(ACQUISITIONS).values(
             lease_id=lease.id, type=lease.acquire_type, waits_for=HEALING, notify_at=[],
@@ -59,7 +59,7 @@ def heal(connection, lease, now):
 
 
 def leave(connection, lease_id, now):
-    """A lease waits for nothing any more."""
+    """Note that a lease does not wait any more."""
     change(connection, lease_id, now, waits_for=None)
 
 

@@ -115,7 +115,7 @@ _CHANGING = sa.and_(
     EVENTS.c.status.in_(_OPEN), EVENTS.c.due_at <= sa.bindparam('latest'), EVENTS.c.at <= _NOW,
     EVENTS.c.kind.in_((event_kinds.END, event_kinds.UPDATE, event_kinds.DELETE)))
 _IS_CHANGING = sa.select(EVENTS.c.id).where(_CHANGING).limit(1)
-# This does not list the resources, of which there may be many.
+# The statement does not list the resources, because there may be many.
 _OVERDUE = (
     sa.select(ALLOCATIONS.c.id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.reservation_id,
               ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
@@ -145,7 +145,7 @@ def overdue(connection, now, latest, resource_ids=None, ignoring=()):
     asked = {'now': now, 'latest': latest}
     if connection.execute(_IS_CHANGING, asked).first() is None:
         return found
-    # A lease that is both ended and deleted yields a row for each event; the id makes them one.
+    # A lease that is both ended and deleted yields a row for each event. Keep one of each id.
     overdue_ones = {row.id: row for row in connection.execute(_OVERDUE, asked)}
     for row in overdue_ones.values():
         if row.reservation_id not in ignoring and (

@@ -43,7 +43,7 @@ def new_claimed(lease_id, kind, owner, now, until):
 
 
 def all_new(lease_id, planned, now):
-    """The records of the events that are `planned`, as ``domain.lease_events`` says it."""
+    """Return the records of `planned` events, in the format of ``domain.lease_events``."""
     return [new(lease_id, kind, at, now) for kind, at in planned]
 
 

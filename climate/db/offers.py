@@ -92,23 +92,26 @@ def delete(connection, offers):
 
 
 def _delete_allocations(connection, offers):
-    ids = [each.id for offer in offers if offer.promises for each in offer.request]
+    ids = [each.id for offer in offers if offer.allocations for each in offer.request]
     if ids:
         allocations.delete(connection, ids)
 
 
 def _whole(connection, rows):
     offers = [_record(row) for row in rows]
-    promised = collections.defaultdict(tuple)
+    by_reservation = collections.defaultdict(tuple)
     for given in allocations.of_reservations(
             connection, [each.id for offer in offers for each in offer.request]):
-        promised[given.reservation_id] += (given,)
-    return [records.Offer(**{**vars(offer), 'promises': tuple(
-        given for each in offer.request for given in promised[each.id])}) for offer in offers]
+        by_reservation[given.reservation_id] += (given,)
+    return [records.Offer(**{**vars(offer), 'allocations': tuple(
+        given for each in offer.request for given in by_reservation[each.id])}) for offer in offers]
 
 
 def _part(asked):
-    """A ReservationRequest as JSON; labels only if there are any: older managers know none."""
+    """Return a ReservationRequest as JSON, with labels only if it has any.
+
+    Managers of an older release know no labels.
+    """
     part = {'id': asked.id, 'resource_type': asked.resource_type, 'request': dict(asked.request)}
     if asked.label:
         part['label'] = asked.label

@@ -141,10 +141,11 @@ RESERVATIONS = sa.Table(
     sa.Column('state', _text(13), nullable=False),
     sa.Column('missing_resources', sa.Boolean, nullable=False, default=False),
     sa.Column('resources_changed', sa.Boolean, nullable=False, default=False),
-    # What of the cloud it leases, null once it is over: nothing is leased twice at a time.
+    # The id of the target that it leases; null once the reservation is over, so that no target is
+    # leased twice at a time.
     sa.Column('leased_id', _text(64)),
     *_stamps(),
-    # Its name in its lease, and the names of those that start before it.
+    # Its label in its lease, and the labels of the reservations that start before it.
     sa.Column('label', _text(64)),
     sa.Column('depends_on', Names),
     sa.Index(None, 'lease_id', 'position'),
@@ -316,7 +317,7 @@ ACQUISITIONS = sa.Table(
     sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
               primary_key=True),
     sa.Column('type', _text(16), nullable=False),
-    # What it waits for, null while it waits for nothing that others could give back.
+    # What the lease waits for; null if a release by others would not help it.
     sa.Column('waits_for', _text(8)),
     sa.Column('retries', sa.Integer),
     sa.Column('retry_pause_seconds', sa.Integer),

@@ -18,7 +18,8 @@ EVENTS = tables.EVENTS
 LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 
-# A lease that was claimed just before another manager woke the healing ones still sees them.
+# Another manager may wake healing leases just after an event was claimed. Their events are due a
+# little later than the claim, and count as due too.
 _SAME_MOMENT = datetime.timedelta(seconds=1)
 _QUEUED = ACQUISITIONS.c.waits_for == acquisitions.QUEUE
 _HEALING = ACQUISITIONS.c.waits_for == acquisitions.HEALING
@@ -27,40 +28,40 @@ _ANY_WAITING = sa.select(ACQUISITIONS.c.lease_id).where(sa.or_(_QUEUED, _HEALING
 
 
 def lock(connection):
-    """Let nobody else change the queue, or wake anybody, until the transaction ends."""
+    """Lock the queue: until the transaction ends, only it may change the queue or wake leases."""
     connection.execute(_LOCK).all()
 
 
 def somebody_waits(connection):
-    """True where a lease waits for what others could give back."""
+    """Return whether any lease waits for resources that others may release."""
     return connection.execute(_ANY_WAITING).first() is not None
 
 
 def first(connection, leaving=None):
-    """The id of the lease that is first in the queue, or None.
+    """Return the id of the first lease in the queue, or None.
 
-    :param leaving: the id of a lease that does not count.
+    :param leaving: the id of a lease to leave out.
     """
     queue = _queue() if leaving is None else _queue().where(ACQUISITIONS.c.lease_id != leaving)
     return connection.execute(queue.limit(1)).scalar()
 
 
 def next_after(connection, acquisition):
-    """The id of the lease that follows in the queue after an Acquisition, or None."""
+    """Return the id of the lease that follows an Acquisition in the queue, or None."""
     return connection.execute(_queue().where(_behind(acquisition)).limit(1)).scalar()
 
 
 def is_due_before(connection, acquisition, now):
-    """True where a lease in the queue before an Acquisition is to be tried, or is being tried."""
+    """Return whether a lease before an Acquisition in the queue is due or is being tried."""
     is_due = sa.or_(ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard, _is_due(event_kinds.ACQUIRE, now))
     return connection.execute(
         _queue().where(_before(acquisition), is_due).limit(1)).first() is not None
 
 
 def is_healing_due(connection, now):
-    """True where a lease is to be started, or is being started, whose start was given up.
+    """Return whether a lease is due to be healed, or is being healed: its start was given up.
 
-    One that waits for something else in the cloud keeps nobody from what is free.
+    A lease that waits for something else in the cloud does not count. It needs no free resources.
     """
     return connection.execute(
         sa.select(ACQUISITIONS.c.lease_id)
@@ -70,7 +71,7 @@ def is_healing_due(connection, now):
 
 
 def wake(connection, lease_id, now):
-    """Let a queued lease be tried at once; one that is being tried, after that.
+    """Let a queued lease be tried at once; if it is being tried now, let it be tried again.
 
     The caller has locked the queue.
     """
@@ -80,12 +81,12 @@ def wake(connection, lease_id, now):
 
 
 def wake_healing(connection, now):
-    """Let the start of those that wait for it be tried at once. The caller has locked the queue."""
+    """Let all healing leases be tried at once. The caller has locked the queue."""
     _hurry(connection, now, event_kinds.HEAL, _HEALING)
 
 
 def holders(connection, lease_id):
-    """The ids of all other queued leases that hold something back."""
+    """Return the ids of the other queued leases that hold back resources."""
     return list(connection.execute(
         sa.select(ACQUISITIONS.c.lease_id).distinct()
         .join_from(ACQUISITIONS, RESERVATIONS,
@@ -96,8 +97,8 @@ def holders(connection, lease_id):
 
 
 def take_back(connection, lease_ids):
-    """Forget what leases hold back, those of them that are still queued."""
-    # Locked first: what one of them was just given for good must stay.
+    """Delete the allocations that queued leases hold back; leases not queued any more keep them."""
+    # Lock the leases first: one that has just been served must keep its allocations.
     connection.execute(sa.select(LEASES.c.id).where(LEASES.c.id.in_(sorted(lease_ids)))
                        .order_by(LEASES.c.id).with_for_update()).all()
     held = list(connection.execute(
@@ -111,7 +112,7 @@ def take_back(connection, lease_ids):
 
 
 def _queue():
-    """The ids of the queued leases, in their order."""
+    """Return the query for the ids of the queued leases, in their order."""
     return sa.select(ACQUISITIONS.c.lease_id).where(_QUEUED).order_by(
         ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id)
 
@@ -139,9 +140,10 @@ def _is_due(kind, now, *conditions):
 
 
 def _hurry(connection, now, kind, *whose):
-    """Let events of that kind be due, of the leases whose acquisitions are so.
+    """Make events of that kind due now, for the leases whose acquisitions meet `whose`.
 
-    They are read first: MariaDB would lock all that it looks at on the way to them.
+    The events are read before they are updated, because MariaDB locks every row that an UPDATE
+    looks at.
     """
     later = (EVENTS.c.kind == kind, EVENTS.c.status == lifecycle.EVENT_UNDONE,
              EVENTS.c.due_at > now)

@@ -20,7 +20,7 @@ class Pause:
     attempts: int
 
     def after(self, attempts: int) -> datetime.timedelta | None:
-        """The pause after so many failed attempts; None when it is time to give up."""
+        """Return the pause after so many failed attempts; None: give up."""
         if attempts > self.attempts:
             return None
         return datetime.timedelta(seconds=pauses.doubled(
@@ -28,13 +28,13 @@ class Pause:
 
 
 def in_order(due: Iterable[records.Event]) -> list[records.Event]:
-    """The events by their moment; at one moment ends before starts; a tie goes by lease and id."""
+    """Return the events by moment, then ends before starts, then by lease and id."""
     return sorted(due, key=lambda event: (
         event.at, event_kinds.RANK[event.kind], event.lease_id, event.id))
 
 
 def next_of_each_lease(due: Sequence[records.Event]) -> list[records.Event]:
-    """In order, the first event of each lease."""
+    """Return the first event of each lease, in order."""
     seen = set()
     firsts = []
     for event in in_order(due):
@@ -45,15 +45,15 @@ def next_of_each_lease(due: Sequence[records.Event]) -> list[records.Event]:
 
 
 def passed_by(lease: records.Lease, now: datetime.datetime) -> bool:
-    """True for a lease whose whole span went by before anybody could start it."""
+    """Return whether the whole span of a lease passed before it could be started."""
     return lease.state == lifecycle.PENDING and lease.end <= now
 
 
 def still_due(lease: records.Lease, event: records.Event,
               now: datetime.datetime) -> records.Event | None:
-    """The event as it is in the locked lease, or None where it is not to be carried out now.
+    """Return the event as it is in the locked lease, or None if it is not due any more.
 
-    Since it was read as due it may have moved, and another event of the lease may have begun.
+    After it was read as due, it may have moved, or another event of the lease may have begun.
     """
     if any(each.status == lifecycle.EVENT_IN_PROGRESS and each.claimed_until is not None
            and each.claimed_until > now for each in lease.events):
@@ -64,9 +64,9 @@ def still_due(lease: records.Lease, event: records.Event,
 
 
 def untouched(lease: records.Lease) -> bool:
-    """True for a lease of which nothing was ever tried in the cloud.
+    """Return whether nothing was ever tried in the cloud for a lease.
 
-    Something that was claimed may have been cut short by a crash.
+    An event that was claimed counts as tried, because a crash may have cut it short.
     """
     return lease.state in (lifecycle.PENDING, lifecycle.ACQUIRING) and all(
         event.claim_no == 0 for event in lease.events
@@ -74,33 +74,33 @@ def untouched(lease: records.Lease) -> bool:
 
 
 def deletion_ordered(lease: records.Lease) -> bool:
-    """True for a lease that is to be deleted, or is gone."""
+    """Return whether the deletion of a lease was ordered or is done."""
     ordered = lease.event(event_kinds.DELETE)
     return lease.deleted_at is not None or (
         ordered is not None and ordered.status != lifecycle.EVENT_DONE)
 
 
 def given_up(lease: records.Lease) -> bool:
-    """True for a lease whose resources were looked for in vain; it has nothing.
+    """Return whether a lease was given up without resources, and has none.
 
-    One that was deleted meanwhile may still have hosts that are being cleared.
+    A lease that was deleted meanwhile does not count: hosts may still be being cleared for it.
     """
     return (never_acquired(lease) and lease.event(event_kinds.DELETE) is None
             and lease.state in (lifecycle.ERROR, lifecycle.TIMEDOUT))
 
 
 def never_acquired(lease: records.Lease) -> bool:
-    """True for a lease whose resources are looked for, or were in vain."""
+    """Return whether a lease is still being acquired, or was given up without resources."""
     return lease.acquisition is not None and lease.event(event_kinds.START) is None
 
 
 def is_healing(lease: records.Lease) -> bool:
-    """True for a lease whose start was given up and is, or was, tried again."""
+    """Return whether the start of a lease was given up and is, or was, tried again."""
     return lease.event(event_kinds.HEAL) is not None
 
 
 def is_moot(lease: records.Lease, event: records.Event) -> bool:
-    """True where the lease is past what the event would do."""
+    """Return whether an event has nothing to do any more, because of the state of its lease."""
     kind = event_kinds.of(event.kind)
     if kind.until is event_kinds.Until.OVER and deletion_ordered(lease):
         return True

@@ -13,7 +13,7 @@ _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 #: The kinds of drift.
 KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',
-         'foreign host', 'unknown host', 'shared host', 'fence', 'lent')
+         'foreign host', 'unknown host', 'shared host', 'disabled', 'lent')
 
 # The repairs in the order in which they are made, with the words of the table for each.
 CLEAR = 'clear'
@@ -22,18 +22,18 @@ MEND = 'mend'
 COMPLETE = 'complete'
 ENROL = 'enrol'
 DROP_TRUST = 'drop trust'
-UNFENCE = 'unfence'
-GIVE_BACK = 'give back'
+ENABLE = 'enable'
+RETURN = 'return'
 DELETE_EARLY = 'delete early'
 REPAIRS = {
     CLEAR: 'removes it',
-    RELEASE: 'lets go of it in the accounts',
+    RELEASE: 'releases it in the database',
     MEND: 'puts it back, if it is empty',
     COMPLETE: 'adds what is missing',
     ENROL: 'enrols it, if it is empty',
     DROP_TRUST: 'drops it',
-    UNFENCE: 'enables it',
-    GIVE_BACK: 'gives it back, if it is empty',
+    ENABLE: 'enables it',
+    RETURN: 'returns it to its lender, if it is empty',
     DELETE_EARLY: 'deletes it',
 }
 BY_HAND = 'nothing: a person must decide'
@@ -58,10 +58,10 @@ class Trace:
 
 @dataclasses.dataclass(frozen=True)
 class Disabled:
-    """Something that a pool has taken out of use while it is cleared for a lease.
+    """A service that a pool has disabled while its host is cleared for a lease.
 
-    :ivar name: how the pool calls it.
-    :ivar what: which thing, in words.
+    :ivar name: its name in the pool.
+    :ivar what: the service, in words.
     """
 
     pool: str
@@ -79,7 +79,7 @@ class Drift:
     :ivar problem: what is wrong with it, in words.
     :ivar repair: the key of the repair in REPAIRS; None if a person must act.
     :ivar target: the target of the repair: the id of a reservation, trust or server; for CLEAR the
-        pair (resource type, `made_for` of the Trace), for MEND and ENROL (pool, name), for UNFENCE
+        pair (resource type, `made_for` of the Trace), for MEND and ENROL (pool, name), for ENABLE
         (pool, name, id of the lease).
     """
 
@@ -101,7 +101,7 @@ class Drift:
 
 
 @dataclasses.dataclass(frozen=True)
-class Accounts:
+class Recorded:
     """The part of the database that can be compared with the cloud.
 
     :ivar leases: the leases that did not change while the cloud was read, and have no change due.
@@ -181,7 +181,7 @@ def left_behind(traces: Iterable[Trace], known: Iterable[str],
     """Return the objects in the cloud of reservations that are over or unknown, as Drifts.
 
     :param known: the ids of all reservations and leases in the database.
-    :param over: the ended ones, from ``Accounts.over``.
+    :param over: the ended ones, from ``Recorded.over``.
     """
     traces, known, drifts = list(traces), set(known), []
     signers = {trace.made_for: trace.signed_by for trace in traces if trace.signed_by}
@@ -222,14 +222,14 @@ def clearing(*readings: Iterable[records.Lease]) -> set[str]:
 
 
 def disabled_in_vain(disabled: Iterable[Disabled], seeking: Iterable[str]) -> list[Drift]:
-    """What is out of use to be cleared for a lease, and is not being cleared (any more).
+    """Return what is disabled in order to be cleared for a lease that clears nothing, as Drifts.
 
     :param seeking: the ids of leases that may be having hosts cleared.
     """
     seeking = set(seeking)
-    return [Drift('fence', each.what, (
-                f'disabled as if it were being cleared for lease {each.lease_id}, '
-                'which it is not'), UNFENCE, (each.pool, each.name, each.lease_id))
+    return [Drift('disabled', each.what, (
+                f'disabled in order to be cleared for lease {each.lease_id}, '
+                'but that lease clears nothing'), ENABLE, (each.pool, each.name, each.lease_id))
             for each in disabled if each.lease_id not in seeking]
 
 

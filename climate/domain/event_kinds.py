@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of events that a lease has: one table says all that sets one kind apart.
+"""The table of event kinds: one row says everything that distinguishes a kind.
 
-A new kind is a row here, and its action in ``manager/events/actions.py``. Code asks the table,
+A new kind needs a row here and an action in ``manager/events/actions.py``. Code asks the table,
 such as ``of(event.kind).task``, instead of comparing names.
 """
 import dataclasses
@@ -24,7 +24,7 @@ HEAL = 'heal_lease'
 
 
 class Until(enum.Enum):
-    """How long in the life of a lease an event has something to do."""
+    """Up to which point in the life of a lease an event has something to do."""
 
     OVER = 'until the lease is over or is to be deleted'
     DELETION_ORDERED = 'until the lease is to be deleted'
@@ -33,7 +33,7 @@ class Until(enum.Enum):
 
 
 class Releases(enum.Enum):
-    """What the lease has less of after an event went well."""
+    """How much a lease releases when an event succeeds."""
 
     NOTHING = 'nothing'
     PART = 'a part'
@@ -41,7 +41,7 @@ class Releases(enum.Enum):
 
 
 class Retry(enum.Enum):
-    """How an event that failed is tried again."""
+    """How an event is tried again after it failed."""
 
     PAUSES = 'pauses that double'
     ACQUISITION = 'pauses that double; best effort: until its time is over'
@@ -52,7 +52,7 @@ class GivenUp(enum.Enum):
     """What happens after the last try of an event failed."""
 
     ERROR = 'the lease says why; a person must look'
-    HEALED = 'the lease is in error, and is healed until it ends'
+    HEALED = 'the lease is in error, and its start is tried until it ends'
     NOT_ACQUIRED = 'the lease is over: it got no resources'
     REAPED = 'the reaper drops the trust'
 
@@ -62,24 +62,25 @@ _ALL_STATES = frozenset(lifecycle.STATES)
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What is true of all events of one kind.
+    """The properties of all events of one kind.
 
-    :ivar does: what it does, as a sentence.
-    :ivar task: the task that it does to its lease; None changes nothing of the lease.
-    :ivar states: in the other states of the lease it is moot.
-    :ivar until: it is moot after that, and closed where it is still to come.
-    :ivar moot_during: it is moot while the lease has this task.
-    :ivar shown: users see it among the events of the lease, and get news of it.
-    :ivar told: the history of the lease tells how it went.
-    :ivar only_told: it is nothing but news, so that whoever claims it finishes it at once.
-    :ivar makes_first: before the first try of such events the cloud has nothing of the lease.
-    :ivar moves_cloud: while it is due, what the cloud has of the lease is about to change.
-    :ivar releases: what it releases of the promises and resources of the lease by itself.
-    :ivar may_leave_unneeded: after it the lease may have hosts, cleared or lent, in vain.
-    :ivar says_all: its Outcome says all that it changes of the lease.
+    :ivar does: what the event does, as a sentence.
+    :ivar task: the task that it sets on its lease; None: it sets none.
+    :ivar states: the states of the lease in which the event can act; it is moot in the others.
+    :ivar until: when it becomes moot; if it is still open then, it is closed.
+    :ivar moot_during: the event is moot while the lease has this task.
+    :ivar shown: users see the event in the lease, and notifications report it.
+    :ivar told: the history of the lease reports its result.
+    :ivar only_told: it is only a notification. The manager that claims it finishes it at once.
+    :ivar makes_first: before its first try the cloud has nothing of the lease.
+    :ivar moves_cloud: while it is due, the objects of the lease in the cloud may change.
+    :ivar releases: how much it releases of the allocations and resources of the lease.
+    :ivar may_leave_unneeded: after it the lease may have cleared or lent hosts that it does not
+        need.
+    :ivar says_all: its Outcome names every change of the lease.
     :ivar retry: how it is tried again after a failure.
-    :ivar given_up: what happens after its last try; None where it is never given up.
-    :ivar given_up_reason: what users read then; None for the reason of the failure.
+    :ivar given_up: what happens after its last try; None: it is never given up.
+    :ivar given_up_reason: the reason that users read then; None: the reason of the failure.
     """
 
     name: str
@@ -102,30 +103,30 @@ class Kind:
 
     @property
     def releases_all(self) -> bool:
-        """True where the lease has nothing any more after it went well."""
+        """True if the lease has no resources after the event succeeded."""
         return self.releases is Releases.ALL
 
 
-# In the order in which events of one moment come: those that give back before those that take;
-# and a lease of an hour starts before it is told that its end is near.
+# The rows are in the order of events at the same moment: releases come before starts, and a lease
+# starts before its owner is told that the end is near.
 KINDS = {kind.name: kind for kind in (
     Kind(
-        DELETE, 'Takes back all that the lease has, and deletes the lease.', task='delete',
+        DELETE, 'Releases all resources of the lease, and deletes the lease.', task='delete',
         until=Until.DELETED, moves_cloud=True, releases=Releases.ALL),
     Kind(
-        END, 'Takes back all that the lease has.', task='end',
+        END, 'Releases all resources of the lease.', task='end',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         until=Until.DELETION_ORDERED, shown=True, moves_cloud=True, releases=Releases.ALL,
         says_all=True),
     Kind(
-        CHECK, 'Looks whether the cloud still has what the lease leases.',
+        CHECK, 'Checks whether the targets of the lease still exist.',
         states=_ALL_STATES - {lifecycle.TERMINATED}, told=False),
     Kind(
-        UPDATE, 'Gives a running lease what it was changed to.', task='update',
+        UPDATE, 'Applies a change of the lease to its running reservations.', task='update',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True),
     Kind(
-        PREPARE, 'Prepares, before the start, what the lease leases.',
+        PREPARE, 'Prepares the targets of the lease before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,
         moves_cloud=True),
     Kind(
@@ -133,47 +134,47 @@ KINDS = {kind.name: kind for kind in (
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,
         may_leave_unneeded=True, says_all=True, given_up=GivenUp.HEALED),
     Kind(
-        HEAL, 'Starts a lease after all whose start was given up.', task='start',
+        HEAL, 'Tries the start of a lease again after it was given up.', task='start',
         states=frozenset({lifecycle.PENDING, lifecycle.ERROR}), moves_cloud=True,
         may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
     Kind(
-        ACQUIRE, 'Looks for the resources of a lease that has none yet.',
+        ACQUIRE, 'Looks for resources for a lease that has none yet.',
         states=frozenset({lifecycle.ACQUIRING}), makes_first=True, moves_cloud=True,
         retry=Retry.ACQUISITION, given_up=GivenUp.NOT_ACQUIRED),
     Kind(
-        BEFORE_END, 'Does what its owner asked for before the end, and tells that the end is near.',
+        BEFORE_END, 'Carries out the action before the end, and notifies that the end is near.',
         shown=True),
     Kind(
-        NOTIFY, 'Tells, at a moment that the owner chose, how the lease is.',
+        NOTIFY, 'Notifies of the lease at a moment that its owner chose.',
         until=Until.DELETION_ORDERED, shown=True, only_told=True),
     Kind(
         DROP_TRUST, 'Drops the trust with which Climate acts for the owner.',
         until=Until.ALWAYS, told=False, given_up=GivenUp.REAPED),
     Kind(
-        GIVE_BACK, 'Gives back hosts that were cleared for the lease, or lent to it, in vain.',
+        GIVE_BACK, 'Returns cleared and lent hosts that the lease does not need.',
         until=Until.ALWAYS, moves_cloud=True, given_up_reason=(
-            'Hosts that were cleared for it could not be given back: its history says to '
-            'administrators which, and why.')),
+            'Hosts that were cleared for it could not be returned. Administrators see in its '
+            'history which ones, and why.')),
 )}
 
-#: {name: its place among the events of one moment}.
+#: {name: its place among the events at the same moment}.
 RANK = {name: place for place, name in enumerate(KINDS)}
 #: The kinds that users see.
 SHOWN = tuple(kind.name for kind in KINDS.values() if kind.shown)
-#: The kinds that have nothing to do any more once the lease is over.
+#: The kinds of events that are closed when the lease is over.
 CLOSED_WHEN_OVER = tuple(kind.name for kind in KINDS.values() if kind.until is Until.OVER)
-#: The kinds that have nothing to do any more once the deletion of the lease is ordered.
+#: The kinds of events that are closed when the deletion of the lease is ordered.
 CLOSED_BY_DELETION = tuple(kind.name for kind in KINDS.values()
                            if kind.until in (Until.OVER, Until.DELETION_ORDERED))
 
 
 def of(name: str) -> Kind:
-    """The Kind of that name."""
+    """Return the Kind of that name."""
     return KINDS[name]
 
 
 def as_csv() -> str:
-    """The table for the pages for contributors."""
+    """Return the table as CSV, for the contributor pages."""
     rows = [('Event', 'What it does', 'Task', 'In these states', 'As long as it matters',
              'Users see it', 'Tried again after', 'Given up')]
     rows += [(f'``{kind.name}``', kind.does, kind.task or 'none',

@@ -30,7 +30,7 @@ def attempt(lease: records.Lease, attempts: int, next_at: datetime.datetime | No
     acquisition = lease.acquisition
     assert acquisition is not None
     if acquisition.type == acquire.WAIT:
-        return f'Waits in line: {reason}'
+        return f'Waits in the queue: {reason}'
     if acquisition.type == acquire.BEST_EFFORT:
         return f'Hosts are being cleared: {reason}'
     if next_at is None:

@@ -309,7 +309,7 @@ class Offer:
     """An offer: resources from `start` to `end`, held for a project until `held_until`.
 
     Each part of `request` is validated and has the id that its reservation gets when the offer is
-    taken. `promises` are the Allocations to these; empty if nothing is `held` any more.
+    taken. `allocations` are made for these reservations; empty if nothing is `held` any more.
     """
 
     id: str
@@ -320,7 +320,7 @@ class Offer:
     request: tuple[ReservationRequest, ...]
     held_until: Moment
     created_at: Moment
-    promises: tuple[Allocation, ...] = ()
+    allocations: tuple[Allocation, ...] = ()
     held: bool = True
 
     @property

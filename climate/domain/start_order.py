@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which order the reservations of a lease start: one that depends on others starts after them.
+"""The start order of the reservations of a lease: after the reservations that they depend on.
 
-A reservation names those that it depends on by their labels. They end in the reverse order.
+A reservation names its dependencies by their labels. Reservations end in the reverse order.
 """
 import collections
 from collections.abc import Collection
@@ -16,48 +16,48 @@ from climate import errors
 from climate.domain import records
 
 _Key = typing.TypeVar('_Key')
-# So many labels are shown in a message.
+# The greatest number of labels in a message.
 _LONGEST = 10
 
 
 @dataclasses.dataclass(frozen=True)
 class Order:
-    """In which order a method is called for reservations of a lease.
+    """The order in which a method is called for the reservations of a lease.
 
-    :ivar before: {reservation id: the Reservations whose turn must have gone well before}.
+    :ivar before: {reservation id: the Reservations for which the call must succeed before}.
     """
 
     before: Mapping[str, Sequence[records.Reservation]]
 
     @functools.cached_property
     def awaited(self) -> frozenset[str]:
-        """The ids of the Reservations that any other one comes after."""
+        """The ids of the Reservations that others come after."""
         return frozenset(each.id for some in self.before.values() for each in some)
 
     def sorted(self, reservations: Sequence[records.Reservation]
                ) -> Sequence[records.Reservation]:
-        """The reservations level by level; in a level they stay in their order."""
+        """Return the reservations by level; within a level they keep their order."""
         if not self.before:
             return reservations
         known = {each.id: each for each in reservations}
-        # Those that are not called are between others all the same.
+        # Reservations that are not called still keep others apart.
         before = {key: [each.id for each in self.before.get(key, ())]
                   for key in [*known, *self.before, *self.awaited]}
         return [known[key] for level in levels(before) for key in level if key in known]
 
     def waits_for(self, reservation: records.Reservation,
                   done: Collection[str]) -> list[records.Reservation]:
-        """Those whose turn comes before that of the reservation, and whose ids are not `done`."""
+        """Return the Reservations that come before this one and whose ids are not in `done`."""
         return [each for each in self.before.get(reservation.id, ()) if each.id not in done]
 
 
 def any_order(reservations: Sequence[records.Reservation]) -> Order:
-    """The Order in which no reservation waits for another."""
+    """Return the Order in which no reservation waits for another."""
     return Order({})
 
 
 def of_start(reservations: Sequence[records.Reservation]) -> Order:
-    """The Order in which each reservation comes after those that it depends on."""
+    """Return the Order in which each reservation comes after its dependencies."""
     if not any(each.depends_on for each in reservations):
         return Order({})
     known = {each.label: each for each in reservations if each.label is not None}
@@ -66,7 +66,7 @@ def of_start(reservations: Sequence[records.Reservation]) -> Order:
 
 
 def of_end(reservations: Sequence[records.Reservation]) -> Order:
-    """The Order in which each reservation comes after those that depend on it."""
+    """Return the Order in which each reservation comes after the ones that depend on it."""
     known = {each.id: each for each in reservations}
     before = collections.defaultdict(list)
     for key, depends_on in of_start(reservations).before.items():
@@ -76,7 +76,7 @@ def of_end(reservations: Sequence[records.Reservation]) -> Order:
 
 
 def levels(before: Mapping[_Key, Collection[_Key]]) -> list[list[_Key]]:
-    """The keys in levels: each stands in the first level after all that it names.
+    """Return the keys in levels; each is in the first level after all keys that it names.
 
     :param before: {key: the keys that come before it}; keys that are not in it do not count.
     :returns: the levels, each in the order of `before`; keys in or behind a circle are in none.
@@ -94,9 +94,9 @@ def levels(before: Mapping[_Key, Collection[_Key]]) -> list[list[_Key]]:
 
 
 def refuse_bad(asked: Iterable[records.ReservationRequest]) -> None:
-    """Refuse requests of one lease whose labels give no order.
+    """Refuse the requests of a lease if their labels give no order.
 
-    :raises BadField: a label is there twice, or unknown, or reservations depend on each other.
+    :raises BadField: two labels are equal, a label is unknown, or labels form a circle.
     """
     asked = list(asked)
     known: dict[str, records.ReservationRequest] = {}
@@ -129,7 +129,10 @@ def _refuse_unknown(asked: records.ReservationRequest, known: Collection[str]) -
 
 
 def _circle(before: Mapping[str, Collection[str]]) -> str:
-    """One circle among labels that each are in one, or behind one: "a -> b -> a"."""
+    """Return one circle of labels as text, such as "a -> b -> a".
+
+    :param before: {label: its dependencies}; each label is in a circle or leads to one.
+    """
     path = [next(iter(before))]
     while True:
         following = next(label for label in before[path[-1]] if label in before)

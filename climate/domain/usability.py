@@ -35,7 +35,7 @@ class Usability:
     :ivar reason: why it is not usable, in words; None if it is.
     :ivar ordinary: its servers may be placed as if they named no reservation.
     :ivar server_id: the only server that it is for; None: it is for any, or not known yet.
-    :ivar room: the resources of a host that this server may take, {class: units}; None: without
+    :ivar capacity: the resources of a host that this server may take, {class: units}; None: without
         limit, or none at all.
     :ivar hosts: the hypervisors that belong to it while it is active.
     :ivar service_hosts: the service hosts of these hypervisors, in the same order.
@@ -49,7 +49,7 @@ class Usability:
     reason: str | None = None
     ordinary: bool = False
     server_id: str | None = None
-    room: Mapping[str, int] | None = None
+    capacity: Mapping[str, int] | None = None
     hosts: tuple[str, ...] = ()
     service_hosts: tuple[str, ...] = ()
 

@@ -109,7 +109,7 @@ class Endpoint:
 
     @_answers
     def delete_offer(self, context, offer_id):
-        self._offers.give_back(context, offer_id)
+        self._offers.delete(context, offer_id)
 
     @_answers
     def find_availability(self, context, query):

@@ -179,7 +179,7 @@ class Manager:
         :param claimed: how many events that tick claimed.
         """
         longest = self._conf.manager.poll_seconds
-        if not self.event_loop.room:
+        if not self.event_loop.free_slots:
             # No event can be claimed before a worker is free, and a free worker notifies us.
             return longest
         moment = self.event_loop.next_moment()

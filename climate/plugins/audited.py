@@ -1,72 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plugins and pools tell an audit, and do where something is to be repaired.
+"""The parts of the contracts of plugins and pools that audits use.
 
-What is here makes nothing and checks nothing: it is for types that leave nothing in the cloud.
-Each plugin and each pool observes what it compares with, and compares it itself.
+Each plugin and each pool observes the cloud and compares it with the database itself. The defaults
+in this module do nothing; they are for types that create nothing in the cloud.
 """
 
 
 class Audited:
-    """The half of the contract of a resource plugin that audits use.
+    """The part of the contract of a resource plugin that audits use.
 
-    `observed` is what `observe` returned a moment ago; `lease` and `reservation` are Records. No
-    method may delete or move a server, or take from a project what it uses.
+    `observed` is the recent result of `observe`; `lease` and `reservation` are Records. No method
+    may delete or move a server, or take a resource from a project that uses it.
     """
 
     def observe(self, cloud):
-        """Read from the cloud what the type compares with, as one frozen record of its own.
+        """Return what the type observes in the cloud, as a frozen record of its own. Reads only.
 
-        Whole lists, not one call for each reservation: the cloud of an audit makes each call once
-        for all plugins and pools. Reads only.
+        It lists whole collections instead of asking for each reservation: an audit makes each call
+        once for all plugins and pools.
         """
 
     def traces(self, observed):
-        """What reservations have in the cloud, of the kinds that this type makes. Pure.
+        """Return the objects that reservations have in the cloud, of this type's kinds. Pure.
 
-        Also of reservations that the plugin knows nothing of; never what nobody could take for
-        Climate's.
+        Objects of reservations that the database does not know count too, but only objects that
+        can be recognised as Climate's.
 
         :returns: ``domain.audit.Trace``, in any order.
         """
         return []
 
     def lacks(self, observed, lease, reservation, resources):
-        """What a reservation that runs has not in the cloud, or has too much, as Drifts. Pure.
+        """Return what a running reservation lacks or has too much in the cloud, as Drifts. Pure.
 
         :param resources: {need key: the Resources that were allocated, each once}.
         """
         return []
 
     def complete(self, cloud, lease, reservation, resources):
-        """Add what a reservation that runs lacks; returns the binding. Repeatable.
+        """Add what a running reservation lacks; return its binding. Repeatable.
 
-        It takes nothing from anybody: that is for `start` alone.
+        It takes nothing from other reservations; only `start` may do so.
 
         :raises StillBusy: servers are in the way.
         """
         return dict(reservation.binding)
 
     def clear(self, cloud, made_for, resources):
-        """Take what a reservation that is over left in the cloud, but no server. Repeatable.
+        """Remove what an ended reservation left in the cloud, except servers. Repeatable.
 
         :param made_for: the id of the reservation, as a Trace has it.
-        :param resources: the enrolled Resources that nobody holds; those of them that it had go
-            back to where the others are.
-        :raises StillBusy: servers are in the way; nothing that they need was taken.
+        :param resources: the enrolled Resources that no reservation holds. Those of this
+            reservation return to the pool.
+        :raises StillBusy: servers are in the way; nothing that they need was removed.
         """
 
 
 class AuditedPool:
-    """The half of the contract of a pool that audits use."""
+    """The part of the contract of a pool that audits use."""
 
     def observe(self, cloud):
-        """Read from the cloud what the pool compares with, as ``Audited.observe``."""
+        """Return what the pool observes in the cloud, as ``Audited.observe``."""
 
     def audit(self, observed, resources, enrolled):
-        """The Drifts of the pool itself, whoever has leased its resources. Pure.
+        """Return the Drifts of the pool itself, independent of leases. Pure.
 
-        :param observed: what `observe` returned a moment ago.
+        :param observed: the recent result of `observe`.
         :param resources: the enrolled Resources that may be compared.
-        :param enrolled: the names of all that are enrolled.
+        :param enrolled: the names of all enrolled resources.
         """
         return []

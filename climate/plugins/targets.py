@@ -59,7 +59,7 @@ class LeasesTargets:
         """Return True if servers of the reservation may be on ordinary hosts just now. Pure."""
         return False
 
-    def room(self, reservation):
+    def target_capacity(self, reservation):
         """Return the units that the target may use of each resource, {class: units}. Pure.
 
         None means all of it. The limit is that of the request, so that a resized server gets no

@@ -100,7 +100,7 @@ def nobody_is_on_the_hosts_of_others(servers, accounts, booted_for):
 
 
 def nobody_else_suffers(cloud, accounts, strangers, disabled):
-    """No hunt loses a server of others, or undoes what an administrator did to a service.
+    """No clearing loses a server of others, or undoes what an administrator did to a service.
 
     :param strangers: ids of the servers of others that their users have not deleted.
     :param disabled: {service host: why an administrator has disabled it}.

@@ -6,7 +6,7 @@ import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_hunts as hunts
+import model_clearing
 import model_requests as requests
 
 from climate import errors
@@ -17,7 +17,7 @@ _WANTED = st.one_of(requests.HOSTS, requests.HOSTS, requests.ROOM, requests.FLAV
 _MOST = 3
 
 
-class Offers(hunts.Hunts):
+class Offers(model_clearing.Clearing):
     """The steps of offers, which hold resources for a project, whether it takes them or not.
 
     :ivar offered: {offer id: the Offer as it was told}.
@@ -61,7 +61,7 @@ class Offers(hunts.Hunts):
 
     def _gets_what_was_held(self, lease_id, offer):
         had = [key for each in self.lease(lease_id).reservations for key in each.resource_ids]
-        assert sorted(had) == sorted(given.resource_id for given in offer.promises
+        assert sorted(had) == sorted(given.resource_id for given in offer.allocations
                                      for _ in range(given.copies)), offer
 
     @stateful.precondition(lambda self: self.offered)
@@ -82,7 +82,7 @@ class Offers(hunts.Hunts):
     def _can_be_had(self, offer):
         """True for an offer that is held, of resources that are as they were."""
         row = self.accounts.offers.get(offer.id)
-        there = [self.accounts.resources[given.resource_id] for given in offer.promises]
+        there = [self.accounts.resources[given.resource_id] for given in offer.allocations]
         return (row is not None and row.place is not None and row.held_until > self.now
                 and all(each.reservable and each.withdrawn_at is None for each in there))
 

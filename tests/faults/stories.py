@@ -303,7 +303,7 @@ class Retries(_BesideAnother):
 
 
 class Wait(_BesideAnother):
-    name = 'acquisition in line'
+    name = 'acquisition in the queue'
     acquire = records.Acquire('wait')
 
 
@@ -390,7 +390,7 @@ class DeleteOfClearing(HostClearing):
 
     def arrange(self, manager):
         super().arrange(manager)
-        # The host is fenced, and its server goes nowhere.
+        # The compute service is disabled, and its server goes nowhere.
         manager.cloud.spoil_moves(*manager.cloud.host_names())
         HostClearing.act(self, manager)
         wait_for(manager, lambda: 'can be had now' in _lease(manager).reason)

@@ -1,40 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many wait queues, each with its own random events: served in order, and no lease starves.
 
-CLIMATE_LINE_TRIALS  how many (default: 7)
-CLIMATE_LINE_SEED    the seed of the first; the next ones count on (default: another each time)
+CLIMATE_QUEUE_TRIALS  how many (default: 7)
+CLIMATE_QUEUE_SEED    the seed of the first; the next ones count on (default: another each time)
 """
 import collections
 import os
 import random
 
-import line_trial
-import line_world
 import model_world
 import pytest
+import queue_trial
+import queue_world
 
 pytestmark = pytest.mark.faults
 
-_TRIALS = int(os.environ.get('CLIMATE_LINE_TRIALS', 7))
-_SEED = int(os.environ.get('CLIMATE_LINE_SEED', 0)) or random.randrange(1, 10 ** 9)
+_TRIALS = int(os.environ.get('CLIMATE_QUEUE_TRIALS', 7))
+_SEED = int(os.environ.get('CLIMATE_QUEUE_SEED', 0)) or random.randrange(1, 10 ** 9)
 
 
 @pytest.fixture
 def watched(database):
-    found = line_world.Watched(database.engine.url)
+    found = queue_world.Watched(database.engine.url)
     yield found
     found.dispose()
 
 
 @pytest.mark.parametrize('managers', [1, 2])
-def test_whatever_happens_a_line_is_served_in_order(conf, watched, figures, managers):
+def test_whatever_happens_a_queue_is_served_in_order(conf, watched, figures, managers):
     done = collections.Counter()
     for number in range(_TRIALS):
-        print(f'The same again: CLIMATE_LINE_SEED={_SEED + number} CLIMATE_LINE_TRIALS=1')
+        print(f'The same again: CLIMATE_QUEUE_SEED={_SEED + number} CLIMATE_QUEUE_TRIALS=1')
         model_world.empty(watched)
-        trial = line_trial.Trial(conf, watched, _SEED + number, (10, 20, 50)[number % 7 // 3],
-                                 managers)
+        trial = queue_trial.Trial(conf, watched, _SEED + number, (10, 20, 50)[number % 7 // 3],
+                                  managers)
         trial.run()
         done += trial.acts
-    figures(f'{managers} managers, {_TRIALS} trials, CLIMATE_LINE_SEED={_SEED}: '
+    figures(f'{managers} managers, {_TRIALS} trials, CLIMATE_QUEUE_SEED={_SEED}: '
             + ', '.join(f'{word} {count}' for word, count in done.most_common()))

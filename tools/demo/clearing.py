@@ -25,7 +25,7 @@ def play(stage):
     _plan(stage)
     lease = _hunt(stage)
     _use(stage, lease)
-    _give_back(stage, lease)
+    _return_hosts(stage, lease)
 
 
 def _lend(stage):
@@ -77,7 +77,7 @@ def _use(stage, lease):
     stages.check(server.host in ('rack-1', 'rack-2'), f'it runs on {server.host}')
 
 
-def _give_back(stage, lease):
+def _return_hosts(stage, lease):
     stages.step('The leases end, and the hosts go back to lending.')
     stage.climate('lease', 'end', 'urgent', '--wait')
     stage.climate('lease', 'end', 'everything', '--wait')

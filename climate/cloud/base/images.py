@@ -16,8 +16,8 @@ class Images(face.Face):
     def made(self, key: str, project_id: str) -> list[models.Image]:
         """Return the Images that were made under `key` for a project. Only as Climate itself.
 
-        Only images that belong to the project or to Climate count, because anybody can set any key
-        on an own image.
+        Only images that belong to the project or to Climate count, because any user can set any
+        key on an image of their own.
         """
 
     @abc.abstractmethod

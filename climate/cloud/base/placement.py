@@ -25,10 +25,10 @@ class Placement(face.Face):
 
     @abc.abstractmethod
     def empty_child(self, child_name: str) -> None:
-        """Remove all inventory of a child provider, which itself stays.
+        """Remove all inventory of a child provider. Do nothing if the provider does not exist.
 
-        Nothing happens if it does not exist. It is not deleted, because builds on its host would
-        fail until Nova's cache forgets it.
+        The provider itself stays: if it were deleted, builds on its host would fail until Nova's
+        cache forgets it.
 
         :raises StillBusy: a server still holds some of it.
         """
@@ -43,7 +43,7 @@ class Placement(face.Face):
 
         Its other classes stay.
 
-        :param count: 0: remove the class from it; nothing happens if it does not exist.
+        :param count: 0: remove the class from the provider. Do nothing if there is no provider.
         :raises StillBusy: a server holds some of the units to remove.
         """
 

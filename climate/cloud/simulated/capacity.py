@@ -14,7 +14,7 @@ def suitable(connection, rows, flavor, server_id=None):
     """
     if flavor is None:
         return rows
-    return _with_room(connection, rows, units(flavor), _traits(flavor), server_id)
+    return _with_capacity(connection, rows, units(flavor), _traits(flavor), server_id)
 
 
 def candidates(connection, shape):
@@ -24,7 +24,7 @@ def candidates(connection, shape):
     return {row['name']: {
         each: count - taken[row['service_host']][each]
         for each, count in _capacity(connection, row).items()}
-        for row in _with_room(connection, rows, dict(shape.resources), shape.traits)}
+        for row in _with_capacity(connection, rows, dict(shape.resources), shape.traits)}
 
 
 def held(connection, row):
@@ -58,7 +58,7 @@ def _traits(flavor):
             if key.startswith('trait:') and text == 'required'}
 
 
-def _with_room(connection, rows, wanted, traits, server_id=None):
+def _with_capacity(connection, rows, wanted, traits, server_id=None):
     taken = _taken(connection, server_id)
     return [row for row in rows
             if traits <= hosts.traits(row)

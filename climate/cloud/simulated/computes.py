@@ -59,7 +59,7 @@ class Computes(base.Computes):
 
 
 def everything(connection):
-    """All Computes."""
+    """Return all Computes."""
     return list({row['service_host']: _compute(row) for row in hosts.every(connection)}.values())
 
 

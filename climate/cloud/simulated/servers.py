@@ -39,7 +39,7 @@ def marked(connection, project_id, key, text):
 
 
 def find(connection, server_id, project_id=None):
-    """The row, or None; one of another project is not found."""
+    """Return the row of a server, or None; the server of another project is not found."""
     row = connection.execute(f'{_SELECT} WHERE id = ?', (server_id,)).fetchone()
     return row if row is not None and project_id in (None, row['project_id']) else None
 

@@ -175,7 +175,7 @@ class Tries:
         with self._core.database.writer() as connection:
             wait_queue.lock(connection, ownership.current(connection, claim.lease))
             if not _has_turn(claim):
-                wait_queue.begin_anew(connection, now)
+                wait_queue.wake_first(connection, now)
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE,
                           due_at=now + self._breath, waits=claim.event.waits + 1)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One look at the accounts and the cloud: where are they not the same?"""
+"""The comparison of the database with the cloud."""
 from climate.db import leases
 from climate.db import resources
 from climate.domain import audit
@@ -9,10 +9,10 @@ from climate.manager.leases import early
 
 
 class Auditor:
-    """Compares. It changes nothing, and asks the cloud once for each kind of thing.
+    """Compares the database with the cloud, and changes neither.
 
-    The accounts are read before and after the cloud; what changed meanwhile, or is being changed,
-    is not judged.
+    It lists each kind of object in the cloud once. The database is read before and after the
+    cloud. A record that changed meanwhile, or that is due to change, is left out.
     """
 
     def __init__(self, core):
@@ -21,10 +21,10 @@ class Auditor:
         self._early = early.Reaper(core)
 
     def look(self):
-        """The Drifts there are now, in the order in which they are repaired.
+        """Return the Drifts there are now, in the order in which they are repaired.
 
-        One of them may be the work of somebody who has written down only half of it: what is
-        there in a second look, a while later, is drift.
+        A single look may also find a change in progress, half of it made. Only what a second look
+        finds again, a while later, is certain.
         """
         before = self._read()
         snapshot = snapshots.take(self._core.cloud, self._core.registry)
@@ -35,15 +35,15 @@ class Auditor:
                 *after[0], *leases.mentioned(connection, _mentioned(traces, after[1])))}
             trusted = leases.with_trusts(connection, {each.id for each in snapshot.trusts})
         now = self._core.clock()
-        accounts = _accounts(before, (known.values(), after[1]), now)
+        recorded = _recorded(before, (known.values(), after[1]), now)
         ids = {*known, *(each.id for lease in known.values() for each in lease.reservations)}
         return audit.in_order([
-            *audit.left_behind(traces, ids, accounts.over()),
-            *audit.not_ended(traces, accounts.leases, now),
-            *self._of_running(snapshot, accounts),
-            *self._of_pools(snapshot, accounts),
-            *_held_for_nobody(accounts, ids),
-            *_lent_to_nobody(accounts, ids),
+            *audit.left_behind(traces, ids, recorded.over()),
+            *audit.not_ended(traces, recorded.leases, now),
+            *self._of_running(snapshot, recorded),
+            *self._of_pools(snapshot, recorded),
+            *_held_in_vain(recorded, ids),
+            *_lent_in_vain(recorded, ids),
             *audit.disabled_in_vain(snapshot.disabled, audit.clearing(before[0], after[0])),
             *(audit.Drift('left behind', f'what was created early for {each.reservation_id}',
                           'no lease has its reservation', audit.DELETE_EARLY, each.id)
@@ -52,7 +52,7 @@ class Auditor:
                           each.id) for each in snapshot.trusts if each.id not in trusted)])
 
     def _read(self):
-        """(the leases that are not over, {pool: its Resources})."""
+        """Return (the leases that are not over, {pool: its Resources})."""
         with self._core.database.reader() as connection:
             return leases.open_ones(connection), {
                 pool: resources.find(connection, pool) for pool in self._core.registry.pools}
@@ -66,57 +66,57 @@ class Auditor:
                     found[key] = trace
         return list(found.values())
 
-    def _of_running(self, snapshot, accounts):
-        """What is wrong with the reservations that run."""
-        by_id = {each.id: each for pool in accounts.resources.values() for each in pool}
-        for lease, reservation in accounts.running():
-            promised = [by_id.get(each) for each in dict.fromkeys(reservation.resource_ids)]
+    def _of_running(self, snapshot, recorded):
+        """Yield the Drifts of running reservations."""
+        by_id = {each.id: each for pool in recorded.resources.values() for each in pool}
+        for lease, reservation in recorded.running():
+            granted = [by_id.get(each) for each in dict.fromkeys(reservation.resource_ids)]
             plugin = self._core.registry.plugins.get(reservation.resource_type)
-            if plugin is not None and None not in promised:
-                theirs = self._allocated.of([reservation], promised)[reservation.id]
+            if plugin is not None and None not in granted:
+                theirs = self._allocated.of([reservation], granted)[reservation.id]
                 yield from plugin.lacks(snapshot.plugins[reservation.resource_type], lease,
                                         reservation, theirs)
 
-    def _of_pools(self, snapshot, accounts):
+    def _of_pools(self, snapshot, recorded):
         for name, pool in self._core.registry.pools.items():
-            yield from pool.audit(snapshot.pools[name], accounts.resources[name],
-                                  accounts.enrolled[name])
+            yield from pool.audit(snapshot.pools[name], recorded.resources[name],
+                                  recorded.enrolled[name])
 
 
-def _accounts(before, after, now):
-    """The Accounts, of two readings."""
+def _recorded(before, after, now):
+    """Return the Recorded of two readings of the database."""
     earlier = {(pool, each.id): each for pool, found in before[1].items() for each in found}
     same = {pool: tuple(each for each in found if earlier.get((pool, each.id)) == each)
             for pool, found in after[1].items()}
     names = {pool: frozenset(each.name for each in (*found, *before[1][pool]))
              for pool, found in after[1].items()}
-    return audit.Accounts(leases=audit.settled(before[0], after[0], now), resources=same,
+    return audit.Recorded(leases=audit.settled(before[0], after[0], now), resources=same,
                           enrolled=names)
 
 
 def _mentioned(traces, pools):
-    """The ids of all reservations and leases that the cloud or a resource names."""
+    """Return the ids of all reservations and leases that the cloud or a resource names."""
     return ({trace.made_for for trace in traces}
             | {key for found in pools.values() for each in found
                for key in (each.held_by, each.lent_to)} - {None})
 
 
-def _lent_to_nobody(accounts, known):
-    """The resources that are enrolled for a reservation which is over, or which nobody knows."""
-    over = accounts.over()
-    for found in accounts.resources.values():
+def _lent_in_vain(recorded, known):
+    """Yield the resources that are lent to a reservation which is over or unknown, as Drifts."""
+    over = recorded.over()
+    for found in recorded.resources.values():
         for each in found:
             if each.held_by is None and (
                     each.lent_to in over or each.lent_to not in {None, *known}):
                 yield audit.Drift('lent', f'{each.pool} {each.name}',
                                   f'lent to reservation {each.lent_to}, which is over',
-                                  audit.GIVE_BACK, each.lent_to)
+                                  audit.RETURN, each.lent_to)
 
 
-def _held_for_nobody(accounts, known):
-    """The resources that a reservation occupies which is over, or which nobody knows any more."""
-    over = accounts.over()
-    for found in accounts.resources.values():
+def _held_in_vain(recorded, known):
+    """Yield the resources that a reservation holds which is over or unknown, as Drifts."""
+    over = recorded.over()
+    for found in recorded.resources.values():
         for each in found:
             if each.held_by in over or each.held_by not in {None, *known}:
                 yield audit.Drift('held', f'{each.pool} {each.name}',

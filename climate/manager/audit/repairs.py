@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done about drift: one small repair for each kind, safe beside a manager at work.
+"""The repairs of drift: one small repair for each kind, safe while managers run.
 
-No repair deletes or moves a server. Each looks at the accounts again before it does anything, and
+No repair deletes or moves a server. Each reads the database again before it changes anything, and
 can be repeated.
 """
 import contextlib
@@ -35,14 +35,14 @@ class Repairs:
         self._by_name = {
             audit.CLEAR: self._clear, audit.RELEASE: self._release, audit.MEND: self._mend,
             audit.COMPLETE: self._complete, audit.ENROL: self._enrol,
-            audit.DROP_TRUST: self._drop_trust, audit.UNFENCE: self._unfence,
-            audit.GIVE_BACK: self._give_back, audit.DELETE_EARLY: self._delete_early,
+            audit.DROP_TRUST: self._drop_trust, audit.ENABLE: self._enable,
+            audit.RETURN: self._return, audit.DELETE_EARLY: self._delete_early,
         }
 
     def make(self, drifts):
-        """Repair what can be repaired.
+        """Repair the drifts that can be repaired.
 
-        :returns: {Drift: None where it was repaired, or why not, in words}.
+        :returns: {Drift: None if it was repaired, else why not, in words}.
         """
         made, found = {}, {}
         for drift in audit.in_order(drifts):
@@ -56,7 +56,7 @@ class Repairs:
         return found
 
     def _try(self, drift):
-        """None, or why the repair was not made."""
+        """Make one repair; return None, or why it could not be made, in words."""
         try:
             self._by_name[drift.repair](drift.target)
         except errors.ClimateError as error:
@@ -83,7 +83,7 @@ class Repairs:
         if lease is not None:
             if not audit.is_over(lease, reservation):
                 return
-            # What it holds must not be given to others while the cloud has it yet.
+            # Others must not get the resource while the cloud still has objects of this one on it.
             self._clear((reservation.resource_type, reservation_id))
         self._write_release(reservation_id)
         self._core.notify()
@@ -106,12 +106,12 @@ class Repairs:
             return
         lease, reservation = self._find(reservation_id)
         if lease is None or audit.is_over(lease, reservation):
-            # It ended meanwhile, and what was added came too late to be taken back by that.
+            # It ended meanwhile, too early to take back what was added here.
             self._clear((plugin.resource_type, reservation_id))
 
     @cores.again_after_a_race
     def _written(self, lease, reservation, binding):
-        """True where the reservation still runs; its binding is as the cloud has it then."""
+        """Store the binding if the reservation still runs; return whether it does."""
         with self._core.database.writer() as connection:
             now = leases.lock(connection, lease.id)
             [same] = [each for each in now.reservations if each.id == reservation.id]
@@ -144,7 +144,7 @@ class Repairs:
             if each.id == creation_id:
                 reaper.delete(each)
 
-    def _unfence(self, target):
+    def _enable(self, target):
         pool, name, lease_id = target
         with self._core.database.reader() as connection:
             found = leases.mentioned(connection, {lease_id})
@@ -152,13 +152,13 @@ class Repairs:
             return
         self._core.registry.pool(pool).enable(self._core.cloud, name, lease_id)
 
-    def _give_back(self, reservation_id):
+    def _return(self, reservation_id):
         lease, reservation = self._find(reservation_id)
         if lease is None or audit.is_over(lease, reservation):
-            self._lending.give_back_of(reservation_id)
+            self._lending.return_lent_to(reservation_id)
 
     def _find(self, reservation_id):
-        """The lease and the reservation as they are now; None for both where there is none."""
+        """Return (the lease, the reservation) as they are now; (None, None) if there is none."""
         with self._core.database.reader() as connection:
             found = leases.mentioned(connection, {reservation_id})
         if not found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Audits from time to time, by one of the managers, which tells what it finds."""
+"""The audit schedule: one of the managers audits from time to time and logs what it finds."""
 import collections
 import datetime
 
@@ -11,15 +11,15 @@ from climate.manager.audit import repairs
 
 LOG = log.getLogger(__name__)
 
-# A manager that has not been seen for so long leaves the work to the next one.
+# If a manager has not been seen for this long, the next one makes the audits.
 _ALIVE = datetime.timedelta(seconds=60)
 
 
 class AuditSchedule:
-    """Looks every [manager] audit_interval_seconds, and once more at what it finds then.
+    """Audits every [manager] audit_interval_seconds, and checks what it finds once more.
 
-    :ivar counts: {kind: how many drifts}, of the last look at which something was certain; None
-        where another manager does this.
+    :ivar counts: {kind: number of drifts that the last look confirmed}; None if another manager
+        makes the audits.
     """
 
     def __init__(self, core, owner):
@@ -33,13 +33,13 @@ class AuditSchedule:
 
     @property
     def pause_seconds(self):
-        """How often `step` is to be called; 0: never."""
+        """Return how often `step` is to be called; 0: never."""
         conf = self._core.conf.manager
         return max(min(conf.audit_interval_seconds, conf.audit_grace_seconds or 1), 1) if (
             conf.audit_interval_seconds) else 0
 
     def step(self, now):
-        """Look, where it is time to; returns the Drifts that are left."""
+        """Look if it is time to; return the confirmed Drifts that are left."""
         if self._next is not None and now < self._next:
             return []
         with self._core.database.reader() as connection:
@@ -52,7 +52,7 @@ class AuditSchedule:
         self._first_seen = {each.key: self._first_seen.get(each.key, now) for each in found}
         grace = datetime.timedelta(seconds=conf.audit_grace_seconds)
         certain = [each for each in found if now - self._first_seen[each.key] >= grace]
-        # What is new may be the half of something; it is looked at again before the next round.
+        # A new finding may be a change in progress: check it again before the next audit.
         pause = conf.audit_interval_seconds if len(certain) == len(found) else (
             conf.audit_grace_seconds)
         self._next = now + datetime.timedelta(seconds=pause)
@@ -61,13 +61,13 @@ class AuditSchedule:
         return left
 
     def _tell(self, certain, fix):
-        """Log, repair where that is wanted; returns what is left."""
+        """Log the drifts, repair them if `fix` is set, and return those that are left."""
         if fix:
             outcomes = self._repairs.make(certain)
             return [each for each in certain if outcomes[each] is not None]
         for each in certain:
             LOG.warning('Audit: %s: %s. A repair: %s', each.what, each.problem, each.remedy)
         if certain:
-            LOG.warning('Audit: %d things are not as the accounts say; "climate-manager audit '
-                        '--fix" repairs what can be repaired', len(certain))
+            LOG.warning('Audit: %d differences between the cloud and the database; '
+                        '"climate-manager audit --fix" repairs what can be repaired', len(certain))
         return certain

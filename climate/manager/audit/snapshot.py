@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plugins and pools see of the cloud in one look."""
+"""The cloud snapshot: what plugins and pools observe of the cloud in one look."""
 import dataclasses
 
 from climate.cloud import readings
@@ -8,11 +8,11 @@ from climate.plugins import clearable
 
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
-    """What was seen, one kind of thing after the other.
+    """What was observed of the cloud, one kind of object after the other.
 
     :ivar plugins: {resource type: what its plugin observed}.
     :ivar pools: {name: what the pool observed}.
-    :ivar disabled: what is out of use to be cleared for a lease, as ``domain.audit.Disabled``.
+    :ivar disabled: what is disabled to be cleared for a lease, as ``domain.audit.Disabled``.
     :ivar trusts: the Trusts that users gave to Climate.
     """
 
@@ -23,7 +23,7 @@ class Snapshot:
 
 
 def take(cloud, registry):
-    """A Snapshot of the cloud as it is now; what several observe is read once."""
+    """Return a Snapshot of the cloud. What several plugins observe is read only once."""
     cloud = readings.Readings(cloud)
     pools = {name: pool.observe(cloud) for name, pool in registry.pools.items()}
     return Snapshot(

@@ -166,7 +166,7 @@ def _allocations(reservations, plan, offer):
     ids = dict(zip((each.id for each in offer.request), (each.id for each in reservations),
                    strict=True))
     return [dataclasses.replace(each, reservation_id=ids[each.reservation_id])
-            for each in offer.promises]
+            for each in offer.allocations]
 
 
 def _window(query, duration, now):

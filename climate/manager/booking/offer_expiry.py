@@ -37,7 +37,7 @@ def expire(core, now):
         return 0
     with core.database.writer() as connection:
         found = offers.lock(connection, ids)
-        late = [each for each in found if each.promises]
+        late = [each for each in found if each.allocations]
         offers.delete(connection, [each for each in found if each.held_until <= now - _KNOWN])
         offers.release(connection, [each for each in found if each.held_until > now - _KNOWN])
         if late:

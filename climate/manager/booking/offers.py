@@ -54,7 +54,7 @@ class Offers:
                           for each in reservations))
         made = self._hold(offer, wishes, planned, most)
         LOG.info('Offer %s of project %s: held until %s, resources %s', made.id, made.project_id,
-                 made.held_until.isoformat(), [each.resource_id for each in made.promises])
+                 made.held_until.isoformat(), [each.resource_id for each in made.allocations])
         return made
 
     def _hold(self, offer, wishes, planned, most):
@@ -62,7 +62,7 @@ class Offers:
             place = _free_place(offers.held(connection, offer.project_id), most)
             offers.add(connection, offer, place)
             self._booking.replace(connection, chosen, offer.created_at)
-            return dataclasses.replace(offer, promises=tuple(chosen))
+            return dataclasses.replace(offer, allocations=tuple(chosen))
         for _ in range(_ATTEMPTS):
             try:
                 return self._booking.book(wishes, offer.span, offer.created_at, write,
@@ -91,7 +91,7 @@ class Offers:
         return [each for each in found.values() if each.held_until > now]
 
     @cores.again_after_a_race
-    def give_back(self, context, offer_id):
+    def delete(self, context, offer_id):
         """Delete an offer and release its resources; an expired offer can be deleted too.
 
         :raises OfferNotFound: the project has no offer with that id.
@@ -140,7 +140,7 @@ class Taking:
     def plan(self, lease, wishes, span, now):
         """Return (lease, the Allocations that it gets)."""
         return lease, [dataclasses.replace(given, start=span.start)
-                       for given in self._offer.promises]
+                       for given in self._offer.allocations]
 
     def book(self, lease, wishes, span, now, planned, write):
         """Book the resources of the offer and call ``write(connection, lease, chosen)``.

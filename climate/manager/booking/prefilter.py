@@ -50,13 +50,13 @@ class CandidateSet:
         self._owner = owner[mine]
         self._start, self._end, self._kind = (column[mine] for column in booked)
 
-    def _columns(self, promises, margin):
+    def _columns(self, given, margin):
         first = len(self._amounts)
-        self._amounts += promises.amounts
-        return np.array([promises.owners, promises.starts - margin, promises.ends + margin,
-                         promises.kinds + first])
+        self._amounts += given.amounts
+        return np.array([given.owners, given.starts - margin, given.ends + margin,
+                         given.kinds + first])
 
-    def rooms(self, amount, span):
+    def free_copies(self, amount, span):
         """Return the free copies of each resource during `span`, and whether it is used.
 
         :returns: two arrays, in the order of `ids`: (free copies, whether used), as ``fit`` counts
@@ -159,7 +159,7 @@ def best(demand, candidate_set, count, span):
     can take, enough of the first resources for this demand keep their position. If fewer than
     `count` have free slots, all of them are returned, so that an error tells the same number.
     """
-    free, used = candidate_set.rooms(demand.amount, span)
+    free, used = candidate_set.free_copies(demand.amount, span)
     kept = np.isin(candidate_set.ids, [pick.resource_id for pick in demand.keep])
     if demand.spread is selection.Spread.TOGETHER:
         able = np.flatnonzero(free >= max(demand.at_least, 1))
@@ -185,7 +185,7 @@ def preferred(demand, candidate_set, span):
     kept = [pick.resource_id for pick in demand.keep]
     if not len(candidate_set.ids) or max(kept, default=0) > candidate_set.ids[-1]:
         return 0
-    free, used = candidate_set.rooms(demand.amount, span)
+    free, used = candidate_set.free_copies(demand.amount, span)
     least = demand.at_most if demand.spread is selection.Spread.TOGETHER else 1
     return int(np.count_nonzero(used & (free == least) & ~np.isin(candidate_set.ids, kept)))
 

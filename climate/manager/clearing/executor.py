@@ -98,7 +98,7 @@ class Executor:
         if left:
             # No time limit applies: the hosts and servers of others must be put right.
             raise errors.StillBusy(has_own_limit=True, service='Nova', reason=(
-                f'{len(left)} hosts are being given back.'))
+                f'{len(left)} hosts are being returned.'))
 
     def _fence(self, host, order):
         if not self._computes.disable(host.service_host, order.fence):

@@ -13,7 +13,7 @@ class Lending:
         self._core = core
         self._pools = pools.Resources(core)
 
-    def give_back(self, lease):
+    def return_unneeded(self, lease):
         """Withdraw the hosts that are lent to a lease and not allocated to it. Repeatable.
 
         :raises StillBusy: servers still run on one of them.
@@ -22,7 +22,7 @@ class Lending:
             found = returns.lent_in_vain(connection, lease)
         self._withdraw(found)
 
-    def give_back_of(self, reservation_id):
+    def return_lent_to(self, reservation_id):
         """Withdraw all hosts that are lent to a reservation that is over. Repeatable.
 
         :raises StillBusy: servers still run on one of them.

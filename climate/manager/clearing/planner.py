@@ -13,7 +13,7 @@ from climate.strategies import registry
 _MOST_NAMED = 10
 _NOT_CLEARED = 'its servers cannot all be moved'
 _TARGET = 'servers of other hosts go to it'
-_RETURNS = 'it is being given back'
+_RETURNS = 'it is being returned'
 # States of a host, ordered by what it costs to give the host up: the dearest last.
 _DEAREST_LAST = (plans.PLANNED, plans.FENCING, plans.FENCED, plans.ENROLLING)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an event does: the cloud side of one lease, all of it repeatable.
+"""The actions of events: what each kind of event does in the cloud for one lease. Repeatable.
 
-No transaction is open while the cloud is called. An action returns an Outcome; writing it down is
-the event loop's part.
+No transaction is open while the cloud is called. An action returns an Outcome; the event loop
+writes it to the database.
 """
 import dataclasses
 
@@ -27,21 +27,21 @@ from climate.plugins import base
 
 LOG = log.getLogger(__name__)
 
-# The state of a reservation after a method of its plugin went well, and after it did not.
+# The state of a reservation after a method of its plugin succeeded, and after it failed.
 _STATES_AFTER = {
     'prepare': (None, None), 'before_end': (None, None),
     'start': (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR),
     'end': (lifecycle.RESERVATION_DELETED, lifecycle.RESERVATION_ERROR),
 }
-# Those that return a binding.
+# The methods that return a binding.
 _MAKING = ('prepare', 'start')
-_GONE = 'What it leased is not in the cloud any more.'
-_NEVER_CAME = 'What it was made for never came.'
-_PASSED = 'Its whole time passed before it could be started.'
+_GONE = 'Its target is not in the cloud any more.'
+_NEVER_CAME = 'Its target never came.'
+_PASSED = 'It could not be started before its end.'
 
 
 class Actions:
-    """The actions of all kinds of events that do something; notices are told by who claims."""
+    """The actions by kind of event. Notices have none: the claim itself finishes them."""
 
     def __init__(self, core):
         self._core = core
@@ -57,20 +57,20 @@ class Actions:
             event_kinds.PREPARE: self._prepare, event_kinds.START: self._start,
             event_kinds.HEAL: self._heal, event_kinds.ACQUIRE: self._tries.carry_out,
             event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
-            event_kinds.GIVE_BACK: self._give_back,
+            event_kinds.GIVE_BACK: self._return_hosts,
         }
 
     @property
     def kinds(self):
-        """The names of the kinds of events that it carries out."""
+        """The names of the kinds of events that have an action."""
         return frozenset(self._by_kind)
 
     def perform(self, claim):
-        """Carry out the event of a Claim, which was taken just now; returns the Outcome.
+        """Carry out the event of a Claim that was taken just now; return the Outcome.
 
-        Climate's own errors become Outcomes; any other error is a bug and is raised.
+        Climate's own errors become Outcomes. Any other error is a bug and is raised.
 
-        :raises ClaimLost: the claim ended; nothing more is done.
+        :raises ClaimLost: the claim was lost; nothing more is done.
         """
         claim.ownership.check()
         try:
@@ -90,7 +90,7 @@ class Actions:
         return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
 
     def _heal(self, claim, now):
-        """Start, after all, a lease whose start was given up."""
+        """Try the start of a lease again after it was given up."""
         if claim.lease.end <= now:
             return results.Outcome(results.MOOT, claim.lease.reason)
         return self._start(claim, now)
@@ -102,7 +102,7 @@ class Actions:
         return self._each(claim, now, 'prepare', some, in_vain)
 
     def _check(self, claim, now):
-        """Look whether what the lease leases is still there."""
+        """Check whether the targets of the lease still exist."""
         lease = claim.lease
         gone = set()
         for each in lease.open_reservations:
@@ -113,7 +113,7 @@ class Actions:
 
     def _update(self, claim, now):
         claim = self._occupy(claim, now)
-        # Those in error too: an earlier try of this update failed on them.
+        # Reservations in error count too: an earlier try of this update failed on them.
         running = [each for each in claim.lease.reservations if each.state in (
             lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)]
         return self._each(claim, now, 'start', running)
@@ -146,11 +146,11 @@ class Actions:
             self._core.cloud.as_service().keystone.delete_trust(claim.lease.trust_id)
         return results.Outcome(results.DONE)
 
-    def _give_back(self, claim, now):
-        """Give back what the lease has no need of; one part that fails does not stop the other."""
+    def _return_hosts(self, claim, now):
+        """Return hosts that the lease does not need; if one part fails, the other is still done."""
         lease, failed = claim.lease, []
         undo = self._clearing.abandon if agenda.never_acquired(lease) else self._clearing.tidy
-        for part in (lambda: undo(lease, now), lambda: self._lending.give_back(lease)):
+        for part in (lambda: undo(lease, now), lambda: self._lending.return_unneeded(lease)):
             try:
                 part()
             except errors.ClimateError as error:
@@ -160,15 +160,15 @@ class Actions:
         return results.Outcome(results.DONE)
 
     def _bound(self, claim, now):
-        """The claim with the reservations of its lease bound, and ids of those in vain."""
+        """Return (the claim with bound reservations, the ids of those whose target never came)."""
         lease, in_vain = self._targets.ensure(claim.lease, now)
         return dataclasses.replace(claim, lease=lease), in_vain
 
     def _occupy_for_start(self, claim, now):
-        """Hold the resources of all reservations, where they are in order in the cloud.
+        """Hold the resources of all reservations that can be used in the cloud.
 
-        :returns: (the claim with the lease as it is then, its promised Resources or None where
-            they are others than they were).
+        :returns: (the claim with the lease as it is then, its allocated Resources; None instead of
+            them if some were substituted).
         :raises StillBusy: as `_occupy`.
         """
         found = self._allocated.all_of(claim.lease.reservations)
@@ -176,17 +176,17 @@ class Actions:
         return occupied, found if occupied is claim else None
 
     def _occupy(self, claim, now, failing=None):
-        """Hold the resources of all reservations; substitutes where they cannot be had.
+        """Hold the resources of all reservations; substitute those that cannot be had.
 
         :param failing: {resource id: why nothing can be started on it now}.
         :returns: the claim with the lease as it is then.
-        :raises StillBusy: another reservation still holds one, and no other is free.
+        :raises StillBusy: another reservation still holds a resource, and no other is free.
         """
         changed = False
         for reservation in claim.lease.reservations:
             if reservation.resource_ids:
                 claim.ownership.check()
-                # A lease that ends at this moment is giving its resources back just now.
+                # A lease that ends at this moment is still releasing its resources.
                 changed |= self._substitutes.ensure(claim.lease, reservation, now,
                                                     patient=claim.event.waits == 0,
                                                     failing=failing)
@@ -197,12 +197,12 @@ class Actions:
         return dataclasses.replace(claim, lease=lease)
 
     def _each(self, claim, now, method, reservations, in_vain=frozenset(), found=None):
-        """Call a method of the plugin of each reservation; one failure does not stop the rest.
+        """Call a method of the plugin of each reservation; return the Outcome of all.
 
-        But it stops those that come after it in the order of the lease.
+        A failure stops only the reservations that depend on the failed one.
 
-        :param in_vain: ids of those that waited too long for what they lease; they are over.
-        :param found: the Resources that are promised to them, where they were read already.
+        :param in_vain: ids of reservations that waited too long for their target; they are over.
+        :param found: the Resources allocated to them, if they were read already.
         """
         lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
@@ -252,13 +252,13 @@ class Actions:
 
 
 def _without(lease, outcome, ids, reason):
-    """The Outcome where, besides, the reservations `ids` are over before their time."""
+    """Return the Outcome with the reservations `ids` over before their end, for `reason`."""
     if not ids:
         return outcome
     states = {**outcome.states, **dict.fromkeys(ids, lifecycle.RESERVATION_DELETED)}
     over = all(states.get(each.id) == lifecycle.RESERVATION_DELETED
                for each in lease.open_reservations)
-    LOG.info('Lease %s: of its reservations %s are over: %s', lease.id, ', '.join(sorted(ids)),
+    LOG.info('Lease %s: its reservations %s are over: %s', lease.id, ', '.join(sorted(ids)),
              reason)
     return dataclasses.replace(
         outcome, states=states, free=outcome.free | frozenset(ids), over=over,
@@ -266,9 +266,9 @@ def _without(lease, outcome, ids, reason):
 
 
 def _never_touched(lease):
-    """True for a lease that the cloud knows nothing of.
+    """Return whether the cloud has nothing of a lease.
 
-    A start that is done all the same, and was claimed once, came too late to do anything.
+    A start that is done although the lease never started came too late to do anything.
     """
     start = lease.event(event_kinds.START)
     late = (start is not None and start.claim_no == 1

@@ -39,13 +39,13 @@ class EventLoop:
         return len(self._claims.running())
 
     @property
-    def room(self):
+    def free_slots(self):
         """The number of idle workers: how many more events can run now; 0 if all are busy."""
         return max(0, self._core.conf.manager.workers - self.running)
 
     def tick(self, now):
         """Claim events that are due at `now` and submit them; returns how many."""
-        slots = self.room
+        slots = self.free_slots
         taken = self._claims.take(now, slots) if slots else []
         for claim in taken:
             self._submit(self._carry_out, claim)
@@ -99,7 +99,7 @@ class EventLoop:
 
     def _record(self, claim, outcome):
         # If all workers are busy, events that are due go before a following one that only tidies.
-        goes_on = self.room > 0 and not claim.ownership.given_up
+        goes_on = self.free_slots > 0 and not claim.ownership.given_up
         began = self._core.monotonic()
         event = self._outcomes.record(claim, outcome, goes_on)
         return None if event is None else self._claims.go_on(claim, event, began)

@@ -15,11 +15,10 @@ _ORDERS = {'prepare': start_order.of_start, 'start': start_order.of_start,
 
 
 class Turns:
-    """Reservations one after the other, each once all that come before it went well.
+    """Yields the reservations in their order and knows which of them must still wait.
 
-    :ivar lease: the lease with what was made for the reservations until now, as far as others
-        depend on it.
-    :ivar told: who waits for whom, in words.
+    :ivar lease: the lease with the new bindings of the reservations that others depend on.
+    :ivar told: which reservation waits for which, in words.
     """
 
     def __init__(self, lease, method, reservations, over):
@@ -35,7 +34,7 @@ class Turns:
         self._order = _ORDERS[method](lease.reservations)
         self._over = {each.id for each in lease.reservations
                       if each.state == lifecycle.RESERVATION_DELETED}.union(over)
-        # Those that are not called need nothing.
+        # Reservations that are not called have nothing left to do.
         self._done = {each.id for each in lease.reservations}.difference(
             each.id for each in reservations)
 
@@ -43,7 +42,7 @@ class Turns:
         return iter(self._order.sorted(self._reservations))
 
     def must_wait(self, reservation):
-        """True where another one comes before it that did not go well in this try."""
+        """Return whether a reservation before it has not succeeded in this try."""
         first = [each.label or each.id for each in self._order.waits_for(
             reservation, self._done | self._over)] if self._order.before else []
         if first:
@@ -53,9 +52,9 @@ class Turns:
         return bool(first)
 
     def refuse_alone(self, reservation):
-        """Refuse to start what depends on something that is over.
+        """Refuse to start a reservation if one that it depends on is over.
 
-        :raises Conflict: it says on what.
+        :raises Conflict: it is over; the error names it.
         """
         if self._method != 'start' or reservation.state == lifecycle.RESERVATION_ACTIVE:
             return
@@ -67,7 +66,7 @@ class Turns:
                 'another one.'))
 
     def went_well(self, reservation, state, binding):
-        """Note the new state of a reservation and its binding; None where it stays as it was."""
+        """Note the new state and binding of a reservation; None: unchanged."""
         self._done.add(reservation.id)
         if reservation.id not in self._order.awaited:
             return
@@ -78,5 +77,5 @@ class Turns:
             after if each.id == after.id else each for each in self.lease.reservations))
 
     def is_gone(self, reservation):
-        """Note that what a reservation leased is not in the cloud any more."""
+        """Note that the target of a reservation is not in the cloud any more."""
         self._over.add(reservation.id)

@@ -57,7 +57,8 @@ class Reservations:
             [reservation] = [each for each in lease.reservations if each.id == reservation_id]
             wakes = plugin.unshelves(reservation)
             more = {'ordinary': plugin.may_leave_pool(lease, reservation),
-                    'server_id': plugin.leased_id(reservation), 'room': plugin.room(reservation)}
+                    'server_id': plugin.leased_id(reservation),
+                    'capacity': plugin.target_capacity(reservation)}
         found = dataclasses.replace(usability.judge(holding, project_id, now, wakes), **more)
         if not found.active:
             return found

@@ -52,7 +52,7 @@ def end_early(connection, lease_id, now):
     changes = lease_events.ended_early(lease, now)
     events.change(connection, lease_id, changes, now)
     if lease.state == lifecycle.ACQUIRING:
-        closing.give_up(connection, lease, lifecycle.USED_UP, 'What it leased is gone.', now)
+        closing.give_up(connection, lease, lifecycle.USED_UP, 'Its target is gone.', now)
         return
     if not changes.move:
         return

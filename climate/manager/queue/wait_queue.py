@@ -59,7 +59,7 @@ def next_cleaned(connection, conf, now):
     return allocations.next_cleaned(connection, now, cleaning) if cleaning else None
 
 
-def begin_anew(connection, now):
+def wake_first(connection, now):
     """Wake the first lease in the queue, because a later one can be served without being woken."""
     _wake(connection, stored.first(connection), now)
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The resource types of Nova: hosts, room for instances, leased servers."""
+"""The resource types of Nova: hosts, instance capacity, leased servers."""

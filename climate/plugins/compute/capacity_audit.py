@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What reservations of room for instances have in the cloud, and what they should have."""
+"""The audit of instance capacity: what reservations have in the cloud, and what they should."""
 import collections
 import dataclasses
 
@@ -11,10 +11,10 @@ from climate.plugins.compute import host_pool
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """What is compared; records as ``climate.cloud.models``.
+    """What is observed of the cloud; records as ``climate.cloud.models``.
 
     :ivar classes: the names of the resource classes of Placement.
-    :ivar children: {name of a child provider of Climate's: its inventory}.
+    :ivar children: {name of a child provider of Climate: its inventory}.
     """
 
     aggregates: list
@@ -25,7 +25,7 @@ class Observed:
 
 
 def observe(conf, cloud):
-    """As ``Audited.observe``."""
+    """Observe the cloud, as ``Audited.observe``."""
     services = cloud.as_service()
     return Observed(aggregates=services.nova.aggregates(), flavors=services.flavors.every(),
                     groups=services.flavors.groups(), classes=services.placement.classes(),
@@ -33,13 +33,13 @@ def observe(conf, cloud):
 
 
 def traces(conf, observed, resource_type):
-    """As ``Audited.traces``; the type signs for all that lease room."""
+    """Return the Traces, as ``Audited.traces``; one type signs for all that lease capacity."""
     return [*_aggregates(conf, observed, resource_type), *_flavors(observed), *_groups(observed),
             *_classes(observed), *_slots(observed, resource_type)]
 
 
 def lacks(conf, observed, lease, reservation, resources):
-    """As ``Audited.lacks``."""
+    """Return the Drifts of a reservation, as ``Audited.lacks``."""
     slots = collections.Counter(reservation.allocated[host_pool.NEED])
     problems = [*_of_aggregate(conf, observed, lease, reservation, resources),
                 *_of_flavor(observed, reservation),
@@ -84,12 +84,12 @@ def _classes(observed):
 def _slots(observed, resource_type):
     for child, inventory in observed.children.items():
         for reservation_id in filter(None, map(_reservation_of, inventory)):
-            # Nobody else puts anything into Climate's own providers.
+            # Only Climate writes to its own providers.
             yield audit.Trace(reservation_id, 'slots on', child, signed_by=resource_type)
 
 
 def _reservation_of(resource_class):
-    """The id of the reservation that has a resource class, or None."""
+    """Return the id of the reservation that has a resource class, or None."""
     found = resource_class.removeprefix(capacity.CLASS_PREFIX).lower().replace('_', '-')
     return found if audit.is_id(found) and capacity.class_name(found) == resource_class else None
 

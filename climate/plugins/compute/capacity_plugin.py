@@ -8,7 +8,7 @@ from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import host_pool
 
 
-class RoomPlugin(base.ResourcePlugin):
+class CapacityPlugin(base.ResourcePlugin):
     """Leases instance capacity, in sizes that a subclass defines."""
 
     def needs_owner(self, request):

@@ -9,7 +9,7 @@ from climate.plugins.compute import host_pool
 from climate.plugins.compute import requirements
 
 
-class FlavorPlugin(capacity_plugin.RoomPlugin):
+class FlavorPlugin(capacity_plugin.CapacityPlugin):
     resource_type = 'flavor:instance'
     pools = (host_pool.HostPool,)
     services = ('nova', 'placement')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Enrolled hypervisors and what the cloud says of them: where are they not the same?"""
+"""The audit of the host pool: the enrolled hypervisors compared with the cloud."""
 import dataclasses
 
 from climate.domain import audit
@@ -9,9 +9,9 @@ from climate.plugins.compute import shared_hosts
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """What the pool compares with; records as ``climate.cloud.models``.
+    """What the pool observes of the cloud; records as ``climate.cloud.models``.
 
-    :ivar children: {name of a child provider of Climate's: its inventory}.
+    :ivar children: {name of a child provider of Climate: its inventory}.
     """
 
     aggregates: list
@@ -21,12 +21,12 @@ class Observed:
     children: dict
 
     def servers_on(self, service_host):
-        """The Servers on that host."""
+        """Return the Servers on a service host."""
         return [each for each in self.servers if each.host == service_host]
 
 
 def observe(conf, cloud):
-    """As ``AuditedPool.observe``."""
+    """Observe the cloud, as ``AuditedPool.observe``."""
     services = cloud.as_service()
     return Observed(
         aggregates=services.nova.aggregates(), hypervisors=services.nova.hypervisors(),
@@ -35,7 +35,7 @@ def observe(conf, cloud):
 
 
 def disabled(pool, observed):
-    """As ``Clearable.disabled``: the compute services that say that they are."""
+    """Return the services that are disabled for a clearing, as ``Clearable.disabled``."""
     found = [(each.host, each.reason.removeprefix(plans.FENCE_PREFIX))
              for each in observed.computes
              if not each.enabled and (each.reason or '').startswith(plans.FENCE_PREFIX)]
@@ -58,7 +58,7 @@ class Comparison:
         self._child_of = child_of
 
     def drifts(self, resources, enrolled):
-        """As ``AuditedPool.audit``."""
+        """Return the Drifts of the pool, as ``AuditedPool.audit``."""
         hypervisors = self._observed.hypervisors
         known = {each.name for each in hypervisors}
         sharing = shared_hosts.sharing(hypervisors)
@@ -95,7 +95,7 @@ class Comparison:
         return _drift('freepool', resource, 'enrolled, but not in the freepool', audit.MEND)
 
     def _put_in_by_hand(self, service_host):
-        """The Drift of a host that is in the freepool and not enrolled."""
+        """Return the Drift of a host that is in the freepool and not enrolled."""
         what = f'host {service_host}'
         found = [each.name for each in self._observed.hypervisors
                  if each.service_host == service_host]

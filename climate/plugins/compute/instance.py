@@ -25,7 +25,7 @@ def _says(fields):
 class Observed:
     """The observed state of the cloud for each of the two forms."""
 
-    room: capacity_audit.Observed
+    capacity: capacity_audit.Observed
     server: audit.Observed
 
 
@@ -39,7 +39,7 @@ class InstancePlugin(base.ResourcePlugin):
     target_kind = 'server'
     schema = {
         'type': 'object',
-        'description': 'Room for instances (vcpus, memory_mb, disk_gb, amount, affinity, '
+        'description': 'Capacity for instances (vcpus, memory_mb, disk_gb, amount, affinity, '
                        'resource_properties), or one leased server (resource_id, flavor_id, '
                        'on_end).',
         'properties': {**sized.PROPERTIES, **parsing.PROPERTIES},
@@ -57,7 +57,7 @@ class InstancePlugin(base.ResourcePlugin):
 
     def __init__(self, conf):
         super().__init__(conf)
-        self._sized = sized.SizedRoom(conf)
+        self._sized = sized.SizedCapacity(conf)
         self._server = form.LeasedServer(conf)
 
     def _form(self, request):
@@ -81,7 +81,7 @@ class InstancePlugin(base.ResourcePlugin):
     def resolve(self, cloud, request, occasion):
         request = self.asked(request)
         if not parsing.is_meant(request):
-            parsing.refuse_room(request, occasion)
+            parsing.refuse_sized(request, occasion)
         return self._form(request).resolve(cloud, request, occasion)
 
     def needs(self, request):
@@ -123,8 +123,8 @@ class InstancePlugin(base.ResourcePlugin):
     def may_leave_pool(self, lease, reservation):
         return self._form_of(reservation).may_leave_pool(lease, reservation)
 
-    def room(self, reservation):
-        return self._form_of(reservation).room(reservation)
+    def target_capacity(self, reservation):
+        return self._form_of(reservation).target_capacity(reservation)
 
     def unshelves(self, reservation):
         return self._form_of(reservation).unshelves(reservation)
@@ -142,14 +142,14 @@ class InstancePlugin(base.ResourcePlugin):
         self._form_of(reservation).end(cloud, lease, reservation, resources)
 
     def observe(self, cloud):
-        return Observed(room=self._sized.observe(cloud), server=self._server.observe(cloud))
+        return Observed(capacity=self._sized.observe(cloud), server=self._server.observe(cloud))
 
     def traces(self, observed):
-        return [*self._sized.traces(observed.room), *self._server.traces(observed.server)]
+        return [*self._sized.traces(observed.capacity), *self._server.traces(observed.server)]
 
     def lacks(self, observed, lease, reservation, resources):
         asked = self._form_of(reservation)
-        theirs = observed.server if asked is self._server else observed.room
+        theirs = observed.server if asked is self._server else observed.capacity
         return asked.lacks(theirs, lease, reservation, resources)
 
     def complete(self, cloud, lease, reservation, resources):
@@ -161,5 +161,6 @@ class InstancePlugin(base.ResourcePlugin):
 
     @classmethod
     def fields(cls, reservation):
-        form_class = form.LeasedServer if parsing.is_meant(reservation.request) else sized.SizedRoom
+        form_class = (form.LeasedServer if parsing.is_meant(reservation.request)
+                      else sized.SizedCapacity)
         return form_class.fields(reservation)

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several hypervisors under one service host, as Ironic has them.
 
-Aggregates name service hosts, so whoever leases one of these hypervisors has all of them. None is
-enrolled, none is leased any more once it comes to that, and no server of the others is touched.
+Aggregates name service hosts, so a lease of one of these hypervisors gets all of them. They are
+therefore not enrolled. If an enrolled hypervisor comes to share its service host, no new lease
+starts on it, and servers on the other hypervisors are left alone.
 """
 import collections
 
 from climate import errors
 
-#: A fact of a hypervisor that shares its service host: how many there are. Others have none.
+#: A fact of a hypervisor that shares its service host: the number of hypervisors there.
 FACT = 'hypervisors_of_service'
 
 
 def sharing(hypervisors):
-    """{service host: the names of its hypervisors, sorted}, of those that have several."""
+    """Return {service host: sorted names of its hypervisors} of hosts that have several."""
     found = collections.defaultdict(list)
     for each in hypervisors:
         found[each.service_host].append(each.name)
@@ -34,22 +35,22 @@ def refuse(nova, pool, name, service_host):
 
 
 def told(service_host, others):
-    """That a hypervisor shares its service host with others, in words."""
+    """Return a text that a hypervisor shares its service host with others."""
     more = f' and {len(others) - 3} more' if len(others) > 3 else ''
     return f'it shares the service host {service_host} with {", ".join(others[:3])}{more}'
 
 
 def why_failing(resource):
-    """Why nothing can be started on a Resource that shares its service host; None: it does not."""
+    """Return why nothing can be started on a Resource; None if it shares its host with no other."""
     count = resource.facts.get(FACT)
     return None if count is None else (
         f'its service host has {count} hypervisors, and a lease would take them all')
 
 
 def of_others(nova, servers, resources):
-    """Those of the Servers that are on other hypervisors than those of these Resources.
+    """Return the Servers that are on other hypervisors than these Resources.
 
-    Of a service host of which no Resource is here, the only hypervisor counts as one of them.
+    A server whose hypervisor cannot be compared counts if its service host has several.
     """
     names = collections.defaultdict(set)
     for each in resources:

@@ -20,7 +20,7 @@ PROPERTIES = {
 _KEPT_WHILE_IT_RUNS = ('vcpus', 'memory_mb', 'disk_gb', 'affinity', 'resource_properties')
 
 
-class SizedRoom(capacity_plugin.RoomPlugin):
+class SizedCapacity(capacity_plugin.CapacityPlugin):
     resource_type = 'virtual:instance'
 
     def resolve(self, cloud, request, occasion):

@@ -57,7 +57,7 @@ def test_of_hosts_that_cannot_be_given_back_only_administrators_hear_the_names(a
         service='Placement', reason='lent-1 is ill'))
     manager.run_until(builders.NOON + builders.hours(12))
     assert 'lent-1' not in told(api, lease, builders.DEMO)
-    assert 'could not be given back' in told(api, lease, builders.DEMO)
+    assert 'could not be returned' in told(api, lease, builders.DEMO)
     assert 'lent-1 is ill' in told(api, lease, ADMIN)
 
 

@@ -31,7 +31,7 @@ def test_a_lease_is_made_of_an_offer(api, offer):
     assert answer.status_int == 201
     lease = answer.json['lease']
     assert (lease['start'], lease['end']) == ('2030-05-01T13:00:00Z', '2030-05-01T14:00:00Z')
-    assert lease['reservations'][0]['resources'] == [str(offer.promises[0].resource_id)]
+    assert lease['reservations'][0]['resources'] == [str(offer.allocations[0].resource_id)]
     again = api.post('/v1/leases', {**BODY, 'offer': offer.id}, **VERSION)
     assert (again.status_int, again.json['error_name']) == (404, 'offer_not_found')
 

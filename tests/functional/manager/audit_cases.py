@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways in which the cloud can come to differ from the accounts.
+"""The ways in which the cloud can come to differ from the database.
 
 Each is a callable(audit_installation.Case) that returns what an audit must say of it: what, what is
 wrong and, where it can be repaired, how.
@@ -76,7 +76,7 @@ def held_by_a_lease_that_is_over(case):
     with case.manager.database.writer() as connection:
         free = next(each for each in resources.find(connection, 'host') if each.held_by is None)
         resources.hold(connection, [free.id], case.id_of(case.over))
-    return f'host {free.name}', 'which is over', 'lets go of it'
+    return f'host {free.name}', 'which is over', 'releases it'
 
 
 def out_of_the_freepool(case):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every way in which the cloud can differ from the accounts: found, told, repaired, or left."""
+"""Every way in which the cloud can differ from the database: found, told, repaired, or left."""
 import audit_cases as cases
 import audit_installation
 import builders

@@ -74,8 +74,8 @@ def test_no_more_is_claimed_than_there_are_workers(manager):
     for _ in range(5):
         manager.create(builders.a_lease(acts.dummy()))
     one, two = acts.Second(manager, owner='one'), acts.Second(manager, owner='two')
-    assert (one.claim(), one.event_loop.room, one.claim()) == (3, 0, 0)
-    assert (two.claim(), two.event_loop.room) == (2, 1)
+    assert (one.claim(), one.event_loop.free_slots, one.claim()) == (3, 0, 0)
+    assert (two.claim(), two.event_loop.free_slots) == (2, 1)
 
 
 def test_each_claim_raises_the_number_by_which_writes_are_known(manager):

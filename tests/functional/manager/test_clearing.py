@@ -2,7 +2,7 @@
 """Hosts are cleared of other people's servers for a best-effort lease, and returned after it."""
 import acts
 import builders
-import hunting
+import clearings
 import pytest
 
 from climate import errors
@@ -12,28 +12,28 @@ from climate.domain.clearing import plans
 
 @pytest.fixture
 def cloud(conf, manager):
-    return hunting.lent_cloud(conf, manager)
+    return clearings.lent_cloud(conf, manager)
 
 
 def test_two_hosts_are_cleared_leased_and_given_back(manager, cloud):
     before = {each.id for each in cloud.servers()}
-    lease = manager.create(hunting.a_request())
+    lease = manager.create(clearings.a_request())
     assert lease.state == lifecycle.ACQUIRING
-    assert not hunting.fences(cloud)
-    lease = hunting.hunted(manager, lease)
+    assert not clearings.disabled(cloud)
+    lease = clearings.cleared(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     mine = acts.aggregate(manager, lease).hosts
     assert set(mine) < {'c1', 'c2', 'c3'}
     assert len(mine) == 2
     assert {each.id for each in cloud.servers()} == before
-    statuses, places = zip(*hunting.servers(cloud).values(), strict=True)
+    statuses, places = zip(*clearings.servers(cloud).values(), strict=True)
     assert set(places) == {'c1', 'c2', 'c3', 'c4'} - set(mine)
     assert set(statuses) == {'ACTIVE'}
-    assert hunting.fences(cloud) == {}
+    assert clearings.disabled(cloud) == {}
     assert cloud.boot('demo', 'mine', {'reservation': lease.reservations[0].id}).host in mine
     with pytest.raises(errors.Conflict):
         cloud.boot('other', 'not mine', host=mine[0])
-    manager.run_until(lease.end + hunting.seconds(5))
+    manager.run_until(lease.end + clearings.seconds(5))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert acts.freepool(manager) == ()
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
@@ -41,8 +41,8 @@ def test_two_hosts_are_cleared_leased_and_given_back(manager, cloud):
     cloud.boot('other', 'theirs again', host=mine[0])
 
 
-def test_the_history_tells_every_fence_and_every_move(manager, cloud):
-    lease = hunting.hunted(manager, manager.create(hunting.a_request()))
+def test_the_history_tells_every_disabled_service_and_every_move(manager, cloud):
+    lease = clearings.cleared(manager, manager.create(clearings.a_request()))
     with manager.database.reader() as connection:
         told = [(row.what, row.why) for row in acts.journal.history(connection, lease.id)]
     words = [what for what, _ in told]
@@ -76,7 +76,7 @@ def _put_down(cloud, server):
 
 
 def _zone(cloud, server):
-    cloud.delete_server(hunting.by_name(cloud, f'{server.host}-1').id)
+    cloud.delete_server(clearings.by_name(cloud, f'{server.host}-1').id)
     cloud.delete_server(server.id)
     nova = cloud.as_service().nova
     nova.add_hosts(nova.ensure_aggregate('east', zone='east'), [server.host])
@@ -103,94 +103,94 @@ def _own(cloud, server):
     (_group, 'affinity'), (_pci, 'part of its host')])
 def test_another_host_is_chosen_and_where_there_is_none_it_says_why(
         manager, cloud, spoil, reason):
-    spoil(cloud, hunting.by_name(cloud, 'c1-0'))
-    lease = hunting.hunted(manager, manager.create(hunting.a_request()))
+    spoil(cloud, clearings.by_name(cloud, 'c1-0'))
+    lease = clearings.cleared(manager, manager.create(clearings.a_request()))
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert acts.aggregate(manager, lease).hosts == ('c2', 'c3')
-    before = hunting.servers(cloud), hunting.fences(cloud), acts.everything(manager)
-    manager.clock.advance(hunting.seconds(1))
+    before = clearings.servers(cloud), clearings.disabled(cloud), acts.everything(manager)
+    manager.clock.advance(clearings.seconds(1))
     with pytest.raises(errors.NotEnough, match='c1 ') as caught:
-        manager.create(hunting.a_request(1))
+        manager.create(clearings.a_request(1))
     assert reason in caught.value.message
     assert caught.value.kwargs['free'] == 0
-    assert (hunting.servers(cloud), hunting.fences(cloud), acts.everything(manager)) == before
+    assert (clearings.servers(cloud), clearings.disabled(cloud), acts.everything(manager)) == before
 
 
 def test_where_the_others_have_no_room_nothing_is_touched(manager, cloud):
     for number in range(3):
         cloud.boot('other', f'large-{number}', host='c4', flavor='4')
     cloud.change_host('c4', memory_mb=26 * 1024)
-    before = hunting.servers(cloud), hunting.fences(cloud), acts.everything(manager)
+    before = clearings.servers(cloud), clearings.disabled(cloud), acts.everything(manager)
     with pytest.raises(errors.NotEnough, match='no room') as caught:
-        manager.create(hunting.a_request(3))
+        manager.create(clearings.a_request(3))
     assert caught.value.kwargs['free'] == 2
-    assert (hunting.servers(cloud), hunting.fences(cloud), acts.everything(manager)) == before
+    assert (clearings.servers(cloud), clearings.disabled(cloud), acts.everything(manager)) == before
     assert acts.nova(manager).aggregate('freepool') is None
 
 
 def test_without_lent_hosts_there_is_nothing_to_clear(manager, cloud, conf):
     conf.set_override('lent_aggregate', '', group='acquire')
     with pytest.raises(errors.NotEnough, match='no other host is lent'):
-        manager.create(hunting.a_request())
+        manager.create(clearings.a_request())
 
 
 def test_enrolled_hosts_that_are_free_come_first_and_are_held(manager, cloud):
     manager.cloud.add_host('pooled')
     manager.client.create_resource(builders.an_admin(), 'host', 'pooled', {})
     manager.core.conf.set_override('migrate_seconds', 10, group='simulated')
-    lease = manager.create(hunting.a_request())
+    lease = manager.create(clearings.a_request())
     manager.run()
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease())
-    lease = hunting.hunted(manager, lease)
+    lease = clearings.cleared(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert acts.aggregate(manager, lease).hosts == ('c1', 'pooled')
-    manager.run_until(lease.end + hunting.seconds(5))
+    manager.run_until(lease.end + clearings.seconds(5))
     assert acts.freepool(manager) == ('pooled',)
 
 
 def test_a_dry_run_shows_the_plan_and_moves_nothing(manager, cloud):
-    lease = manager.create(hunting.a_request(dry_run=True))
+    lease = manager.create(clearings.a_request(dry_run=True))
     plan = plans.from_json(lease.acquisition.plan)
     assert [host.name for host in plan.hosts] == ['c1', 'c2']
     assert all(move.target in ('c3', 'c4') for host in plan.hosts for move in host.moves)
     manager.run()
-    assert not hunting.fences(cloud)
+    assert not clearings.disabled(cloud)
     assert acts.everything(manager)['leases'] == []
 
 
 def test_servers_of_any_size_go_only_where_there_is_room_for_all(manager, cloud):
     cloud.change_host('c3', memory_mb=3 * 2048 + 512)
     cloud.change_host('c4', memory_mb=3 * 2048 + 512)
-    lease = hunting.hunted(manager, manager.create(hunting.a_request()))
+    lease = clearings.cleared(manager, manager.create(clearings.a_request()))
     assert lease.state == lifecycle.ACTIVE, lease.reason
-    placed = [host for _, host in hunting.servers(cloud).values()]
+    placed = [host for _, host in clearings.servers(cloud).values()]
     assert (placed.count('c3'), placed.count('c4')) == (3, 3)
 
 
 def test_stopped_servers_are_moved_confirmed_and_stay_stopped(manager, cloud):
-    cloud.mark_server(hunting.by_name(cloud, 'c1-0').id, 'SHUTOFF')
+    cloud.mark_server(clearings.by_name(cloud, 'c1-0').id, 'SHUTOFF')
     manager.core.conf.set_override('migrate_seconds', 5, group='simulated')
-    lease = hunting.hunted(manager, manager.create(hunting.a_request(3)))
+    lease = clearings.cleared(manager, manager.create(clearings.a_request(3)))
     assert lease.state == lifecycle.ACTIVE, lease.reason
-    assert hunting.servers(cloud)['c1-0'] == ('SHUTOFF', 'c4')
+    assert clearings.servers(cloud)['c1-0'] == ('SHUTOFF', 'c4')
 
 
 def test_stopped_servers_stay_where_they_may_not_be_moved(manager, cloud, conf):
     conf.set_override('move_stopped', False, group='acquire')
-    cloud.mark_server(hunting.by_name(cloud, 'c1-0').id, 'SHUTOFF')
+    cloud.mark_server(clearings.by_name(cloud, 'c1-0').id, 'SHUTOFF')
     with pytest.raises(errors.NotEnough, match=r'c1 .server .* is stopped'):
-        manager.create(hunting.a_request(3))
+        manager.create(clearings.a_request(3))
 
 
 def test_no_more_servers_move_at_a_time_than_may(manager, cloud, conf):
     conf.set_override('parallel_moves', 3, group='acquire')
     conf.set_override('migrate_seconds', 5, group='simulated')
-    lease = manager.create(hunting.a_request(3))
+    lease = manager.create(clearings.a_request(3))
     most = 0
     while manager.lease(lease).state == lifecycle.ACQUIRING:
         manager.run()
         moving = [each for each in cloud.servers() if each.task == 'migrating']
         most = max(most, len(moving))
-        manager.clock.advance(hunting.seconds(1))
+        manager.clock.advance(clearings.seconds(1))
     assert most == 3

@@ -5,7 +5,7 @@ import os
 
 import acts
 import builders
-import hunting
+import clearings
 import pytest
 
 from climate.db import resources
@@ -15,18 +15,18 @@ from climate.domain.clearing import plans
 from climate.manager.audit import comparison as auditing
 from climate.manager.audit import repairs
 
-# Of the fault points of a hunt, so that the processes are killed at one of so many.
+# Of the fault points of a clearing, so that the processes are killed at one of so many.
 STRIDE = int(os.environ.get('CLIMATE_TEST_STRIDE', '17'))
 
 
 @pytest.fixture
 def cloud(conf, manager):
-    return hunting.lent_cloud(conf, manager)
+    return clearings.lent_cloud(conf, manager)
 
 
 def _spread_again(manager, cloud):
     """Put the servers back to where they were at first."""
-    manager.clock.advance(hunting.seconds(10))
+    manager.clock.advance(clearings.seconds(10))
     manager.core.conf.set_override('migrate_seconds', 0, group='simulated')
     for each in cloud.servers():
         if each.host != each.name[:2]:
@@ -46,8 +46,8 @@ def _statuses(cloud):
 
 
 def _is_whole(manager, cloud, before):
-    """Nothing of a hunt is left but what its lease has."""
-    assert hunting.fences(cloud) == {}
+    """Nothing of a clearing is left but what its lease has."""
+    assert clearings.disabled(cloud) == {}
     assert not [each for each in cloud.host_names() if cloud.as_service().computes.BARRED
                 in cloud.as_service().placement.traits(each)]
     assert {each.task for each in cloud.servers()} == {None}
@@ -58,7 +58,7 @@ def _has_two_for_itself(manager, cloud, lease):
     """The lease has two hosts, and no server of others is on them."""
     mine = acts.aggregate(manager, lease).hosts
     assert len(mine) == 2
-    assert not set(mine) & {host for _, host in hunting.servers(cloud).values()}
+    assert not set(mine) & {host for _, host in clearings.servers(cloud).values()}
 
 
 @pytest.mark.parametrize('seconds_given', [pytest.param(600, marks=pytest.mark.proof), 3])
@@ -66,23 +66,23 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
         manager, cloud, conf, seconds_given):
     conf.set_override('parallel_moves', 2, group='acquire')
     conf.set_override('migrate_seconds', 2, group='simulated')
-    cloud.mark_server(hunting.by_name(cloud, 'c1-0').id, 'SHUTOFF')
+    cloud.mark_server(clearings.by_name(cloud, 'c1-0').id, 'SHUTOFF')
     before = _statuses(cloud)
     number, was_killed = 1, True
     while was_killed:
-        lease = manager.create(hunting.a_request(acquire=records.Acquire(
+        lease = manager.create(clearings.a_request(acquire=records.Acquire(
             'best-effort', timeout_seconds=seconds_given)))
-        was_killed = hunting.killed_at(
-            cloud, number, lambda lease=lease: hunting.hunted(manager, lease))
-        manager.clock.advance(hunting.seconds(60))
-        lease = hunting.hunted(manager, lease)
+        was_killed = clearings.killed_at(
+            cloud, number, lambda lease=lease: clearings.cleared(manager, lease))
+        manager.clock.advance(clearings.seconds(60))
+        lease = clearings.cleared(manager, lease)
         assert lease.state == (lifecycle.ACTIVE if seconds_given > 60 else lifecycle.TIMEDOUT), (
             number, lease.reason)
         _is_whole(manager, cloud, before)
         if lease.state == lifecycle.ACTIVE:
             _has_two_for_itself(manager, cloud, lease)
             acts.delete(manager, lease)
-        manager.run_until(manager.clock() + hunting.seconds(10))
+        manager.run_until(manager.clock() + clearings.seconds(10))
         assert _has_nothing_lent(manager), number
         _spread_again(manager, cloud)
         number += STRIDE
@@ -99,12 +99,12 @@ def test_a_hunt_whose_time_is_over_while_servers_move_is_undone_wherever_it_is_k
     number, was_killed = 1, True
     while was_killed:
         conf.set_override('migrate_seconds', 8, group='simulated')
-        lease = manager.create(hunting.a_request(acquire=records.Acquire(
+        lease = manager.create(clearings.a_request(acquire=records.Acquire(
             'best-effort', timeout_seconds=6)))
-        was_killed = hunting.killed_at(
-            cloud, number, lambda lease=lease: hunting.hunted(manager, lease))
-        manager.clock.advance(hunting.seconds(60))
-        lease = hunting.hunted(manager, lease)
+        was_killed = clearings.killed_at(
+            cloud, number, lambda lease=lease: clearings.cleared(manager, lease))
+        manager.clock.advance(clearings.seconds(60))
+        lease = clearings.cleared(manager, lease)
         assert lease.state == lifecycle.TIMEDOUT, (number, lease.reason)
         _is_whole(manager, cloud, before)
         assert _has_nothing_lent(manager), number
@@ -114,7 +114,7 @@ def test_a_hunt_whose_time_is_over_while_servers_move_is_undone_wherever_it_is_k
 
 
 def _stalled_at(manager, cloud, number, lease):
-    """Another manager goes on with a hunt until it stalls after a call, and we finish the hunt.
+    """Another manager goes on with a clearing until it stalls after a call, and we finish it.
 
     Then it awakes. Whether it came to the call of that number.
     """
@@ -124,35 +124,35 @@ def _stalled_at(manager, cloud, number, lease):
     def on_point(name, when):
         if when == 'after' and next(count) == number:
             cloud.faults.on_point = None
-            manager.clock.advance(hunting.seconds(60))
-            stalled.append(hunting.hunted(manager, lease))
+            manager.clock.advance(clearings.seconds(60))
+            stalled.append(clearings.cleared(manager, lease))
             # Its claim is long over, by its own clock too.
             other.seconds += 1000
     cloud.faults.on_point = on_point
     while manager.lease(lease).state == lifecycle.ACQUIRING and not stalled:
         other.claim()
         other.finish()
-        manager.clock.advance(hunting.seconds(1))
+        manager.clock.advance(clearings.seconds(1))
     cloud.faults.on_point = None
     return bool(stalled)
 
 
 def test_a_manager_that_stalls_in_a_hunt_and_awakes_does_no_harm(manager, cloud, conf):
     conf.set_override('migrate_seconds', 2, group='simulated')
-    cloud.mark_server(hunting.by_name(cloud, 'c1-0').id, 'SHUTOFF')
+    cloud.mark_server(clearings.by_name(cloud, 'c1-0').id, 'SHUTOFF')
     before = _statuses(cloud)
     number, has_stalled = 1, True
     while has_stalled:
-        lease = manager.create(hunting.a_request())
+        lease = manager.create(clearings.a_request())
         has_stalled = _stalled_at(manager, cloud, number, lease)
-        lease = hunting.hunted(manager, lease)
+        lease = clearings.cleared(manager, lease)
         assert lease.state == lifecycle.ACTIVE, (number, lease.reason)
         _is_whole(manager, cloud, before)
         _has_two_for_itself(manager, cloud, lease)
         told = acts.history(manager, lease)
         assert (told.count('host ready'), told.count('acquired')) == (2, 1), number
         acts.delete(manager, lease)
-        manager.run_until(manager.clock() + hunting.seconds(10))
+        manager.run_until(manager.clock() + clearings.seconds(10))
         assert _has_nothing_lent(manager), number
         _spread_again(manager, cloud)
         number += STRIDE
@@ -167,24 +167,24 @@ def test_what_an_administrator_disables_during_a_hunt_stays_so_wherever_it_is_ki
     before = _statuses(cloud)
     number, was_killed = 1, True
     while was_killed:
-        lease = manager.create(hunting.a_request(1))
+        lease = manager.create(clearings.a_request(1))
         [host] = plans.from_json(lease.acquisition.plan).hosts
-        was_killed = hunting.killed_at(
-            cloud, number, lambda lease=lease: hunting.hunted(manager, lease),
+        was_killed = clearings.killed_at(
+            cloud, number, lambda lease=lease: clearings.cleared(manager, lease),
             first=lambda host=host: cloud.mark_host(host.name, enabled=False, reason=reason))
         if not was_killed:
             break
-        manager.clock.advance(hunting.seconds(60))
-        lease = hunting.hunted(manager, lease)
+        manager.clock.advance(clearings.seconds(60))
+        lease = clearings.cleared(manager, lease)
         if lease.state == lifecycle.ERROR:
             # It was the lease's already when it was disabled, and nothing can be started on it.
             assert f'{host.name} (its service is disabled in Nova' in lease.reason, number
         else:
             assert lease.state == lifecycle.ACTIVE, (number, lease.reason)
-        assert hunting.fences(cloud) == {host.name: reason}, number
+        assert clearings.disabled(cloud) == {host.name: reason}, number
         acts.delete(manager, lease)
-        manager.run_until(manager.clock() + hunting.seconds(10))
-        assert hunting.fences(cloud) == {host.name: reason}, number
+        manager.run_until(manager.clock() + clearings.seconds(10))
+        assert clearings.disabled(cloud) == {host.name: reason}, number
         assert _has_nothing_lent(manager), number
         cloud.mark_host(host.name, enabled=True)
         _is_whole(manager, cloud, before)
@@ -198,25 +198,25 @@ def _drifts(manager):
     return [(each.kind, each.what) for each in found], found
 
 
-def test_an_audit_takes_down_a_fence_that_no_lease_needs(manager, cloud):
-    lease = manager.create(hunting.a_request(1))
+def test_an_audit_enables_a_service_that_is_disabled_for_no_lease(manager, cloud):
+    lease = manager.create(clearings.a_request(1))
     computes = cloud.as_service().computes
     computes.disable('c1', plans.fence_of(lease.id))
     cloud.mark_host('c2', enabled=False, reason='a disk is broken')
     assert _drifts(manager)[0] == []
     computes.enable('c1', plans.fence_of(lease.id))
-    lease = hunting.hunted(manager, lease)
-    assert hunting.fences(cloud) == {'c2': 'a disk is broken'}
+    lease = clearings.cleared(manager, lease)
+    assert clearings.disabled(cloud) == {'c2': 'a disk is broken'}
     computes.disable('c4', plans.fence_of(lease.id))
     told, found = _drifts(manager)
-    assert told == [('fence', 'service of c4')]
+    assert told == [('disabled', 'service of c4')]
     assert repairs.Repairs(manager.core).make(found) == {found[0]: None}
-    assert hunting.fences(cloud) == {'c2': 'a disk is broken'}
+    assert clearings.disabled(cloud) == {'c2': 'a disk is broken'}
     assert _drifts(manager)[0] == []
 
 
 def test_an_audit_gives_back_a_host_that_is_lent_to_nobody(manager, cloud):
-    lease = hunting.hunted(manager, manager.create(hunting.a_request(1)))
+    lease = clearings.cleared(manager, manager.create(clearings.a_request(1)))
     cloud.add_host('c5')
     host = manager.client.create_resource(builders.an_admin(), 'host', 'c5', {})
     with manager.database.writer() as connection:

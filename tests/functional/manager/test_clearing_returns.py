@@ -3,7 +3,7 @@
 
 import acts
 import builders
-import hunting
+import clearings
 import pytest
 
 from climate import errors
@@ -14,20 +14,20 @@ from climate.domain.clearing import plans
 
 @pytest.fixture
 def cloud(conf, manager):
-    return hunting.lent_cloud(conf, manager)
+    return clearings.lent_cloud(conf, manager)
 
 
 def _with_a_slow_leftover(manager, cloud):
-    """A lease that hunts; its first host is given up while a stopped server is leaving it."""
+    """A lease that clears hosts; its first is given up while a stopped server is leaving it."""
     conf = manager.core.conf
     conf.set_override('parallel_moves', 1, group='acquire')
     conf.set_override('migrate_seconds', 300, group='simulated')
     for each in cloud.servers():
         cloud.mark_server(each.id, 'SHUTOFF')
-    lease = manager.create(hunting.a_request(1))
+    lease = manager.create(clearings.a_request(1))
     while not any(each.task for each in cloud.servers()):
         manager.run()
-        manager.clock.advance(hunting.seconds(1))
+        manager.clock.advance(clearings.seconds(1))
     conf.set_override('migrate_seconds', 0, group='simulated')
     [leaving] = [each for each in cloud.servers() if each.task]
     [staying] = [each for each in cloud.servers()
@@ -38,18 +38,18 @@ def _with_a_slow_leftover(manager, cloud):
 
 def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(manager, cloud):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
-    lease = hunting.hunted(manager, lease, within=60)
+    lease = clearings.cleared(manager, lease, within=60)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert leaving.host not in acts.aggregate(manager, lease).hosts
     [left] = [each for each in cloud.servers() if each.id == leaving.id]
     assert left.task == 'resize_migrating'
-    assert hunting.states(lease)[leaving.host] == plans.DROPPED
+    assert clearings.states(lease)[leaving.host] == plans.DROPPED
     manager.run_until(manager.clock() + builders.minutes(10))
     [left] = [each for each in cloud.servers() if each.id == leaving.id]
     assert (left.status, left.host != leaving.host) == ('SHUTOFF', True)
     lease = manager.lease(lease)
     assert (lease.state, lease.reason) == (lifecycle.ACTIVE, None)
-    assert hunting.states(lease)[leaving.host] == plans.RELEASED
+    assert clearings.states(lease)[leaving.host] == plans.RELEASED
     assert lease.event(event_kinds.GIVE_BACK).status == lifecycle.EVENT_DONE
 
 
@@ -57,29 +57,29 @@ def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(mana
 def test_what_is_left_is_given_back_although_the_manager_is_killed_over_it(
         manager, cloud, number):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
-    lease = hunting.hunted(manager, lease, within=60)
+    lease = clearings.cleared(manager, lease, within=60)
     manager.clock.advance(builders.minutes(10))
-    assert hunting.killed_at(cloud, number, manager.run) or number > 1
+    assert clearings.killed_at(cloud, number, manager.run) or number > 1
     manager.clock.advance(builders.minutes(1))
     manager.run_until(manager.clock() + builders.minutes(5))
-    assert hunting.states(manager.lease(lease))[leaving.host] == plans.RELEASED
-    assert hunting.servers(cloud)[leaving.name][0] == 'SHUTOFF'
-    assert hunting.fences(cloud) == {}
+    assert clearings.states(manager.lease(lease))[leaving.host] == plans.RELEASED
+    assert clearings.servers(cloud)[leaving.name][0] == 'SHUTOFF'
+    assert clearings.disabled(cloud) == {}
 
 
 def test_an_end_does_not_forget_what_is_left(manager, cloud):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
-    lease = hunting.hunted(manager, lease, within=60)
+    lease = clearings.cleared(manager, lease, within=60)
     acts.delete(manager, lease)
     manager.run_until(manager.clock() + builders.minutes(10))
     assert manager.lease(lease).deleted_at is not None
-    assert hunting.servers(cloud)[leaving.name][0] == 'SHUTOFF'
+    assert clearings.servers(cloud)[leaving.name][0] == 'SHUTOFF'
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
 
 
 def test_a_lent_host_that_a_lease_does_not_need_any_more_goes_back_before_its_end(
         manager, cloud):
-    lease = hunting.hunted(manager, manager.create(hunting.a_request(2)))
+    lease = clearings.cleared(manager, manager.create(clearings.a_request(2)))
     acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=1, max=1))
     manager.run_until(manager.clock() + builders.seconds(30))
     lease = manager.lease(lease)
@@ -94,7 +94,7 @@ def test_a_lent_host_that_a_lease_does_not_need_any_more_goes_back_before_its_en
 
 
 def test_a_return_that_was_given_up_is_tried_again_when_the_lease_is_deleted(manager, cloud):
-    lease = hunting.hunted(manager, manager.create(hunting.a_request(1)))
+    lease = clearings.cleared(manager, manager.create(clearings.a_request(1)))
     cloud.fail('nova.remove_hosts', 999, errors.CloudError(service='Nova', reason='no'))
     cloud.fail('placement.empty_child', 999, errors.CloudError(service='Placement', reason='no'))
     manager.run_until(lease.end + builders.minutes(10))
@@ -111,23 +111,23 @@ def test_a_return_that_was_given_up_is_tried_again_when_the_lease_is_deleted(man
 NO = errors.CloudError(service='Nova', reason='Host c1 says no')
 
 
-def _with_a_fence_that_stays(manager, cloud):
-    """A hunt of half a minute with a host that is enrolled, and whose fence does not come down."""
+def _with_a_service_that_stays_disabled(manager, cloud):
+    """A clearing of half a minute; its host is enrolled, and the compute service stays disabled."""
     cloud.fail('nova.enable_service', 999, NO)
-    lease = manager.create(hunting.a_request(1, acquire=hunting.HALF_A_MINUTE))
-    while plans.ENROLLING not in hunting.states(manager.lease(lease)).values():
+    lease = manager.create(clearings.a_request(1, acquire=clearings.HALF_A_MINUTE))
+    while plans.ENROLLING not in clearings.states(manager.lease(lease)).values():
         manager.run()
-        manager.clock.advance(hunting.seconds(1))
+        manager.clock.advance(clearings.seconds(1))
     cloud.fail('nova.enable_service', 0, None)
     return lease
 
 
-def test_a_fence_comes_down_although_the_host_cannot_be_dismissed(manager, cloud):
-    lease = _with_a_fence_that_stays(manager, cloud)
+def test_a_service_is_enabled_although_the_host_cannot_be_dismissed(manager, cloud):
+    lease = _with_a_service_that_stays_disabled(manager, cloud)
     cloud.fail('placement.empty_child', 999, NO)
-    manager.clock.advance(hunting.seconds(40))
+    manager.clock.advance(clearings.seconds(40))
     manager.run()
-    assert hunting.fences(cloud) == {}
+    assert clearings.disabled(cloud) == {}
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACQUIRING
     assert 'did not get its resources' in lease.reason
@@ -137,31 +137,31 @@ def test_a_fence_comes_down_although_the_host_cannot_be_dismissed(manager, cloud
         (line.what, line.why)
         for line in manager.client.lease_history(builders.an_admin(), lease.id)]
     cloud.fail('placement.empty_child', 0, None)
-    lease = hunting.hunted(manager, lease)
+    lease = clearings.cleared(manager, lease)
     assert lease.state == lifecycle.TIMEDOUT
     assert 'undone' not in lease.reason
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
 
 
-def test_one_host_that_fails_does_not_keep_the_fences_of_others_up(manager, cloud, conf):
+def test_one_host_that_fails_does_not_keep_services_of_others_disabled(manager, cloud, conf):
     conf.set_override('migrate_seconds', 600, group='simulated')
-    lease = manager.create(hunting.a_request(3, acquire=hunting.HALF_A_MINUTE))
+    lease = manager.create(clearings.a_request(3, acquire=clearings.HALF_A_MINUTE))
     manager.run()
-    assert len(hunting.fences(cloud)) == 3
+    assert len(clearings.disabled(cloud)) == 3
     cloud.fail('nova.enable_service', 1, NO)
-    manager.clock.advance(hunting.seconds(40))
+    manager.clock.advance(clearings.seconds(40))
     manager.run()
-    assert len(hunting.fences(cloud)) == 1
-    assert hunting.hunted(manager, lease).state == lifecycle.TIMEDOUT
-    assert hunting.fences(cloud) == {}
+    assert len(clearings.disabled(cloud)) == 1
+    assert clearings.cleared(manager, lease).state == lifecycle.TIMEDOUT
+    assert clearings.disabled(cloud) == {}
 
 
 def test_what_takes_its_time_to_be_undone_is_told(manager, cloud, conf):
     conf.set_override('migrate_seconds', 300, group='simulated')
     for each in cloud.servers():
         cloud.mark_server(each.id, 'SHUTOFF')
-    lease = manager.create(hunting.a_request(2, acquire=hunting.HALF_A_MINUTE))
-    lease = hunting.hunted(manager, lease, within=60)
+    lease = manager.create(clearings.a_request(2, acquire=clearings.HALF_A_MINUTE))
+    lease = clearings.cleared(manager, lease, within=60)
     assert lease.state == lifecycle.ACQUIRING
-    assert 'being undone: Nova: 2 hosts are being given back.' in lease.reason
-    assert hunting.hunted(manager, lease, within=400).state == lifecycle.TIMEDOUT
+    assert 'being undone: Nova: 2 hosts are being returned.' in lease.reason
+    assert clearings.cleared(manager, lease, within=400).state == lifecycle.TIMEDOUT

@@ -10,7 +10,7 @@ import threading
 
 import acts
 import builders
-import hunting
+import clearings
 import pytest
 import sqlalchemy as sa
 
@@ -23,7 +23,7 @@ from climate.manager.audit import comparison as auditor
 from climate.manager.audit import repairs
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-# Whoever has locked the line may have the last two the other way round.
+# A transaction that has locked the queue may lock the last two the other way round.
 _ORDER = ('resources', 'offers', 'leases', 'wait_queue', 'events', 'acquisitions')
 _ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
 
@@ -103,11 +103,11 @@ def test_leases_are_healed_in_the_order_of_locks(manager, locked):
 
 
 def test_hosts_are_cleared_in_the_order_of_locks(conf, manager, locked):
-    cloud = hunting.lent_cloud(conf, manager)
-    lease = hunting.hunted(manager, manager.create(hunting.a_request()))
+    cloud = clearings.lent_cloud(conf, manager)
+    lease = clearings.cleared(manager, manager.create(clearings.a_request()))
     assert lease.state == lifecycle.ACTIVE, lease.reason
-    manager.run_until(lease.end + hunting.seconds(5))
-    assert not hunting.fences(cloud)
+    manager.run_until(lease.end + clearings.seconds(5))
+    assert not clearings.disabled(cloud)
     assert ('resources', 'leases', 'acquisitions') in locked
     assert in_order(locked)
 
@@ -158,7 +158,7 @@ def at_once(*works):
 
 
 def crowded_line(manager, others, spare):
-    """Several managers serve a line while others are leaving it, and hosts come and go."""
+    """Several managers serve the queue while others are leaving it, and hosts come and go."""
     running = [manager.create(builders.a_lease(end=manager.clock() + hours(9)))
                for _ in range(6)]
     manager.run()

@@ -17,7 +17,7 @@ EVE = builders.a_member('eve', 'other')
 
 def ids(offer):
     """The ids of the resources that an offer holds, each once for each copy."""
-    return sorted(given.resource_id for given in offer.promises for _ in range(given.copies))
+    return sorted(given.resource_id for given in offer.allocations for _ in range(given.copies))
 
 
 def given(lease):

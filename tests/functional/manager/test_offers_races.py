@@ -154,7 +154,7 @@ def test_what_the_database_broke_is_done_again(manager, conf, database, deed):
     other = builders.Manager(conf, breaking, manager.clock, manager.cloud)
     offer = None if deed == 'hold' else manager.hold(builders.a_lease(end=NOON + hours(2)))
     if deed == 'hold':
-        assert other.hold(builders.a_lease()).promises
+        assert other.hold(builders.a_lease()).allocations
     elif deed == 'take':
         assert other.take(offer).reservations[0].resource_ids
     elif deed == 'expire':

@@ -167,7 +167,7 @@ def asks_climate(manager):
         found = manager.client.reservation_hosts(builders.an_admin(), reservation_id, project_id)
         return rules.Answer(found.active, found.usable, found.reason,
                             frozenset(found.service_hosts), found.ordinary, found.server_id,
-                            found.room)
+                            found.capacity)
     manager.cloud.answers = answer
 
 

@@ -130,7 +130,7 @@ def test_what_is_given_up_is_given_to_the_next(manager, full):
     manager.run_until(NOON + minutes(10))
     assert states(manager, [large, small]) == [lifecycle.TIMEDOUT, lifecycle.ACTIVE]
     assert manager.lease(large).reason.startswith(
-        'It did not get its resources by 2030-05-01 12:10:00 UTC. Waits in line: Only 1 of 4')
+        'It did not get its resources by 2030-05-01 12:10:00 UTC. Waits in the queue: Only 1 of 4')
     assert acts.delete(manager, large)
 
 

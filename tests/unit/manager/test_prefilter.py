@@ -85,7 +85,7 @@ def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin)
 @hypothesis.settings(deadline=None, max_examples=300)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, margin):
-    free, used = ground(hosts, gap, margin).rooms(demand.amount, WINDOW)
+    free, used = ground(hosts, gap, margin).free_copies(demand.amount, WINDOW)
     one = selection.Demand(demand.amount, 0, 1)
     plain = candidates(hosts, gap, margin)
     assert free.tolist() == [selection.ways(one, [each], WINDOW)[1] for each in plain]

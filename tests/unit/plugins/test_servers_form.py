@@ -147,7 +147,7 @@ def test_only_what_becomes_of_it_can_be_changed(scene, checked, known):
         with pytest.raises(errors.BadField, match='make another lease'):
             scene.resolve(checked({**asked, **other}), before=before)
     for foreign in ({'vcpus': 2}, {'amount': 1}):
-        with pytest.raises(errors.BadField, match='of a leased server'):
+        with pytest.raises(errors.BadField, match='for a leased server'):
             scene.resolve(checked({**asked, **foreign}), before=before)
 
 
@@ -236,8 +236,8 @@ def test_it_has_as_much_room_as_is_held(scene):
     later = _reservation(scene.resolve(UNBOUND, later=True))
     held = dataclasses.replace(later, allocated={'hosts': (1,)})
     sized = _reservation(scene.resolve(SIZED), allocated={'hosts': (1,)})
-    assert scene.plugin.room(held) == {'VCPU': 1, 'MEMORY_MB': 2048, 'DISK_GB': 20}
-    assert scene.plugin.room(later) is scene.plugin.room(sized) is None
+    assert scene.plugin.target_capacity(held) == {'VCPU': 1, 'MEMORY_MB': 2048, 'DISK_GB': 20}
+    assert scene.plugin.target_capacity(later) is scene.plugin.target_capacity(sized) is None
 
 
 def test_answers_show_the_server_and_its_size(scene):

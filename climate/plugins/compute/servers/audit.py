@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a lease leaves on a leased server, its metadata, and whether it is there.
+"""The audit of leased servers: the metadata that a lease writes on its server.
 
-Only servers that are awake and left alone count, for Nova lets nobody change the others.
+Only servers that are awake and have no task count, because Nova lets no client change the others.
 """
 import dataclasses
 
@@ -11,18 +11,18 @@ from climate.plugins.compute.servers import leased
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """What is compared: all Servers."""
+    """What is observed of the cloud: all Servers."""
 
     servers: list
 
 
 def observe(cloud):
-    """As ``Audited.observe``."""
+    """Observe the cloud, as ``Audited.observe``."""
     return Observed(cloud.as_service().servers.every())
 
 
 def traces(observed, resource_type):
-    """As ``Audited.traces``; what names no reservation was made for the lease that it names."""
+    """Return the Traces, as ``Audited.traces``; a server may name only its lease."""
     for each in observed.servers:
         made_for = _made_for(each)
         if made_for is not None and _may_be_changed(each):
@@ -30,7 +30,7 @@ def traces(observed, resource_type):
 
 
 def lacks(observed, lease, reservation):
-    """As ``Audited.lacks``. A server that is gone is found by the manager's watch."""
+    """Return the Drifts, as ``Audited.lacks``; the target watch finds servers that are gone."""
     server_id = leased.id_of(reservation)
     wanted = {leased.LEASE_KEY: lease.id, leased.RESERVATION_KEY: reservation.id}
     return [audit.Drift('incomplete', f'reservation {reservation.id}',
@@ -42,13 +42,13 @@ def lacks(observed, lease, reservation):
 
 
 def complete(cloud, lease, reservation):
-    """As ``Audited.complete``."""
+    """Write the metadata again, as ``Audited.complete``."""
     leased.Leased(cloud, lease, reservation).mark(leased.ACTIVE)
     return dict(reservation.binding)
 
 
 def clear(cloud, made_for):
-    """Remove what Climate wrote on the servers of a reservation or lease that is over."""
+    """Remove the metadata from the servers of an ended reservation or lease."""
     services = cloud.as_service()
     for each in services.servers.every():
         if made_for == _made_for(each):
@@ -56,7 +56,7 @@ def clear(cloud, made_for):
 
 
 def _made_for(found):
-    """The id of the reservation, else of the lease, that a server names, or None."""
+    """Return the id of the reservation that a server names, else of its lease, or None."""
     return found.metadata.get(leased.RESERVATION_KEY, found.metadata.get(leased.LEASE_KEY))
 
 

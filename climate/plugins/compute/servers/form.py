@@ -31,25 +31,26 @@ class LeasedServer(base.ResourcePlugin):
     target_kind = 'server'
     options = (
         cfg.StrOpt('on_end', default='snapshot', choices=list(parsing.ENDINGS),
-                   help='What becomes of a leased server at the end of its lease where the lease '
-                        'does not say. snapshot: an image of it is made, and when that is active '
-                        'the server is deleted. delete, suspend, shelve: so. migrate: it is moved '
-                        'off the enrolled hosts and goes on running.'),
+                   help='What happens to a leased server at the end of its lease if the lease does '
+                        'not say it. snapshot: an image of the server is made, and the server is '
+                        'deleted when the image is active. delete, suspend, shelve: the server '
+                        'is deleted, suspended or shelved. migrate: it is moved off the enrolled '
+                        'hosts and goes on running.'),
         cfg.StrOpt('hold_room', default='required', choices=['required', 'preferred'],
-                   help='Whether room on the enrolled hosts is held for a leased server that '
-                        'sleeps until its lease starts. required: a lease for which there is no '
-                        'room is refused. preferred: it is accepted, and in error if no host '
-                        'takes the server at the start.'),
+                   help='Whether capacity on the enrolled hosts is held for a leased server that '
+                        'sleeps until its lease starts. required: the lease is refused if no '
+                        'host has the capacity. preferred: the lease is accepted, and goes into '
+                        'error if no host takes the server at the start.'),
         cfg.IntOpt('bind_seconds', default=120, min=0,
                    help='How long a lease that was made for a server to be booted waits for that '
-                        'server, in seconds. Then it ends. 0: not at all.'),
+                        'server, in seconds. Then the lease ends. 0: it does not wait.'),
         cfg.IntOpt('image_seconds', default=3600, min=0,
                    help='How long after the end of a lease the image of a leased server may take '
-                        'to become active, in seconds. Then the server is suspended instead of '
-                        'deleted; one that is being built for so long is deleted. 0: for ever.'),
+                        'to become active, in seconds. After that the server is suspended instead '
+                        'of deleted, or deleted if it is still being built. 0: for ever.'),
         cfg.IntOpt('audit_seconds', default=60, min=0,
-                   help='How often is looked whether leased servers are still there, in seconds: '
-                        'the lease of one that its user deleted ends. 0: never.'),
+                   help='How often Climate checks whether leased servers still exist, in seconds. '
+                        'The lease of a server that its user deleted ends. 0: never.'),
     )
 
     @property
@@ -118,7 +119,7 @@ class LeasedServer(base.ResourcePlugin):
         # If capacity is reserved for the server, it must stay on that host.
         return not reservation.resource_ids
 
-    def room(self, reservation):
+    def target_capacity(self, reservation):
         return dict(reservation.request['units']) if reservation.resource_ids else None
 
     def unshelves(self, reservation):

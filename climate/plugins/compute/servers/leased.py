@@ -165,8 +165,8 @@ class Leased:
         if sizes:
             raise errors.CloudError(service='Nova', reason=(
                 f'server {self.id} was resized after its lease was made ({", ".join(sizes)}), and '
-                'is larger than the room that is held for it. Delete the lease, and make one for '
-                'the server as it is.'))
+                'is larger than the capacity that is held for it. Delete the lease, and make one '
+                'for the server as it is.'))
 
     def put_to_sleep(self):
         """Shelve and offload the server; does nothing if it is offloaded already.

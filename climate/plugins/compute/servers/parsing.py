@@ -77,7 +77,7 @@ def resolve(options, cloud, request, occasion):
     return resolved
 
 
-def refuse_room(request, occasion):
+def refuse_sized(request, occasion):
     """Refuse to change a leased server into instance capacity.
 
     :raises BadField: the request has fields that a leased server does not have; it names them.
@@ -85,7 +85,7 @@ def refuse_room(request, occasion):
     if occasion.before is not None and is_meant(occasion.before.request):
         raise errors.BadField(
             field=', '.join(name for name in SIZED_FIELDS if request.get(name) is not None),
-            reason='the reservation leases a server; make another lease for room for instances.')
+            reason='the reservation leases a server; make another lease for instance capacity.')
 
 
 def find(cloud, server_id, project_id):
@@ -107,10 +107,10 @@ def _refuse_mixed(request, before):
     foreign = [name for name in SIZED_FIELDS if request.get(name) is not None]
     if foreign:
         way_out = ('ask for one or the other.' if before is None else
-                   'the reservation leases a server; make another lease for room for instances.')
+                   'the reservation leases a server; make another lease for instance capacity.')
         raise errors.BadField(field=', '.join(foreign), reason=(
-            'these are of room for instances, and '
-            f'{", ".join(name for name in FIELDS if name in request)} of a leased server: '
+            'these ask for instance capacity, and '
+            f'{", ".join(name for name in FIELDS if name in request)} for a leased server: '
             f'{way_out}'))
 
 

@@ -34,40 +34,40 @@ _SERVED = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Sight:
+class Snapshot:
     """The rows of the database at one moment.
 
     :ivar sought: {lease id: row} of all that wait or have waited, and are not deleted.
     :ivar hosts: the rows of the hosts that are in use.
-    :ivar promises: {host id: rows of the allocations that count}.
+    :ivar allocations: {host id: rows of the allocations that count}.
     """
 
     sought: dict
     hosts: list
-    promises: dict
+    allocations: dict
 
     @property
-    def line(self):
+    def queue(self):
         """The rows of those that wait, in their order."""
         return sorted((each for each in self.sought.values()
                        if each.state == lifecycle.ACQUIRING), key=place)
 
     def has(self, row):
-        """How many hosts are promised to a lease."""
+        """How many hosts are allocated to a lease."""
         return sum(given.reservation_id == row.reservation_id and given.released_at is None
-                   for given in itertools.chain(*self.promises.values()))
+                   for given in itertools.chain(*self.allocations.values()))
 
     def free_for(self, row, now, cleaning, without=frozenset()):
         """How many hosts a lease could be given from `now` on.
 
-        :param without: ids of reservations whose promises count for nothing.
+        :param without: ids of reservations whose allocations count for nothing.
         """
         own = {row.reservation_id, *without}
         end = row.end if row.duration_seconds is None else (
             now + datetime.timedelta(seconds=row.duration_seconds))
         return sum(host.held_by in {None, *own} and all(
             given.reservation_id in own or given.end + cleaning <= now
-            or given.start >= end + cleaning for given in self.promises[host.id])
+            or given.start >= end + cleaning for given in self.allocations[host.id])
             for host in self.hosts)
 
     def could_have(self, row, now, cleaning, without=frozenset()):
@@ -75,30 +75,30 @@ class Sight:
         given_up_at = row.end if row.duration_seconds is None else row.not_after
         if given_up_at is not None and given_up_at <= now:
             return False
-        line = self.line
-        if line[0].id == row.id:
-            without = {*without, *(each.reservation_id for each in line)}
+        queue = self.queue
+        if queue[0].id == row.id:
+            without = {*without, *(each.reservation_id for each in queue)}
         return self.free_for(row, now, cleaning, without) >= row.request['min']
 
 
 def place(row):
-    """The place of a lease in line, to be sorted by."""
+    """The place of a lease in the queue, to be sorted by."""
     return -row.priority, row.created_at, row.id
 
 
 def look(database):
-    """The Sight of a database."""
+    """The Snapshot of a database."""
     with database.reader() as connection:
         sought = connection.execute(_SOUGHT).all()
         hosts = connection.execute(
             sa.select(tables.RESOURCES.c.id, tables.RESOURCES.c.held_by)
             .where(tables.RESOURCES.c.reservable.is_(True))).all()
         given = connection.execute(sa.select(tables.ALLOCATIONS)).all()
-    promises = collections.defaultdict(list)
+    allocations = collections.defaultdict(list)
     for each in given:
         if each.released_at is None or each.released_at >= each.end:
-            promises[each.resource_id].append(each)
-    return Sight({row.id: row for row in sought}, hosts, promises)
+            allocations[each.resource_id].append(each)
+    return Snapshot({row.id: row for row in sought}, hosts, allocations)
 
 
 class Watched(engine.Database):
@@ -137,8 +137,8 @@ class Idler(builders.Manager):
             work(claim)
 
 
-class Line:
-    """The line on a watched database.
+class Queue:
+    """The wait queue on a watched database.
 
     :param cleaning: as [manager] cleaning_minutes says.
     :ivar served: how many that wait, or came new, got what they asked for.
@@ -169,16 +169,16 @@ class Line:
 
         :param looked: each that waits was tried by the clock just now, too.
         """
-        sight = look(self.database)
-        for given in sight.promises.values():
+        snapshot = look(self.database)
+        for given in snapshot.allocations.values():
             given.sort(key=lambda each: each.start)
             for one, other in itertools.pairwise(given):
                 assert one.end + self.cleaning <= other.start, (one, other)
         if looked or not self.cleaning:
-            for row in sight.line:
-                assert (row.type == acquire.RETRIES and self.cleaning) or not sight.could_have(
+            for row in snapshot.queue:
+                assert (row.type == acquire.RETRIES and self.cleaning) or not snapshot.could_have(
                     row, self.clock(), self.cleaning), f'{row} waits for nothing.'
-        return sight
+        return snapshot
 
     def _judge(self):
         """Check that a lease served in the last transaction took nothing from one before it."""
@@ -187,13 +187,13 @@ class Line:
         new, self._known = known - self._known, known
         if not new:
             return
-        sight = look(self.database)
-        for lease_id in new & set(sight.sought):
-            served = sight.sought[lease_id]
+        snapshot = look(self.database)
+        for lease_id in new & set(snapshot.sought):
+            served = snapshot.sought[lease_id]
             self.served += 1
-            # Only its own promises were written with it.
-            for row in sight.line:
-                assert place(row) > place(served) or not sight.could_have(
+            # Only its own allocations were written with it.
+            for row in snapshot.queue:
+                assert place(row) > place(served) or not snapshot.could_have(
                     row, served.start, self.cleaning, {served.reservation_id}), (
                     f'{served} took what {row} could have had.')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builders for tests of best effort, and readers of the cloud."""
+"""Builders for tests of host clearing, and readers of the cloud."""
 import datetime
 import itertools
 
@@ -46,7 +46,7 @@ def servers(cloud):
     return {each.name: (each.status, each.host) for each in cloud.servers()}
 
 
-def fences(cloud):
+def disabled(cloud):
     """{service host: why it is disabled}."""
     return {each.host: each.reason for each in cloud.as_service().computes.every()
             if not each.enabled}
@@ -57,7 +57,7 @@ def by_name(cloud, name):
     return found
 
 
-def hunted(manager, lease, within=100, step=1):
+def cleared(manager, lease, within=100, step=1):
     """The lease after the clock ran until it was acquired, or given up."""
     until = manager.clock() + seconds(within)
     while manager.clock() < until:

@@ -37,12 +37,12 @@ def _best_effort(minutes, strategy):
 _QUEUED = st.one_of(
     st.builds(_wait, _MINUTES, st.sampled_from([0, 0, 0, 7])),
     st.builds(_retries, st.integers(1, 4), st.sampled_from([5, 30, 60])))
-_HUNTS = st.builds(_best_effort, _MINUTES, st.sampled_from(
+_BEST_EFFORT = st.builds(_best_effort, _MINUTES, st.sampled_from(
     [None, 'least-memory', 'stopped-first', 'cheapest']))
 _WANTED = st.one_of(requests.HOSTS, requests.HOSTS, requests.ROOM, requests.FLAVORS)
 
 
-class Hunts(servers.Servers):
+class Clearing(servers.Servers):
     """The steps of leases that wait, and of best effort, which moves servers of others."""
 
     @base.rule(side=base.SIDE, asked=_WANTED, terms=_QUEUED, long=requests.LONG,
@@ -50,7 +50,7 @@ class Hunts(servers.Servers):
     def wait_for_a_lease(self, side, asked, terms, long, fixed):
         self.seek(side, asked, terms, long, fixed)
 
-    @base.rule(side=base.SIDE, asked=requests.HOSTS, terms=_HUNTS, long=requests.LONG)
+    @base.rule(side=base.SIDE, asked=requests.HOSTS, terms=_BEST_EFFORT, long=requests.LONG)
     def have_hosts_cleared(self, side, asked, terms, long):
         self.seek(side, asked, terms, long)
 

@@ -5,7 +5,7 @@ import random
 import uuid
 
 import builders
-import line_world
+import queue_world
 import sqlalchemy as sa
 
 from climate import errors
@@ -25,7 +25,7 @@ _MEDDLING = 0.02
 class Trial:
     """One trial, whose luck is all in its seed.
 
-    :param waiting: how many leases stand in line at first.
+    :param waiting: how many leases wait in the queue at first.
     :param managers: 1 or 2.
     :ivar acts: {what: how often it was done}.
     """
@@ -37,51 +37,51 @@ class Trial:
         conf.set_override('cleaning_minutes', cleaning, group='manager')
         conf.set_override('hold_back_share', share, group='acquire')
         conf.set_override('hosts', _HOSTS, group='simulated')
-        self.line = line_world.Line(conf, database, builders.minutes(cleaning))
+        self.queue = queue_world.Queue(conf, database, builders.minutes(cleaning))
         self.acts = collections.Counter()
         self._managers = managers
-        self._client, self._clock = self.line.first.client, self.line.clock
+        self._client, self._clock = self.queue.first.client, self.queue.clock
         self._ids = []
         self._deleted = set()
         # Of the lease that is first: its id, and how often something was given back since.
         self._patience = None, 0
         self._meddles = False
         database.before = self._meddle
-        self.line.first.enrol(_HOSTS)
+        self.queue.first.enrol(_HOSTS)
         for _ in range(_HOSTS):
             self._create(builders.hosts(), end=builders.NOON + _LONG)
-        self.line.settle()
+        self.queue.settle()
         for _ in range(waiting):
             self._clock.advance(builders.seconds(self._luck.choice((0, 1))))
-            self._stand_in_line()
+            self._enqueue()
 
     def run(self):
         """Let things happen until nobody waits any more, and judge how each lease came out."""
-        self.line.settle()
-        sight = self.line.check_at_rest()
+        self.queue.settle()
+        snapshot = self.queue.check_at_rest()
         for _ in range(_STEPS):
-            if not sight.line:
+            if not snapshot.queue:
                 break
-            sight = self._step(sight)
-        assert not sight.line, 'Somebody waits for ever.'
+            snapshot = self._step(snapshot)
+        assert not snapshot.queue, 'Somebody waits for ever.'
         self._judge_ends()
 
     def _step(self, before):
-        first = before.line[0]
+        first = before.queue[0]
         act = self._luck.choice((
             self._end_some, self._end_some, self._end_some, self._shrink, self._shrink,
-            self._enrol, self._delete_one, self._stand_in_line, self._take_now,
+            self._enrol, self._delete_one, self._enqueue, self._take_now,
             self._let_time_pass))
         self.acts[act.__name__.strip('_')] += 1
         released = bool(act())
         if self._managers > 1:
-            self.line.second.claim()
+            self.queue.second.claim()
             self._meddles = True
-        self.line.settle()
+        self.queue.settle()
         self._meddles = False
-        sight = self.line.check_at_rest()
-        self._judge_patience(first, sight, released)
-        return sight
+        snapshot = self.queue.check_at_rest()
+        self._judge_patience(first, snapshot, released)
+        return snapshot
 
     def _meddle(self):
         """Sometimes, and never while something of this kind is done, another one is faster."""
@@ -89,25 +89,25 @@ class Trial:
             return
         self._meddles = False
         self.acts['meddled'] += 1
-        self._luck.choice((self.line.second.claim, self.line.second.finish, self.line.first.run,
-                           self._end_some, self._delete_one, self._stand_in_line))()
+        self._luck.choice((self.queue.second.claim, self.queue.second.finish, self.queue.first.run,
+                           self._end_some, self._delete_one, self._enqueue))()
         self._meddles = True
 
-    def _judge_patience(self, first, sight, released):
-        """The first in line is served after as many releases as it needs hosts, at the latest."""
-        if not sight.line or sight.line[0].id != first.id or self.line.cleaning:
+    def _judge_patience(self, first, snapshot, released):
+        """The first lease is served after as many releases as it needs hosts, at the latest."""
+        if not snapshot.queue or snapshot.queue[0].id != first.id or self.queue.cleaning:
             self._patience = None, 0
             return
         lease_id, count = self._patience
         count = count + released if lease_id == first.id else 0
         self._patience = first.id, count
         # Each release gives it one host at least, and it keeps what it has.
-        assert sight.has(sight.line[0]) >= min(count, first.request['min'])
+        assert snapshot.has(snapshot.queue[0]) >= min(count, first.request['min'])
         assert count < first.request['min'], f'{first} is starving.'
 
     def _judge_ends(self):
-        self.line.first.run_until(self._clock() + 2 * _LONG)
-        with self.line.database.reader() as connection:
+        self.queue.first.run_until(self._clock() + 2 * _LONG)
+        with self.queue.database.reader() as connection:
             told = {(row.lease_id, row.what)
                     for row in connection.execute(sa.select(tables.HISTORY))}
         for lease_id in self._ids:
@@ -123,11 +123,11 @@ class Trial:
             else:
                 assert lease.state == lifecycle.TIMEDOUT, lease
                 assert lease.ended_at >= lease.given_up_at, lease
-        assert not line_world.look(self.line.database).line
+        assert not queue_world.look(self.queue.database).queue
         assert {each.held_by for each in self._client.list_resources(
             builders.an_admin(), 'host')} == {None}
 
-    def _stand_in_line(self):
+    def _enqueue(self):
         luck = self._luck
         asked = {'type': 'wait', 'priority': luck.choice((0, 0, 0, 0, 5, 10))}
         if luck.random() < 0.4:
@@ -190,12 +190,12 @@ class Trial:
     def _enrol(self):
         count = len(self._client.list_resources(builders.an_admin(), 'host'))
         if count < _MOST_HOSTS:
-            self.line.first.cloud.add_host(f'new-{count}')
+            self.queue.first.cloud.add_host(f'new-{count}')
             self._client.create_resource(builders.an_admin(), 'host', f'new-{count}', {})
         return count < _MOST_HOSTS
 
     def _let_time_pass(self):
-        self.line.first.run_until(self._clock() + builders.seconds(
+        self.queue.first.run_until(self._clock() + builders.seconds(
             self._luck.choice((1, 30, 61, 600, 3600))))
 
     def _leases(self, status):
