@@ -172,7 +172,7 @@ class _Ending:
         leased hosts would be moved from one of them to another.
         """
         return self.found.host in enrolled.service_hosts(self._conf, self._cloud,
-                                                       but_of=self.found.project_id)
+                                                         but_of=self.found.project_id)
 
     def _is_nowhere(self):
         """Return True if the server is on no host, so that it does not run and uses no capacity.
