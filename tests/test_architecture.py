@@ -41,6 +41,10 @@ ROOMS = (
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud'),
 )
+# The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
+KNOW_A_SERVICE = {'leases/scheduler.py'}
+# What gives a module of the manager the faces of the cloud's services.
+IDENTITIES = {'as_service', 'as_user', 'as_owner_or_service'}
 # These stand beside the house and import nothing of it.
 ALONE = {'client', 'nova'}
 # The few that have a reason: the simulated scheduler decides with the rules of the real filter;
@@ -109,6 +113,41 @@ def test_a_room_of_the_manager_imports_from_rooms_below_it_only():
             if words[:2] != ['climate', 'manager'] or len(words) < 3 or words[2] == room:
                 continue
             assert level[words[2]] <= level[room], f'{path} imports {name}, which is above it'
+
+
+def services_reached(path):
+    """Pairs (line, face or None) of each use of the cloud's services in a file.
+
+    None: the services are not used for one face at once, so that nobody can say which are used.
+    """
+    tree = ast.parse(path.read_text())
+    faces = {id(node.value): node.attr for node in ast.walk(tree)
+             if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (
+                node.func.attr in IDENTITIES):
+            yield node.lineno, faces.get(id(node))
+
+
+def test_the_manager_reaches_services_through_plugins_only():
+    # Trusts are the manager's own; lease_cloud.py is the cloud that plugins get.
+    reached = {(str(path.relative_to(CODE)), face)
+               for path in (CODE / 'manager').rglob('*.py') for _, face in services_reached(path)
+               if path.name != 'lease_cloud.py'}
+    assert {face for _, face in reached} == {'keystone'}, reached
+
+
+def test_the_manager_knows_no_package_of_plugins():
+    found = {str(path.relative_to(CODE / 'manager')) for path in (CODE / 'manager').rglob('*.py')
+             for name in imports(path) if name.startswith('climate.plugins.compute')}
+    assert found == KNOW_A_SERVICE
+
+
+@pytest.mark.parametrize('path', sorted((CODE / 'manager' / 'clearing').glob('*.py')),
+                         ids=lambda path: path.name)
+def test_host_clearing_knows_no_service(path):
+    assert not re.findall('(?i)nova|placement|keystone|hypervisor', path.read_text())
+    assert [name for name in imports(path) if name.startswith('climate.cloud')] == []
 
 
 def test_no_folders_import_each_other():
