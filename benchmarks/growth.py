@@ -21,9 +21,9 @@ from benchmarks import lease as life
 from benchmarks import report
 from benchmarks import worlds
 from climate.db import leases
-from climate.domain import fit
 from climate.domain import interval
 from climate.domain import requirement
+from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.notifications import outbox
 from climate.plugins import base
@@ -117,9 +117,9 @@ class World:
             answer = self._ask('GET', f'/v1/availability?duration=2h&reservations={_TWO_HOSTS}')
             assert answer['offers'], answer
         with step('plan hosts'):
-            self._plan(fit.Demand(fit.WHOLE, 1, 3, fit.Spread.APART), 3)
+            self._plan(selection.Demand(selection.WHOLE, 1, 3, selection.Spread.APART), 3)
         with step('plan instances'):
-            self._plan(fit.Demand(_SMALL, 3, 3, fit.Spread.ANY), 3)
+            self._plan(selection.Demand(_SMALL, 3, 3, selection.Spread.ANY), 3)
         with step('read what an audit compares'), self.database.reader() as connection:
             found = leases.open_ones(connection)
         assert [each.id for each in found] == [lease['id']]

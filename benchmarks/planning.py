@@ -20,10 +20,10 @@ from benchmarks import fill
 from benchmarks import report
 from benchmarks import worlds
 from climate.db import tables
-from climate.domain import fit
 from climate.domain import interval
-from climate.domain import joint
+from climate.domain import joint_selection
 from climate.domain import requirement
+from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.plugins import base
@@ -52,25 +52,29 @@ class Case:
     """What is asked for; `goals` are milliseconds by the number of hosts."""
 
     name: str
-    demand: fit.Demand
+    demand: selection.Demand
     goals: dict
     criteria: str = ''
 
 
+def _demand(spread):
+    return selection.Demand(SMALL, 3, 3, spread)
+
+
 HOST_GOALS = {1_000: 2, 5_000: 10, 10_000: 10, 100_000: 60}
 INSTANCE_GOALS = {1_000: 25, 5_000: 25, 10_000: 25, 100_000: 60}
-HOSTS = fit.Demand(fit.WHOLE, 1, 3, fit.Spread.APART)
+HOSTS = selection.Demand(selection.WHOLE, 1, 3, selection.Spread.APART)
 CASES = (
     Case('3 hosts', HOSTS, HOST_GOALS),
     Case('3 hosts with criteria', HOSTS, HOST_GOALS,
          '["and", [">=", "$vcpus", 16], ["=", "$rack", "7"]]'),
-    Case('3 instances anywhere', fit.Demand(SMALL, 3, 3, fit.Spread.ANY), INSTANCE_GOALS),
-    Case('3 instances apart', fit.Demand(SMALL, 3, 3, fit.Spread.APART), INSTANCE_GOALS),
-    Case('3 instances together', fit.Demand(SMALL, 3, 3, fit.Spread.TOGETHER), INSTANCE_GOALS),
-    Case('3 instances with criteria', fit.Demand(SMALL, 3, 3, fit.Spread.ANY), INSTANCE_GOALS,
+    Case('3 instances anywhere', _demand(selection.Spread.ANY), INSTANCE_GOALS),
+    Case('3 instances apart', _demand(selection.Spread.APART), INSTANCE_GOALS),
+    Case('3 instances together', _demand(selection.Spread.TOGETHER), INSTANCE_GOALS),
+    Case('3 instances with criteria', _demand(selection.Spread.ANY), INSTANCE_GOALS,
          '["and", [">=", "$vcpus", 16], ["=", "$rack", "7"]]'),
     # Nothing that is used has room for one, so all hosts have to be looked at.
-    Case('1 instance as large as a host', fit.Demand(CAPACITY, 1, 1), {}),
+    Case('1 instance as large as a host', selection.Demand(CAPACITY, 1, 1), {}),
 )
 ZONED = tuple(dataclasses.replace(case, name=f'{case.name}, in one zone',
                                   criteria='["=", "$availability_zone", "zone-3"]')
@@ -177,14 +181,14 @@ class Reference:
                     table.start < span.end, table.end > span.start)):
                 booked[given.resource_id] += [
                     (interval.Interval(given.start, given.end),
-                     fit.WHOLE if given.whole else given.amount)] * given.copies
+                     selection.WHOLE if given.whole else given.amount)] * given.copies
         wanted = wish.need.requirement
         candidates = [
-            fit.Candidate(number, CAPACITY, booked[number])
+            selection.Candidate(number, CAPACITY, booked[number])
             for number in range(1, self._hosts + 1)
             if requirement.matches(wanted, {**CAPACITY, 'rack': rack(number),
                                             'availability_zone': zone(number)})]
-        [picks] = joint.choose([joint.Ask(wish.need.demand, candidates)], span)
+        [picks] = joint_selection.choose([joint_selection.Ask(wish.need.demand, candidates)], span)
         return picks
 
 
@@ -206,7 +210,7 @@ def measure(manager, reference, case, duration, made, form):
             taken.append((time.perf_counter() - began) * 1000)
         statements = max(statements, len(asked))
         if number < CHECKED[form]:
-            picks = tuple(fit.Pick(given.resource_id, given.copies) for given in chosen)
+            picks = tuple(selection.Pick(given.resource_id, given.copies) for given in chosen)
             assert picks == reference.choose(wish, span), (case.name, span)
     # The first one of its kind builds its statements.
     return taken[1:], statements

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A resource type for tests with three needs, two in one pool and one in another."""
 from climate import errors
-from climate.domain import fit
 from climate.domain import requirement
+from climate.domain import selection
 from climate.plugins import base
 
 EVERYTHING = requirement.parse('')
@@ -52,9 +52,11 @@ class ClusterPlugin(base.ResourcePlugin):
 
     def needs(self, request):
         workers = request['workers']
-        return [base.Need('master', 'rack', fit.Demand(fit.WHOLE, 1, 1), EVERYTHING),
-                base.Need('workers', 'rack', fit.Demand(fit.WHOLE, workers, workers), EVERYTHING),
-                base.Need('data', 'disk', fit.Demand({'gb': request['gb']}, 1, 1), EVERYTHING)]
+        disk = {'gb': request['gb']}
+        return [base.Need(key, pool, selection.Demand(amount, count, count), EVERYTHING)
+                for key, pool, amount, count in (('master', 'rack', selection.WHOLE, 1),
+                                                 ('workers', 'rack', selection.WHOLE, workers),
+                                                 ('data', 'disk', disk, 1))]
 
     def start(self, cloud, lease, reservation, resources):
         self._note('start', resources)

@@ -41,6 +41,10 @@ ROOMS = (
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud'),
 )
+# The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
+KNOW_A_SERVICE = {'leases/scheduler.py'}
+# What gives a module of the manager the faces of the cloud's services.
+IDENTITIES = {'as_service', 'as_user', 'as_owner_or_service'}
 # These stand beside the house and import nothing of it.
 ALONE = {'client', 'nova'}
 # The few that have a reason: the simulated scheduler decides with the rules of the real filter;
@@ -109,6 +113,41 @@ def test_a_room_of_the_manager_imports_from_rooms_below_it_only():
             if words[:2] != ['climate', 'manager'] or len(words) < 3 or words[2] == room:
                 continue
             assert level[words[2]] <= level[room], f'{path} imports {name}, which is above it'
+
+
+def services_reached(path):
+    """Pairs (line, face or None) of each use of the cloud's services in a file.
+
+    None: the services are not used for one face at once, so that nobody can say which are used.
+    """
+    tree = ast.parse(path.read_text())
+    faces = {id(node.value): node.attr for node in ast.walk(tree)
+             if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (
+                node.func.attr in IDENTITIES):
+            yield node.lineno, faces.get(id(node))
+
+
+def test_the_manager_reaches_services_through_plugins_only():
+    # Trusts are the manager's own; lease_cloud.py is the cloud that plugins get.
+    reached = {(str(path.relative_to(CODE)), face)
+               for path in (CODE / 'manager').rglob('*.py') for _, face in services_reached(path)
+               if path.name != 'lease_cloud.py'}
+    assert {face for _, face in reached} == {'keystone'}, reached
+
+
+def test_the_manager_knows_no_package_of_plugins():
+    found = {str(path.relative_to(CODE / 'manager')) for path in (CODE / 'manager').rglob('*.py')
+             for name in imports(path) if name.startswith('climate.plugins.compute')}
+    assert found == KNOW_A_SERVICE
+
+
+@pytest.mark.parametrize('path', sorted((CODE / 'manager' / 'clearing').glob('*.py')),
+                         ids=lambda path: path.name)
+def test_host_clearing_knows_no_service(path):
+    assert not re.findall('(?i)nova|placement|keystone|hypervisor', path.read_text())
+    assert [name for name in imports(path) if name.startswith('climate.cloud')] == []
 
 
 def test_no_folders_import_each_other():
@@ -292,3 +331,49 @@ def test_every_test_that_the_list_of_known_faults_names_is_there():
     assert len(named) > 20
     assert named <= there, named - there
     assert {each for each in there if re.match(r'test_(a\d+|b)_', each)} <= named
+
+
+# Tests of what several modules do together: their names say what that is.
+STORIES = {
+    'unit': {'test_nova_whatever_comes', 'test_plugin_contract', 'test_pool_contract',
+             # Named after domain/selection.py, which was domain/fit.py.
+             'test_selection'},
+    'functional/db': {'test_db_statements', 'test_upgrade'},
+    'functional/manager': {'test_cleaning', 'test_lease_races', 'test_lock_order',
+                           'test_several_needs'},
+}
+# The parts of climate/ whose modules the tests in a folder are about.
+TESTED = {'functional/db': ('db',), 'functional/manager': ('manager', 'plugins')}
+EXAMPLES = ROOT / 'doc/source/contributor/examples'
+
+
+def test_a_test_file_carries_the_name_of_the_module_that_it_tests():
+    for room, stories in STORIES.items():
+        tests = ROOT / 'tests' / room
+        wrong = {path.stem for path in tests.rglob('test_*.py') if not _names_a_module(
+            path.stem, TESTED.get(room) or path.relative_to(tests).parts[:-1])}
+        assert wrong <= stories, room
+        assert stories <= {path.stem for path in tests.rglob('test_*.py')}, room
+
+
+def _names_a_module(stem, parts):
+    """Return whether a test file is named after a module or folder, and maybe an aspect of it."""
+    words = stem.split('_')[1:]
+    begins = {'_'.join(words[:count]) for count in range(1, len(words) + 1)}
+    for home in _homes(parts):
+        # The name of a whole part says too little to have an aspect.
+        names = begins if len(home) > 1 else {'_'.join(words)}
+        if names & {'_'.join(home[start:]) for start in range(len(home))}:
+            return True
+    return False
+
+
+def _homes(parts):
+    """Return the places of the modules and folders in those parts, or of all code, as tuples."""
+    paths = [path.relative_to(CODE) for path in files() if not parts or part_of(path) in parts]
+    paths += [path.relative_to(EXAMPLES) for path in EXAMPLES.glob('*.py')]
+    if not parts:
+        paths += [path.relative_to(ROOT) for folder in ('benchmarks', 'tools')
+                  for path in (ROOT / folder).rglob('*.py')]
+    places = [path.with_suffix('').parts for path in paths]
+    return {place[:-1] if place[-1] == '__init__' else place for place in places} - {()}

@@ -4,6 +4,7 @@ from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
 from climate.domain import lifecycle
+from climate.domain import status_words
 from climate.domain.clearing import plans
 
 
@@ -29,7 +30,7 @@ class Views:
         return self._reservation_1_1(reservation)
 
     def _lease_1_0(self, lease, now):
-        status, _ = lifecycle.words(lease.state, lease.task, lease.start, now)
+        status, _ = status_words.words(lease.state, lease.task, lease.start, now)
         return {
             'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
             'project_id': lease.project_id, 'trust_id': lease.trust_id, 'status': status,
@@ -43,9 +44,9 @@ class Views:
         }
 
     def _lease_1_1(self, lease, now, names):
-        _, status = lifecycle.words(lease.state, lease.task, lease.start, now)
+        _, status = status_words.words(lease.state, lease.task, lease.start, now)
         if lease.deleted_at is not None:
-            status = lifecycle.DELETED
+            status = status_words.DELETED
         return {
             'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
             'project_id': lease.project_id, 'status': status, 'status_reason': lease.reason,

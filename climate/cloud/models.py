@@ -106,18 +106,6 @@ class ServerGroup:
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
-    """The resources and traits that a server requires of a host.
-
-    :ivar resources: pairs (resource class, units), sorted.
-    :ivar traits: names of the required traits.
-    """
-
-    resources: tuple
-    traits: frozenset = frozenset()
-
-
-@dataclasses.dataclass(frozen=True)
 class Image:
     """An image of a server.
 

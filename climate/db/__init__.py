@@ -7,7 +7,7 @@ A transaction that locks rows of several tables locks them in this order, to avo
 2. offers, in the order of their ids. The lock of an offer covers its allocations.
 3. leases, in the order of their ids. The lock of a lease covers its reservations, their
    allocations, and its own events and acquisition.
-4. the wait queue (``acquisitions.lock_queue``), before the events and acquisitions of other leases
+4. the wait queue (``wait_queue.lock``), before the events and acquisitions of other leases
    are written to wake the queue, and before the lease itself leaves the queue;
 5. events;
 6. acquisitions. A transaction that has locked the wait queue may write them before events.

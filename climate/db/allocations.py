@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from climate.db import among
 from climate.db import tables
 from climate.domain import event_kinds
-from climate.domain import fit
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import selection
 
 ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
@@ -84,8 +84,8 @@ def bookings(connection, resource_ids, span, ignoring=()):
     """Return what is booked of resources during `span`.
 
     :param ignoring: ids of reservations whose allocations do not count.
-    :returns: {resource id: [(Interval, amount or fit.WHOLE)]}; an allocation of n copies is listed
-        n times.
+    :returns: {resource id: [(Interval, amount or selection.WHOLE)]}; an allocation of n copies is
+        listed n times.
     """
     asked = {'ids': list(resource_ids), 'start': span.start, 'ignoring': list(ignoring)}
     if span.end is None:
@@ -94,7 +94,7 @@ def bookings(connection, resource_ids, span, ignoring=()):
         rows = connection.execute(_BOOKINGS_BETWEEN, {**asked, 'end': span.end})
     found = collections.defaultdict(list)
     for resource_id, start, end, whole, amount, copies in rows.all():
-        booking = interval.Interval(start, end), fit.WHOLE if whole else amount
+        booking = interval.Interval(start, end), selection.WHOLE if whole else amount
         found[resource_id] += [booking] * copies
     return found
 

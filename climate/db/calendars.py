@@ -14,8 +14,8 @@ import sqlalchemy as sa
 
 from climate.db import allocations
 from climate.db import tables
-from climate.domain import fit
 from climate.domain import interval
+from climate.domain import selection
 
 ALLOCATIONS = tables.ALLOCATIONS
 RESOURCES = tables.RESOURCES
@@ -45,7 +45,7 @@ class Bookings:
     :ivar starts: microseconds since 1970.
     :ivar ends: microseconds since 1970.
     :ivar kinds: indexes into `amounts`.
-    :ivar amounts: pairs ({class: units} or fit.WHOLE, number of copies).
+    :ivar amounts: pairs ({class: units} or selection.WHOLE, number of copies).
     """
 
     owners: np.ndarray
@@ -108,7 +108,7 @@ def _read(connection, which, span, ignoring, parts=True, **asked):
     return Bookings(
         owners=np.repeat(np.array([row[0] for row in rows], np.int64), counts),
         starts=pairs[:, 0], ends=pairs[:, 1], kinds=np.repeat(np.array(kinds, np.int64), counts),
-        amounts=[_amount(*each) for each in known] if parts else [(fit.WHOLE, 1)])
+        amounts=[_amount(*each) for each in known] if parts else [(selection.WHOLE, 1)])
 
 
 # Which allocations are read.
@@ -139,7 +139,7 @@ def _statement(dialect, which, parts):
 
 
 def _amount(whole, copies, amount):
-    return fit.WHOLE if whole else json.loads(amount), copies
+    return selection.WHOLE if whole else json.loads(amount), copies
 
 
 def _from_text(values):

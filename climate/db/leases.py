@@ -12,6 +12,7 @@ from climate.db import tables
 from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import status_words
 
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition')
@@ -208,15 +209,15 @@ def _conditions(query, now):
 
 
 def _status_conditions(status, now):
-    state, task = lifecycle.meaning(status)
+    state, task = status_words.selected(status)
     if task is not None:
         yield LEASES.c.task == task
         return
     yield LEASES.c.state == state
     yield LEASES.c.task.is_(None)
-    if status == lifecycle.TO_BE_STARTED:
+    if status == status_words.TO_BE_STARTED:
         yield LEASES.c.start <= now
-    elif state == lifecycle.PENDING and status != lifecycle.words(state, None, now, now)[0]:
+    elif state == lifecycle.PENDING and status != status_words.word_1_0(state, None):
         # REST 1.1 has two words for this state; the one of REST 1.0 means both.
         yield LEASES.c.start > now
 

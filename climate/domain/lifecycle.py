@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life cycle of a lease: its states, its tasks, and the status words that users see.
+"""The life cycle of a lease: its states, and its tasks.
 
-The `state` is what is true of a lease; the `task` is what Climate is doing to it now.
+The `state` is what is true of a lease; the `task` is what Climate is doing to it now. Users see
+both as one status word: :mod:`climate.domain.status_words`.
 """
 import dataclasses
-import datetime
-
-from climate import errors
 
 PENDING = 'PENDING'
 ACQUIRING = 'ACQUIRING'
@@ -46,7 +44,6 @@ EVENT_OPEN = (EVENT_UNDONE, EVENT_ERROR)
 class Task:
     """A task: something that Climate does to a lease.
 
-    :ivar shown: the status at REST 1.0 while it runs; from 1.1 on it is the same in lower case.
     :ivar begins_in: the states in which it may begin.
     :ivar success: the state after success; None: the state does not change.
     :ivar verb: the words for it in an error message.
@@ -54,7 +51,6 @@ class Task:
     """
 
     name: str
-    shown: str
     begins_in: frozenset[str]
     success: str | None
     verb: str
@@ -65,10 +61,10 @@ class Task:
 TEARDOWN = ('end', 'delete')
 
 TASKS = {task.name: task for task in (
-    Task('start', 'STARTING', frozenset({PENDING, ERROR}), ACTIVE, 'be started'),
-    Task('update', 'UPDATING', frozenset({PENDING, ACTIVE, ERROR}), None, 'be changed'),
-    Task('end', 'TERMINATING', frozenset({PENDING, ACTIVE, ERROR}), TERMINATED, 'be ended'),
-    Task('delete', 'DELETING', frozenset(STATES), TERMINATED, 'be deleted'),
+    Task('start', frozenset({PENDING, ERROR}), ACTIVE, 'be started'),
+    Task('update', frozenset({PENDING, ACTIVE, ERROR}), None, 'be changed'),
+    Task('end', frozenset({PENDING, ACTIVE, ERROR}), TERMINATED, 'be ended'),
+    Task('delete', frozenset(STATES), TERMINATED, 'be deleted'),
 )}
 
 #: How the acquisition of resources ends: {result: the state then}. Acquisition is a state and not
@@ -77,63 +73,6 @@ ACQUIRED = 'acquired'
 USED_UP = 'tries used up'
 TOO_LATE = 'time passed'
 ACQUIRING_ENDS = {ACQUIRED: PENDING, USED_UP: ERROR, TOO_LATE: TIMEDOUT}
-
-# The status of each state while no task runs: (at REST 1.0, from 1.1).
-_WORDS = {
-    PENDING: ('PENDING', 'inactive'),
-    ACQUIRING: ('CREATING', 'in_progress'),
-    ACTIVE: ('ACTIVE', 'active'),
-    TERMINATED: ('TERMINATED', 'terminated'),
-    TIMEDOUT: ('ERROR', 'timedout'),
-    ERROR: ('ERROR', 'error'),
-}
-TO_BE_STARTED = 'to_be_started'
-# The status of a deleted lease, from REST 1.1 on; only admins see such leases.
-DELETED = 'deleted'
-
-
-def words(state: str, task: str | None, start: datetime.datetime,
-          now: datetime.datetime) -> tuple[str, str]:
-    """Return the status that users see, as (at REST 1.0, from 1.1)."""
-    if task is not None:
-        shown = TASKS[task].shown
-        return shown, shown.lower()
-    if state == PENDING and start <= now:
-        return _WORDS[PENDING][0], TO_BE_STARTED
-    return _WORDS[state]
-
-
-def meaning(word: str) -> tuple[str | None, str | None]:
-    """Return what a status word of any version selects, as (state, task); one of them is None.
-
-    :raises BadField: no lease has that status.
-    """
-    for task in TASKS.values():
-        if word.upper() == task.shown:
-            return None, task.name
-    if word == TO_BE_STARTED:
-        return PENDING, None
-    for state, shown in _WORDS.items():
-        if word in shown and (word != 'ERROR' or state == ERROR):
-            return state, None
-    known = sorted({new for _, new in _WORDS.values()} | {TO_BE_STARTED}
-                   | {task.shown.lower() for task in TASKS.values()})
-    raise errors.BadField(field='status', reason=f'"{word}" is none of {", ".join(known)}.')
-
-
-def begin(lease_id: str, state: str, running: str | None, task: str) -> None:
-    """Check that `task` may begin on a lease.
-
-    :param state: the state of the lease.
-    :param running: the task that runs on it now, or None.
-    :raises BadTransition: another task runs, or the state does not allow it.
-    """
-    if running is not None and running != task:
-        raise errors.BadTransition(lease_id=lease_id, status=TASKS[running].shown,
-                                   task=TASKS[task].verb)
-    if state not in TASKS[task].begins_in:
-        raise errors.BadTransition(lease_id=lease_id, status=_WORDS[state][0],
-                                   task=TASKS[task].verb)
 
 
 def after(state: str, task: str, succeeded: bool) -> str:

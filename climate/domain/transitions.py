@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a lease after one of its events, computed from what is written to the database.
+"""Transitions of a lease: whether a task may begin, and the lease after an event was carried out.
 
 The manager that claimed a lease knows its state and all changes, so notifications need no second
 read of the lease.
@@ -10,8 +10,23 @@ import dataclasses
 import datetime
 from typing import Any
 
+from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import status_words
+
+
+def begin(lease_id: str, state: str, running: str | None, task: str) -> None:
+    """Check that `task` may begin on a lease.
+
+    :param state: the state of the lease.
+    :param running: the task that runs on it now, or None.
+    :raises BadTransition: another task runs, or the state does not allow it.
+    """
+    other = running if running != task else None
+    if other is not None or state not in lifecycle.TASKS[task].begins_in:
+        raise errors.BadTransition(lease_id=lease_id, status=status_words.word_1_0(state, other),
+                                   task=lifecycle.TASKS[task].verb)
 
 
 def after_event(lease: records.Lease, event: records.Event, states: Mapping[str, str],

@@ -11,9 +11,9 @@ from typing import ClassVar
 from oslo_config import cfg
 
 from climate import errors
-from climate.domain import fit
 from climate.domain import records
 from climate.domain import requirement
+from climate.domain import selection
 from climate.plugins import audited
 from climate.plugins import cloud as clouds
 from climate.plugins import early
@@ -152,7 +152,7 @@ class Need:
 
     key: str
     pool: str
-    demand: fit.Demand
+    demand: selection.Demand
     requirement: requirement.Requirement
     optional: bool = False
 

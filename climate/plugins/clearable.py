@@ -1,20 +1,215 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pool offers whose resources can be cleared for a lease."""
+"""The contract of a pool whose resources can be cleared for a lease.
+
+The resources are hosts. Host clearing asks what runs on them, moves that away, and keeps new
+servers off them until the lease has them. A host has two names: that of its resource, and its
+*service host*, by which the cloud schedules servers. The manager knows hosts by this contract only.
+"""
 import abc
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+from typing import ClassVar
+from typing import Protocol
+
+from climate.domain import audit
+from climate.domain.clearing import choice
+from climate.plugins import base
+from climate.plugins import cloud as clouds
+
+
+class State(Protocol):
+    """Whether a host takes new servers.
+
+    :ivar reason: the reason given when it was disabled; None if none was given.
+    """
+
+    enabled: bool
+    up: bool
+    reason: str | None
+
+
+class Server(Protocol):
+    """A server that runs on a host, or is to leave one.
+
+    :ivar host: its service host; None if it is on none.
+    :ivar status: its status; ``domain.clearing.steps`` names those that matter.
+    :ivar task: what is being done to it; None if nothing is.
+    """
+
+    id: str
+    host: str | None
+    project_id: str
+    status: str
+    task: str | None
+
+
+class Migration(Protocol):
+    """A migration of a server, begun by anybody.
+
+    :ivar id: increases with each migration.
+    """
+
+    id: int
+    kind: str
+    failed: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A host of the cloud.
+
+    :ivar name: the name of its resource, even if it is not enrolled.
+    :ivar zone: its availability zone, or None.
+    :ivar is_target: whether servers that must leave another host may go to it.
+    """
+
+    name: str
+    zone: str | None
+    is_target: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Lent:
+    """The hosts that are lent to best effort, with all that may take their servers.
+
+    :ivar hosts: {service host: why it cannot be cleared, regardless of its servers; None if it
+        can}, of the lent hosts, in order.
+    :ivar nodes: {service host: Node} of all hosts; one whose name is not known is left out.
+    """
+
+    hosts: Mapping[str, str | None]
+    nodes: Mapping[str, Node]
+
+
+@dataclasses.dataclass(frozen=True)
+class Destinations:
+    """Where the servers of some hosts can go.
+
+    :ivar servers: {server id: choice.Server} of the servers of all hosts but those of `unknown`.
+    :ivar unknown: {host name: why nobody knows where its servers can go}.
+    :ivar free: {host name: {resource class: free units}} of the hosts that may take servers.
+    """
+
+    servers: Mapping[str, choice.Server]
+    unknown: Mapping[str, str]
+    free: Mapping[str, Mapping[str, int]]
 
 
 class Clearable(abc.ABC):
-    """The part of a pool that takes resources out of use while they are cleared for a lease."""
+    """The part of a pool that host clearing uses. At most one enabled pool may have it.
+
+    `cloud` is as for the other methods of a pool. Whatever changes the cloud may be repeated,
+    because a manager may be killed after any call.
+    """
+
+    #: The name of the service that clears the hosts, for messages.
+    cleared_by: ClassVar[str] = ''
+    #: The names in criteria that single out one host. Lent hosts meet no such criteria, because
+    #: otherwise anybody could find out which hosts exist.
+    identifying_names: ClassVar[frozenset[str]] = frozenset()
 
     @abc.abstractmethod
-    def disabled(self, observed):
-        """What is out of use because it is being cleared, or was, as ``domain.audit.Disabled``.
+    def lent(self, cloud: clouds.Cloud, reason: str) -> Lent:
+        """Read which hosts are lent to best effort; returns Lent. Changes nothing.
+
+        :param reason: the reason with which hosts are disabled for the lease. A host that is
+            disabled for it can still be cleared.
+        """
+
+    @abc.abstractmethod
+    def servers_on(self, cloud: clouds.Cloud, service_hosts: Sequence[str]) -> Sequence[Server]:
+        """Return the Servers of all projects that run on these hosts. Changes nothing."""
+
+    @abc.abstractmethod
+    def server(self, cloud: clouds.Cloud, server_id: str) -> Server | None:
+        """Return the Server, wherever it is, or None if it does not exist. Changes nothing."""
+
+    @abc.abstractmethod
+    def refusals(self, cloud: clouds.Cloud, servers: Iterable[Server], project_id: str,
+                 leased: Collection[str], waited_for: Collection[str]) -> dict[str, str]:
+        """Return {server id: why it must stay on its host} of those Servers that must stay.
+
+        Changes nothing.
+
+        :param servers: Servers that `servers_on` returned a moment ago.
+        :param project_id: the project of the lease; only servers of others are moved for it.
+        :param leased: the ids of servers that Climate leases.
+        :param waited_for: the ids of servers that are busy for a moment, so that their present
+            status does not count.
+        """
+
+    @abc.abstractmethod
+    def destinations(self, cloud: clouds.Cloud, lent: Lent,
+                     servers: Mapping[str, Sequence[Server]],
+                     tried: Mapping[str, Collection[str]]) -> Destinations:
+        """Return the Destinations of the servers of some hosts. Changes nothing.
+
+        :param servers: {host name: the Servers that must leave it}.
+        :param tried: {server id: the service hosts to which it cannot go}.
+        """
+
+    @abc.abstractmethod
+    def states(self, cloud: clouds.Cloud) -> dict[str, State]:
+        """Return {service host: its State} of all hosts. Changes nothing."""
+
+    @abc.abstractmethod
+    def barred(self, cloud: clouds.Cloud, hosts: Mapping[str, str]) -> frozenset[str]:
+        """Return the service hosts that get no server although they are enabled.
+
+        Changes nothing. To disable and enable such a host may help.
+
+        :param hosts: {host name: service host} of enabled hosts.
+        """
+
+    @abc.abstractmethod
+    def last_migration(self, cloud: clouds.Cloud, server_id: str) -> Migration | None:
+        """Return the latest Migration of a server, or None. Changes nothing."""
+
+    @abc.abstractmethod
+    def disable(self, cloud: clouds.Cloud, service_host: str, reason: str) -> bool:
+        """Keep new servers off an enabled host. A disabled one stays as it is. Repeatable.
+
+        :returns: True if it is disabled for exactly that reason now.
+        :raises ResourceNotFound: the cloud does not know the host.
+        """
+
+    @abc.abstractmethod
+    def enable(self, cloud: clouds.Cloud, service_host: str, reason: str) -> None:
+        """Let a host that is disabled for exactly that reason take servers again. Repeatable."""
+
+    @abc.abstractmethod
+    def migrate(self, cloud: clouds.Cloud, server_id: str, service_host: str) -> None:
+        """Begin to migrate a server to a host; `last_migration` says how it goes.
+
+        :raises StillBusy: something is being done to the server.
+        :raises TargetGone: the server does not exist.
+        :raises CloudError: the server cannot go there.
+        """
+
+    @abc.abstractmethod
+    def confirm_migration(self, cloud: clouds.Cloud, server_id: str) -> None:
+        """Confirm the migration of a server that was stopped; only then it is over.
+
+        :raises StillBusy: something is being done to the server.
+        :raises TargetGone: the server does not exist.
+        """
+
+    @abc.abstractmethod
+    def as_enabled(self, cloud: clouds.Cloud, found: base.Found) -> base.Found:
+        """Return a Found of a disabled host, as it will be when the host is enabled.
+
+        Makes no call.
+        """
+
+    @abc.abstractmethod
+    def disabled(self, observed: Any) -> list[audit.Disabled]:
+        """Return the hosts that are disabled for leases, those of past leases too.
 
         Pure.
 
         :param observed: what ``observe`` of the pool returned a moment ago.
         """
-
-    @abc.abstractmethod
-    def enable(self, cloud, name, lease_id):
-        """Put one of these into use again if it is out of use for that lease yet. Repeatable."""

@@ -7,6 +7,7 @@ from oslo_config import cfg
 from stevedore import named
 
 from climate import errors
+from climate.plugins import clearable
 from climate.policies import resources as rules
 
 NAMESPACE = 'climate.plugins'
@@ -48,6 +49,13 @@ def _refuse_fields_of_all_types(classes):
             if name in plugin.schema.get('properties', ()):
                 raise Unusable(f'[DEFAULT] plugins: the schema of {resource_type} has the property '
                                f'"{name}", which all types have: give it another name.')
+
+
+def _refuse_several_clearable(pools):
+    found = sorted(name for name, pool in pools.items() if isinstance(pool, clearable.Clearable))
+    if len(found) > 1:
+        raise Unusable('[DEFAULT] plugins: only one pool may be cleared for leases, but these can: '
+                       f'{", ".join(found)}.')
 
 
 def register_options(conf, classes):
@@ -99,6 +107,7 @@ class Registry:
         self._validators = {name: jsonschema.Draft202012Validator(plugin.schema)
                             for name, plugin in classes.items()}
         self.pools = {name: pool(conf) for name, pool in pools_of(classes).items()}
+        _refuse_several_clearable(self.pools)
 
     def plugin(self, resource_type):
         """Return the plugin of a type.
@@ -121,6 +130,21 @@ class Registry:
             return self.pools[name]
         except KeyError:
             raise unknown_pool(name, self.pools) from None
+
+    def clearable_pool(self):
+        """Return the pool whose resources can be cleared for a lease.
+
+        :raises UnknownPool: no enabled plugin draws from such a pool.
+        """
+        for pool in self.pools.values():
+            if isinstance(pool, clearable.Clearable):
+                return pool
+        raise errors.UnknownPool(
+            'No enabled plugin draws from a pool whose resources can be cleared for a lease.')
+
+    def is_clearable(self, name):
+        """Return whether the resources of the pool of that name can be cleared for a lease."""
+        return isinstance(self.pools.get(name), clearable.Clearable)
 
     def checked(self, resource_type, request):
         """Check a request against the schema of its plugin; returns the request.

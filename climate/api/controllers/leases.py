@@ -17,6 +17,7 @@ from climate.api.controllers import base
 from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import status_words
 from climate.policies import leases as rules
 
 _SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
@@ -112,7 +113,7 @@ class LeasesController(base.Controller):
         if everything:
             project_id = asked.get('project_id')
         if 'status' in asked:
-            lifecycle.meaning(asked['status'])
+            status_words.selected(asked['status'])
         resource = asked.get('resource_id')
         return records.LeaseQuery(
             project_id=project_id, status=asked.get('status'), name=asked.get('name'),

@@ -4,8 +4,8 @@ import abc
 from collections.abc import Iterable
 from typing import Any
 
-from climate.cloud import models
 from climate.cloud.base import face
+from climate.domain import shapes
 
 #: The inventory of a provider, in Placement's format: {resource class: {'total', …}}.
 Inventory = dict[str, dict[str, Any]]
@@ -99,8 +99,8 @@ class Placement(face.Face):
 
     @abc.abstractmethod
     @face.read
-    def candidates(self, shapes: Iterable[models.Shape],
-                   ) -> dict[models.Shape, dict[str, dict[str, int]]]:
+    def candidates(self, shapes: Iterable[shapes.Shape],
+                   ) -> dict[shapes.Shape, dict[str, dict[str, int]]]:
         """Return the hypervisors that can take a server of each shape, with their free resources.
 
         Only hypervisors whose service is enabled are listed. The free resources are those before

@@ -8,11 +8,11 @@ from climate import errors
 from climate.db import events
 from climate.db import resources
 from climate.domain import acquire
-from climate.domain import fit
-from climate.domain import joint
+from climate.domain import joint_selection
 from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import reasons
+from climate.domain import selection
 from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
@@ -120,11 +120,11 @@ class FirstTry:
                     continue
                 known = {each.id: each for each in resources.find(connection, wish.need.pool)
                          if each.lent_to is None}
-                asks.append(joint.Ask(wish.need.demand, [
-                    fit.Candidate(key, known[key].capacity) for key in criteria.matching(
+                asks.append(joint_selection.Ask(wish.need.demand, [
+                    selection.Candidate(key, known[key].capacity) for key in criteria.matching(
                         self._core, connection, wish.need, known)]))
         try:
-            joint.choose(asks, span)
+            joint_selection.choose(asks, span)
         except errors.NotEnough:
             raise errors.NotEnough(
                 f'{error.message} All that is enrolled would not be enough, so there is nothing '

@@ -5,9 +5,8 @@ import dataclasses
 import math
 
 from climate import errors
-from climate.db import acquisitions
 from climate.db import resources
-from climate.domain import fit
+from climate.domain import selection
 from climate.manager import ownership
 from climate.manager.booking import booking
 from climate.manager.queue import wait_queue
@@ -31,7 +30,7 @@ class Holding:
         other needs would both wait for ever.
         """
         with self._core.database.reader() as connection:
-            if acquisitions.first(connection) != lease.id:
+            if not wait_queue.is_first(connection, lease.id):
                 return False
         return wait_queue.release_held_back(self._core, lease)
 
@@ -47,7 +46,7 @@ class Holding:
         :raises Withdrawn: the lease is to be deleted.
         """
         with self._core.database.reader() as connection:
-            if not self._share or acquisitions.first(connection) != lease.id:
+            if not self._share or not wait_queue.is_first(connection, lease.id):
                 return 0
         wishes = [wish for wish in wishes if not wish.need.optional]
         avoid = self._too_small(wishes, span)
@@ -82,12 +81,12 @@ class Holding:
         found = set()
         for wish in wishes:
             demand = wish.need.demand
-            if demand.spread is not fit.Spread.TOGETHER:
+            if demand.spread is not selection.Spread.TOGETHER:
                 continue
             with self._core.database.reader() as connection:
                 for each in resources.find(connection, wish.need.pool):
-                    candidate = fit.Candidate(each.id, each.capacity)
-                    if fit.ways(demand, [candidate], span) == (0, 0):
+                    candidate = selection.Candidate(each.id, each.capacity)
+                    if selection.ways(demand, [candidate], span) == (0, 0):
                         found.add(each.id)
         return found
 

@@ -142,7 +142,7 @@ class Tries:
                 acquisitions.change(connection, lease.id, now, attempts=attempts)
                 closing.give_up(connection, current, lifecycle.USED_UP, text, now)
                 return
-            is_first = acquisitions.first(connection) == lease.id
+            is_first = wait_queue.is_first(connection, lease.id)
             moments = [next_at, current.given_up_at]
             if is_first:
                 moments.append(wait_queue.next_cleaned(connection, self._core.conf, now))

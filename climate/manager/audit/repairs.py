@@ -14,6 +14,7 @@ from climate.db import reservations
 from climate.db import resources
 from climate.domain import audit
 from climate.domain import lifecycle
+from climate.domain.clearing import plans
 from climate.manager import core as cores
 from climate.manager import lease_cloud
 from climate.manager.booking import allocated
@@ -150,7 +151,8 @@ class Repairs:
             found = leases.mentioned(connection, {lease_id})
         if any(lease.state == lifecycle.ACQUIRING for lease in found):
             return
-        self._core.registry.pool(pool).enable(self._core.cloud, name, lease_id)
+        self._core.registry.pool(pool).enable(
+            self._core.cloud, name, plans.fence_of(lease_id))
 
     def _return(self, reservation_id):
         lease, reservation = self._find(reservation_id)

@@ -3,8 +3,8 @@
 from climate.db import allocations
 from climate.db import resources
 from climate.domain import event_kinds
-from climate.domain import fit
 from climate.domain import lifecycle
+from climate.domain import selection
 
 
 class Allocated:
@@ -45,7 +45,8 @@ class Allocated:
             found = [*held, *(resources.enrolled(connection, shared) if shared else ())]
         left = {}
         for each in reservations:
-            whole = {need.key for need in self._needs(each) if need.demand.amount is fit.WHOLE}
+            whole = {need.key for need in self._needs(each)
+                     if need.demand.amount is selection.WHOLE}
             mine = {key: list(ids) for key, ids in each.allocated.items()}
             for given in taken_out[each.id]:
                 mine.setdefault(given.need, []).append(given.resource_id)
@@ -65,7 +66,7 @@ class Allocated:
                 for each in reservations}
 
     def _has_shared(self, reservations):
-        return any(need.demand.amount is not fit.WHOLE
+        return any(need.demand.amount is not selection.WHOLE
                    for each in reservations for need in self._needs(each))
 
     def _needs(self, reservation):

@@ -15,9 +15,9 @@ from oslo_log import log
 from climate import errors
 from climate.db import allocations
 from climate.db import resources
-from climate.domain import fit
 from climate.domain import interval
 from climate.domain import records
+from climate.domain import selection
 from climate.manager.booking import candidates
 from climate.manager.booking import criteria
 from climate.manager.booking import offer_expiry
@@ -209,7 +209,7 @@ class Booking:
         return allocations_of(wishes, chosen, terms.span)
 
     def _choose(self, connection, wishes, terms):
-        """Return the wishes that can be served, and the fit.Picks of each.
+        """Return the wishes that can be served, and the selection.Picks of each.
 
         An optional wish that does not fit is left out, unless it would lose resources it has.
         """
@@ -256,8 +256,8 @@ class Booking:
         """
         kept = collections.Counter(wish.keep)
         demand = dataclasses.replace(wish.need.demand,
-                                     keep=tuple(fit.Pick(*each) for each in kept.items()))
-        look = candidates.unused if demand.amount is fit.WHOLE else candidates.shared
+                                     keep=tuple(selection.Pick(*each) for each in kept.items()))
+        look = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
         terms = dataclasses.replace(terms, avoid=terms.avoid | wish.avoid)
         return prefilter.Ask(
             demand, look(self._core, connection, wish.need, terms, most, self._read_first),
@@ -281,7 +281,7 @@ class Booking:
             taken = booked.setdefault(given.resource_id, [])
             if not fits(resource, given, taken):
                 raise errors.LostRace()
-            amount = fit.WHOLE if given.whole else given.amount
+            amount = selection.WHOLE if given.whole else given.amount
             taken += [(terms.span, amount)] * given.copies
             if not terms.may_have(resource) or (
                     terms.soon and resource.held_by not in {None, *terms.own}):
@@ -300,7 +300,7 @@ class Booking:
 def allocations_of(wishes, chosen, span):
     """Return the Allocations for wishes during `span`.
 
-    :param chosen: the fit.Picks of each wish, in the order of the wishes.
+    :param chosen: the selection.Picks of each wish, in the order of the wishes.
     """
     return [_allocation(wish, pick, span) for wish, picks in zip(wishes, chosen, strict=True)
             for pick in picks]
@@ -308,7 +308,7 @@ def allocations_of(wishes, chosen, span):
 
 def _allocation(wish, pick, span):
     amount = wish.need.demand.amount
-    whole = amount is fit.WHOLE
+    whole = amount is selection.WHOLE
     return records.Allocation(
         reservation_id=wish.reservation_id, resource_id=pick.resource_id, start=span.start,
         end=span.end, whole=whole, amount={} if whole else dict(amount), copies=pick.copies,
@@ -335,16 +335,16 @@ def fits(resource, given, taken):
     """Return True if an Allocation on a resource fits beside the bookings `taken`.
 
     :param given: the Allocation.
-    :param taken: pairs (Interval, amount), as in a fit.Candidate.
+    :param taken: pairs (Interval, amount), as in a selection.Candidate.
     """
     if given.whole:
         return not taken
-    demand = fit.Demand(amount=given.amount, at_least=given.copies, at_most=given.copies,
-                        spread=fit.Spread.ANY)
-    candidate = fit.Candidate(id=resource.id, capacity=resource.capacity,
-                              bookings=tuple(taken))
+    demand = selection.Demand(amount=given.amount, at_least=given.copies, at_most=given.copies,
+                              spread=selection.Spread.ANY)
+    candidate = selection.Candidate(id=resource.id, capacity=resource.capacity,
+                                    bookings=tuple(taken))
     try:
-        fit.choose(demand, [candidate], interval.Interval(given.start, given.end))
+        selection.choose(demand, [candidate], interval.Interval(given.start, given.end))
     except errors.NotEnough:
         return False
     return True

@@ -2,7 +2,7 @@
 """The number of copies of an amount that fit on each resource over time, computed with arrays."""
 import numpy as np
 
-from climate.domain import fit
+from climate.domain import selection
 
 
 class Levels:
@@ -40,6 +40,6 @@ class Levels:
 
 def _units(amount, copies, names):
     """Return a row: 1 if the whole resource is taken, else 0; then the units of each class."""
-    if amount is fit.WHOLE:
+    if amount is selection.WHOLE:
         return [1, *(0 for _ in names)]
     return [0, *(amount.get(name, 0) * copies for name in names)]

@@ -14,9 +14,9 @@ import numpy as np
 
 from climate import errors
 from climate.db import calendars
-from climate.domain import fit
 from climate.domain import interval
-from climate.domain import joint
+from climate.domain import joint_selection
+from climate.domain import selection
 
 
 class CandidateSet:
@@ -65,9 +65,9 @@ class CandidateSet:
         touching = ((self._start < calendars.microseconds(span.end))
                     & (self._end > calendars.microseconds(span.start)))
         used = self._marked(self._owner[touching])
-        if amount is fit.WHOLE:
+        if amount is selection.WHOLE:
             return (~used).astype(np.int64), used
-        whole = np.array([each is fit.WHOLE for each, _ in self._amounts], bool)
+        whole = np.array([each is selection.WHOLE for each, _ in self._amounts], bool)
         closed = self._marked(self._owner[touching & whole[self._kind]])
         free = self._copies_beside(amount, np.flatnonzero(touching & ~closed[self._owner]))
         free[closed] = 0
@@ -81,7 +81,7 @@ class CandidateSet:
         names = [name for name, units in amount.items() if units > 0]
         if not names:
             raise ValueError('An amount needs at least one unit of some class.')
-        units = _units([({}, 0) if each is fit.WHOLE else (each, copies)
+        units = _units([({}, 0) if each is selection.WHOLE else (each, copies)
                         for each, copies in self._amounts], names)
         peaks = _peaks(len(self.ids), self._owner[booked], self._start[booked],
                        self._end[booked], units[self._kind[booked]])
@@ -95,7 +95,7 @@ class CandidateSet:
         return found
 
     def candidates(self, ids=None):
-        """Return the resources as fit.Candidates, in order; only those of `ids`, if given."""
+        """Return the resources as selection.Candidates, in order; only those of `ids`, if given."""
         chosen = (np.ones(len(self.ids), bool) if ids is None
                   else np.isin(self.ids, np.fromiter(ids, np.int64)))
         bookings = {place: [] for place in np.flatnonzero(chosen).tolist()}
@@ -106,43 +106,43 @@ class CandidateSet:
             amount, copies = self._amounts[kind]
             span = interval.Interval(calendars.moment(start), calendars.moment(end))
             bookings[place] += [(span, amount)] * copies
-        return [fit.Candidate(int(self.ids[place]),
-                              self._capacities[self._capacity[place]], tuple(booked))
+        return [selection.Candidate(int(self.ids[place]), self._capacities[self._capacity[place]],
+                                    tuple(booked))
                 for place, booked in bookings.items()]
 
 
 @dataclasses.dataclass(frozen=True)
 class Ask:
-    """A ``joint.Ask`` with many candidates: one demand, and the resources to choose from.
+    """A ``joint_selection.Ask`` with many candidates: one demand, and the resources to choose from.
 
     :ivar candidate_set: the resources, with all bookings except those of the demands that are
         served at the same time.
     """
 
-    demand: fit.Demand
+    demand: selection.Demand
     candidate_set: CandidateSet
     must_keep: bool = False
 
     def among(self, ids=None):
-        """Return a ``joint.Ask`` with only the resources `ids`, or with all."""
-        return joint.Ask(self.demand, self.candidate_set.candidates(ids), self.must_keep)
+        """Return a ``joint_selection.Ask`` with only the resources `ids`, or with all."""
+        return joint_selection.Ask(self.demand, self.candidate_set.candidates(ids), self.must_keep)
 
 
 def choose(asks: Sequence[Ask], span: interval.Interval):
-    """Return what ``joint.choose`` would choose among all resources.
+    """Return what ``joint_selection.choose`` would choose among all resources.
 
-    :raises NotEnough: as ``joint.choose``.
+    :raises NotEnough: as ``joint_selection.choose``.
     """
     count = most(ask.demand for ask in asks)
     few = set().union(*(best(ask.demand, ask.candidate_set, count, span) for ask in asks))
     try:
-        return joint.in_order([ask.among(few) for ask in asks], span)
+        return joint_selection.in_order([ask.among(few) for ask in asks], span)
     except errors.NotEnough:
         if len(asks) == 1:
             raise
-    # The demands do not all fit in the given order. ``joint.choose`` also tries another order, by
-    # the number of candidates of each demand, so it needs all candidates.
-    return joint.choose([ask.among() for ask in asks], span)
+    # The demands do not all fit in the given order. ``joint_selection.choose`` also tries another
+    # order, by the number of candidates of each demand, so it needs all candidates.
+    return joint_selection.choose([ask.among() for ask in asks], span)
 
 
 def most(demands):
@@ -151,7 +151,7 @@ def most(demands):
 
 
 def best(demand, candidate_set, count, span):
-    """Return a list of ids of the resources that are enough for ``fit.choose``.
+    """Return a list of ids of the resources that are enough for ``selection.choose``.
 
     These are the resources that the demand keeps, and the first `count` others in the order of
     preference. Other demands of the same lease may use some of them meanwhile, which moves those
@@ -161,7 +161,7 @@ def best(demand, candidate_set, count, span):
     """
     free, used = candidate_set.free_copies(demand.amount, span)
     kept = np.isin(candidate_set.ids, [pick.resource_id for pick in demand.keep])
-    if demand.spread is fit.Spread.TOGETHER:
+    if demand.spread is selection.Spread.TOGETHER:
         able = np.flatnonzero(free >= max(demand.at_least, 1))
         order = able[np.lexsort((free[able], ~used[able],
                                  -np.minimum(free[able], demand.at_most)))]
@@ -170,7 +170,7 @@ def best(demand, candidate_set, count, span):
             order = np.argsort(-free)[:1]
     else:
         order = np.flatnonzero(free)
-        if demand.amount is not fit.WHOLE:
+        if demand.amount is not selection.WHOLE:
             order = order[np.lexsort((free[order], ~used[order]))]
     order = order[~kept[order]][:count]
     return candidate_set.ids[np.concatenate([np.flatnonzero(kept), order])].tolist()
@@ -186,7 +186,7 @@ def preferred(demand, candidate_set, span):
     if not len(candidate_set.ids) or max(kept, default=0) > candidate_set.ids[-1]:
         return 0
     free, used = candidate_set.free_copies(demand.amount, span)
-    least = demand.at_most if demand.spread is fit.Spread.TOGETHER else 1
+    least = demand.at_most if demand.spread is selection.Spread.TOGETHER else 1
     return int(np.count_nonzero(used & (free == least) & ~np.isin(candidate_set.ids, kept)))
 
 

@@ -4,9 +4,9 @@ import datetime
 
 from climate import errors
 from climate.db import allocations
-from climate.domain import fit
 from climate.domain import interval
 from climate.domain import requirement
+from climate.domain import selection
 from climate.manager.booking import criteria
 from climate.manager.booking import start_times
 
@@ -21,7 +21,7 @@ _TRIES = 20
 
 
 def explained(core, connection, wishes, terms, error):
-    """Return a NotEnough with the reasons for the NotEnough `error` of ``joint.choose``.
+    """Return a NotEnough with the reasons for the NotEnough `error` of ``joint_selection.choose``.
 
     The reasons are the counts for each criterion of the wish that got too little, and the nearest
     time at which all wishes fit.
@@ -46,7 +46,7 @@ def explained(core, connection, wishes, terms, error):
 
 
 def _sentence(need, details, nearest):
-    whole = need.demand.amount is fit.WHOLE
+    whole = need.demand.amount is selection.WHOLE
     what = f'{need.pool}s are' if whole else f'places on {need.pool}s are'
     text = (f'Only {details["free"]} of {details["wanted"]} {what} free for all of the '
             f'time asked for: {details["total"]} are enrolled')
@@ -77,7 +77,7 @@ def _nearest(core, connection, wishes, terms):
     """
     if len(wishes) > _MOST_WISHES or any(wish.must_keep for wish in wishes):
         return None
-    whole = all(wish.need.demand.amount is fit.WHOLE for wish in wishes)
+    whole = all(wish.need.demand.amount is selection.WHOLE for wish in wishes)
     span = terms.span
     try:
         window = interval.Interval(

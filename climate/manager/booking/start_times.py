@@ -8,9 +8,9 @@ import numpy as np
 
 from climate import errors
 from climate.domain import calendar
-from climate.domain import fit
 from climate.domain import interval
-from climate.domain import joint
+from climate.domain import joint_selection
+from climate.domain import selection
 from climate.manager.booking import ranges
 from climate.manager.booking import timeline
 
@@ -44,7 +44,8 @@ class Search:
         self.wishes = [wish for wish in wishes if not wish.need.optional]
         self.window = window
         self.complete = True
-        parts = {wish.need.pool for wish in self.wishes if wish.need.demand.amount is not fit.WHOLE}
+        parts = {wish.need.pool for wish in self.wishes
+                 if wish.need.demand.amount is not selection.WHOLE}
         self.boards = {
             pool: timeline.PoolTimeline(connection, pool, terms, window, pool in parts,
                                         like.boards[pool].resources if like else None)
@@ -81,16 +82,16 @@ class Search:
                         for place, demand in enumerate(demands)))
 
     def picks(self, opening, duration):
-        """Return the fit.Picks of each wish at the beginning of an opening, or None.
+        """Return the selection.Picks of each wish at the beginning of an opening, or None.
 
         They are the same as those of a plan. Only a single wish for whole resources can be answered
         without a plan: it takes the first ones that are free. For other wishes the result is None.
         """
-        if len(self.wishes) != 1 or self.demands[0].amount is not fit.WHOLE:
+        if len(self.wishes) != 1 or self.demands[0].amount is not selection.WHOLE:
             return None
         free = self.ranges_of(0, self.demands[0], duration).free(opening.start)
         ids = self.boards[self.wishes[0].need.pool].ids(self.matching[0][free[:opening.count]])
-        return [tuple(fit.Pick(key, 1) for key in ids.tolist())]
+        return [tuple(selection.Pick(key, 1) for key in ids.tolist())]
 
     def first(self, demands, duration):
         """Return the first moment at which other demands of the same wishes are met, or None."""
@@ -103,7 +104,7 @@ class Search:
         """
         demand = self.demands[place]
         found = self.ranges_of(place, demand, duration).most()
-        if demand.spread is fit.Spread.TOGETHER:
+        if demand.spread is selection.Spread.TOGETHER:
             return _enough(demand) if found else 0
         return min(found, _enough(demand))
 
@@ -113,7 +114,7 @@ class Search:
         :param place: the index of the wish.
         """
         # `at_least` affects what is free only if all copies must be together.
-        if demand.spread is not fit.Spread.TOGETHER:
+        if demand.spread is not selection.Spread.TOGETHER:
             demand = dataclasses.replace(demand, at_least=0)
         key = place, demand.at_least, demand.at_most, duration
         if key not in self._known:
@@ -172,7 +173,7 @@ class _Together:
             asks |= zip(mine, found.asks([(self._demands[place], self._search.matching[place])
                                           for place in mine], span), strict=True)
         try:
-            joint.choose([asks[place] for place in sorted(asks)], span)
+            joint_selection.choose([asks[place] for place in sorted(asks)], span)
         except errors.NotEnough:
             return 0
         return 1
@@ -215,12 +216,12 @@ class _Together:
 
 def _counted(demands):
     """Return True if the counts of the Starts of these demands are numbers of copies."""
-    return len(demands) == 1 and demands[0].spread is not fit.Spread.TOGETHER
+    return len(demands) == 1 and demands[0].spread is not selection.Spread.TOGETHER
 
 
 def _enough(demand):
     """Return the greatest number of copies that counts for a demand; more free ones do not."""
-    return demand.at_least if demand.spread is fit.Spread.TOGETHER else demand.at_most
+    return demand.at_least if demand.spread is selection.Spread.TOGETHER else demand.at_most
 
 
 def _most(demands):

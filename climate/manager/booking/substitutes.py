@@ -11,9 +11,9 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
-from climate.domain import fit
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import selection
 from climate.manager import ownership
 from climate.manager.booking import booking
 from climate.manager.queue import wait_queue
@@ -190,7 +190,7 @@ class Substitutes:
 def _replacement(reservation, need, copies, kept):
     """Return the Wish for the lost copies of a need, beside the resources that are kept."""
     demand = dataclasses.replace(need.demand, at_least=copies, at_most=copies)
-    apart = demand.spread is fit.Spread.APART
+    apart = demand.spread is selection.Spread.APART
     mine = frozenset(kept).intersection(reservation.allocated.get(need.key, ()))
     return booking.Wish(reservation.id, dataclasses.replace(need, demand=demand), beside=True,
                         avoid=mine if apart else frozenset())

@@ -7,9 +7,9 @@ import numpy as np
 
 from climate.db import allocations
 from climate.db import calendars
-from climate.domain import fit
 from climate.domain import interval
-from climate.domain import joint
+from climate.domain import joint_selection
+from climate.domain import selection
 from climate.manager.booking import criteria
 from climate.manager.booking import levels
 from climate.manager.booking import ranges
@@ -71,7 +71,7 @@ class PoolTimeline:
         among[matching] = np.arange(len(matching))
         mine = among[self._taken.places]
         taken = dataclasses.replace(self._taken, places=mine).where(mine >= 0)
-        if demand.amount is fit.WHOLE:
+        if demand.amount is selection.WHOLE:
             return ranges.Ranges(self._window, duration, len(matching), taken.places, taken.starts,
                                  taken.ends)
         found = levels.Levels(demand.amount, [
@@ -89,7 +89,7 @@ class PoolTimeline:
         return np.unique(found[(found >= 0) & (found <= latest)])
 
     def asks(self, demands, span):
-        """Yield the joint.Ask of each demand during `span`.
+        """Yield the joint_selection.Ask of each demand during `span`.
 
         :param demands: pairs (Demand, matching places).
         """
@@ -103,10 +103,10 @@ class PoolTimeline:
             booked[place] += [(self._interval(begin, stop), amount)] * copies
         for demand, matching in demands:
             places = matching.tolist()
-            if demand.amount is fit.WHOLE:
+            if demand.amount is selection.WHOLE:
                 places = [place for place in places if place not in booked]
-            yield joint.Ask(demand, [
-                fit.Candidate(key, self.resources[key].capacity, tuple(booked.get(place, ())))
+            yield joint_selection.Ask(demand, [
+                selection.Candidate(key, self.resources[key].capacity, tuple(booked.get(place, ())))
                 for place, key in zip(places, self._ids[places].tolist(), strict=True)])
 
     def _interval(self, begin, stop):
@@ -132,7 +132,7 @@ class PoolTimeline:
             keys = [*held, *(key for key, _ in late)]
             columns.append((np.array(keys, np.int64), np.zeros(len(keys), np.int64),
                             np.full(len(keys), until), len(amounts) + np.arange(len(keys))))
-            amounts += [(fit.WHOLE, 1)] * len(held) + [(amount, 1) for _, amount in late]
+            amounts += [(selection.WHOLE, 1)] * len(held) + [(amount, 1) for _, amount in late]
         return [np.concatenate(each) for each in zip(*columns, strict=True)], amounts
 
     def _known(self, columns, amounts):
@@ -153,9 +153,9 @@ def _copies(found, demand):
     times than the slot for the first. If all copies must be together, a resource has one slot, for
     the least number of copies.
     """
-    if demand.spread is fit.Spread.TOGETHER:
+    if demand.spread is selection.Spread.TOGETHER:
         wanted = [max(demand.at_least, 1)]
-    elif demand.spread is fit.Spread.APART:
+    elif demand.spread is selection.Spread.APART:
         wanted = [1]
     else:
         wanted = range(1, min(demand.at_most, int(found.empty.max(initial=0))) + 1)

@@ -8,12 +8,11 @@ from climate import errors
 from climate.db import resources
 from climate.domain.clearing import plans
 from climate.domain.clearing import steps
-from climate.plugins.compute import host_pool
 
 LOG = log.getLogger(__name__)
 
-# These steps are left out for a host that could not be admitted. If its compute service were
-# enabled, Nova could place anybody's servers on it.
+# These steps are left out for a host that could not be admitted. If it were enabled, anybody's
+# servers could be scheduled to it.
 _OPENING = (steps.UNFENCE, steps.TOGGLE)
 # A host whose servers begin to leave is in one of these states.
 _LEAVING = (plans.FENCING, plans.FENCED)
@@ -37,18 +36,18 @@ class Executor:
 
     def look(self, plan, now):
         """Return the ObservedState of the hosts of a plan that are not in a final state."""
-        services = self._core.cloud.as_service()
         hosts = [host for host in plan.hosts if host.state not in plans.SETTLED]
         if not hosts:
             return steps.ObservedState(now, {}, {}, {})
-        computes = {each.host: each for each in services.computes.every()}
-        servers = {each.id: each for each in services.nova.servers_on(
-            [host.service_host for host in hosts])}
+        cloud, pool = self._core.cloud, self._pool
+        states = pool.states(cloud)
+        servers = {each.id: each for each in pool.servers_on(
+            cloud, [host.service_host for host in hosts])}
         moves = [move for host in hosts for move in host.moves if move.state == plans.MOVING
                  or (move.state == plans.PLANNED and host.state in _LEAVING)]
         for move in moves:
             if move.server_id not in servers:
-                server = services.servers.server(move.server_id)
+                server = pool.server(cloud, move.server_id)
                 if server is not None:
                     servers[server.id] = server
         standing = [move for move in moves if _stands(servers.get(move.server_id), move)]
@@ -56,10 +55,10 @@ class Executor:
             move in standing or _is_to_be_confirmed(servers.get(move.server_id)))]
         asked += [move for move in standing if move.state == plans.PLANNED][
             :self._core.conf.acquire.parallel_moves]
-        last_moves = {move.server_id: services.servers.last_move(move.server_id)
+        last_moves = {move.server_id: pool.last_migration(cloud, move.server_id)
                       for move in asked}
-        return steps.ObservedState(now, computes, servers, last_moves,
-                                   _barred(services, hosts, computes))
+        return steps.ObservedState(now, states, servers, last_moves, pool.barred(
+            cloud, _enabled(hosts, states)))
 
     def carry_out(self, plan, orders):
         """Carry out orders and enter their known results in the Plan.
@@ -88,8 +87,7 @@ class Executor:
         hosts = tuple(by_name[host.name] for host in plan.hosts)
         return dataclasses.replace(plan, hosts=hosts), next(iter(failed), None)
 
-    @staticmethod
-    def refuse_unsettled(plan):
+    def refuse_unsettled(self, plan):
         """Refuse a plan with hosts that are not returned yet.
 
         :raises StillBusy: some hosts are not settled; the error says how many.
@@ -97,27 +95,27 @@ class Executor:
         left = [host.name for host in plan.hosts if host.state not in plans.SETTLED]
         if left:
             # No time limit applies: the hosts and servers of others must be put right.
-            raise errors.StillBusy(has_own_limit=True, service='Nova', reason=(
+            raise errors.StillBusy(has_own_limit=True, service=self._pool.cleared_by, reason=(
                 f'{len(left)} hosts are being returned.'))
 
     def _fence(self, host, order):
-        if not self._computes.disable(host.service_host, order.fence):
+        if not self._pool.disable(self._core.cloud, host.service_host, order.fence):
             return host
-        # If somebody enables the compute service from now on, they want the host back.
+        # If somebody enables the host from now on, they want it back.
         return dataclasses.replace(host, state=plans.FENCED)
 
     def _unfence(self, host, order):
-        self._computes.enable(host.service_host, order.fence)
+        self._pool.enable(self._core.cloud, host.service_host, order.fence)
         return host
 
     def _toggle(self, host, order):
-        if self._computes.disable(host.service_host, order.fence):
-            self._computes.enable(host.service_host, order.fence)
+        if self._pool.disable(self._core.cloud, host.service_host, order.fence):
+            self._pool.enable(self._core.cloud, host.service_host, order.fence)
         return host
 
     def _move(self, host, order):
         try:
-            self._core.cloud.as_service().servers.migrate(order.server_id, order.target)
+            self._pool.migrate(self._core.cloud, order.server_id, order.target)
         except (errors.CloudUnreachable, errors.StillBusy):
             raise
         except errors.CloudError as error:
@@ -129,40 +127,35 @@ class Executor:
         return host
 
     def _confirm(self, host, order):
-        self._core.cloud.as_service().servers.migrate(order.server_id)
+        self._pool.confirm_migration(self._core.cloud, order.server_id)
         return host
 
     def _admit(self, host, order):
-        pool = self._core.registry.pool(host_pool.HostPool.name)
-        pool.admit(self._core.cloud, pool.discover(self._core.cloud, host.name))
+        cloud, pool = self._core.cloud, self._pool
+        pool.admit(cloud, pool.discover(cloud, host.name))
         return dataclasses.replace(host, admitted=True)
 
     def _dismiss(self, host, order):
         with self._core.database.reader() as connection:
-            found = resources.find(connection, host_pool.HostPool.name, ids=[host.resource_id])
+            found = resources.find(connection, self._pool.name, ids=[host.resource_id])
         for resource in found:
-            self._core.registry.pool(host_pool.HostPool.name).dismiss(self._core.cloud, resource)
+            self._pool.dismiss(self._core.cloud, resource)
         return dataclasses.replace(host, resource_id=None)
 
     @property
-    def _computes(self):
-        return self._core.cloud.as_service().computes
+    def _pool(self):
+        return self._core.registry.clearable_pool()
 
 
-def _barred(services, hosts, computes):
-    """Return the service hosts whose compute is enabled but still barred in Placement."""
-    asked = {host.name: host.service_host for host in hosts
-             if host.state in (plans.ENROLLING, plans.DROPPED)
-             and host.service_host in computes and computes[host.service_host].enabled}
-    if not asked:
-        return frozenset()
-    found = services.placement.survey(list(asked))
-    return frozenset(asked[name] for name, (traits, _) in found.items()
-                     if services.computes.BARRED in traits)
+def _enabled(hosts, states):
+    """Return {name: service host} of the hosts that were disabled and are enabled again."""
+    return {host.name: host.service_host for host in hosts
+            if host.state in (plans.ENROLLING, plans.DROPPED)
+            and host.service_host in states and states[host.service_host].enabled}
 
 
 def _stands(server, move):
-    """Return True for a server that is still on its source host and has no task in Nova."""
+    """Return True for a server that is still on its source host and has no task."""
     return server is not None and server.host == move.source and server.task is None
 
 

@@ -3,9 +3,9 @@
 import dataclasses
 
 from climate import errors
-from climate.domain import fit
 from climate.domain import reasons
 from climate.domain import records
+from climate.domain import selection
 from climate.domain.clearing import plans
 from climate.domain.clearing import steps
 from climate.manager import ownership
@@ -14,7 +14,6 @@ from climate.manager.booking import booking
 from climate.manager.clearing import executor
 from climate.manager.clearing import planner
 from climate.manager.clearing import store
-from climate.plugins.compute import host_pool
 
 
 class Reconciler:
@@ -37,13 +36,13 @@ class Reconciler:
         """
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         try:
-            given = self._booking.plan(_as_far_as_it_goes(wishes), span, now)
+            given = self._booking.plan(self._as_far_as_it_goes(wishes), span, now)
         except errors.NotEnough as error:
             raise errors.NotEnough(
                 f'{error.message} A best effort clears whole hosts only; what else is in the lease '
                 'must fit as it is.', **error.kwargs) from error
         plan = plans.Plan(lease.acquisition.strategy)
-        return self._planner.planned(lease, plan, wishes, _missing(wishes, given)).as_json()
+        return self._planner.planned(lease, plan, wishes, self._missing(wishes, given)).as_json()
 
     def step(self, claim, now):
         """Carry out the next step of host clearing for a claimed lease, by its stored plan.
@@ -55,7 +54,7 @@ class Reconciler:
         before = plans.from_json(lease.acquisition.plan)
         wishes = self._booking.wishes_of_all(lease)
         given, held_more = self._hold(lease, wishes, now)
-        missing = _missing(wishes, given)
+        missing = self._missing(wishes, given)
         observed = self._executor.look(before, now)
         after, orders = steps.decide(before, observed, plans.fence_of(lease.id),
                                      self._core.conf.acquire.parallel_moves)
@@ -141,7 +140,7 @@ class Reconciler:
         :returns: (the Allocations, True if they differ from those before).
         """
         span = lease.interval_from(now)
-        parts = _as_far_as_it_goes(wishes)
+        parts = self._as_far_as_it_goes(wishes)
         given = self._booking.plan(parts, span, now)
         if all(records.by_need(given, each.id) == each.allocated for each in lease.reservations):
             return given, False
@@ -153,30 +152,28 @@ class Reconciler:
             return chosen
         return self._booking.book(parts, span, now, write, planned=given), True
 
+    def _as_far_as_it_goes(self, wishes):
+        """Return the Wishes; those with host clearing accept fewer hosts or none."""
+        cleared_for = self._cleared_for(wishes)
+        return [_at_most_needed(wish) if wish in cleared_for else wish for wish in wishes]
 
-def _cleared_for(wishes):
-    """Return the Wishes that hosts are cleared for: the first whole-host one per reservation."""
-    found = {}
-    for wish in wishes:
-        if wish.need.pool == host_pool.HostPool.name and wish.need.demand.amount is fit.WHOLE:
-            found.setdefault(wish.reservation_id, wish)
-    return list(found.values())
+    def _missing(self, wishes, given):
+        """Return {reservation id: how many whole hosts it lacks}."""
+        return {wish.reservation_id: wish.need.demand.at_least - sum(
+            (each.reservation_id, each.need) == (wish.reservation_id, wish.need.key)
+            for each in given) for wish in self._cleared_for(wishes)}
 
-
-def _as_far_as_it_goes(wishes):
-    """Return the Wishes, changed so that those with host clearing accept fewer hosts or none."""
-    cleared_for = _cleared_for(wishes)
-    return [_at_most_needed(wish) if wish in cleared_for else wish for wish in wishes]
+    def _cleared_for(self, wishes):
+        """Return the first Wish for whole hosts of each reservation: hosts are cleared for it."""
+        found = {}
+        for wish in wishes:
+            if wish.need.demand.amount is selection.WHOLE and self._core.registry.is_clearable(
+                    wish.need.pool):
+                found.setdefault(wish.reservation_id, wish)
+        return list(found.values())
 
 
 def _at_most_needed(wish):
     demand = dataclasses.replace(wish.need.demand, at_least=0,
                                  at_most=wish.need.demand.at_least)
     return dataclasses.replace(wish, need=dataclasses.replace(wish.need, demand=demand))
-
-
-def _missing(wishes, given):
-    """Return {reservation id: how many whole hosts it lacks}."""
-    return {wish.reservation_id: wish.need.demand.at_least - sum(
-        (each.reservation_id, each.need) == (wish.reservation_id, wish.need.key)
-        for each in given) for wish in _cleared_for(wishes)}

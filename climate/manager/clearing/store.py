@@ -4,7 +4,6 @@ import dataclasses
 
 from oslo_log import log
 
-from climate.cloud import base as clouds
 from climate.db import acquisitions
 from climate.db import engine
 from climate.db import journal
@@ -15,7 +14,6 @@ from climate.domain import reasons
 from climate.domain.clearing import plans
 from climate.manager import core as cores
 from climate.manager import ownership
-from climate.plugins.compute import host_pool
 
 LOG = log.getLogger(__name__)
 
@@ -37,8 +35,7 @@ class Store:
         """
         if after == before:
             return after
-        pool = self._core.registry.pool(host_pool.HostPool.name)
-        found = {host.name: pool.discover(self._core.cloud, host.name) for host in after.hosts
+        found = {host.name: self._discovered(host.name) for host in after.hosts
                  if host.state == plans.ENROLLING and host.resource_id is None}
         while True:
             try:
@@ -50,10 +47,19 @@ class Store:
                 after = after.without(taken, _ENROLLED_BY_OTHERS)
                 found = {name: each for name, each in found.items() if name not in taken}
 
+    @property
+    def _pool(self):
+        return self._core.registry.clearable_pool()
+
+    def _discovered(self, name):
+        """Return the Found of a host that is disabled now, as it will be when it is ready."""
+        cloud = self._core.cloud
+        return self._pool.as_enabled(cloud, self._pool.discover(cloud, name))
+
     def _enrolled_by_others(self, names):
         with self._core.database.reader() as connection:
             return {name for name in names
-                    if resources.named(connection, host_pool.HostPool.name, name) is not None}
+                    if resources.named(connection, self._pool.name, name) is not None}
 
     @cores.again_after_a_race
     def say(self, lease, reason, what, error, now):
@@ -89,15 +95,12 @@ class Store:
                 leases.change(connection, current, now, reason=reason)
         return after
 
-    @staticmethod
-    def _enrolled(connection, host, found, now):
+    def _enrolled(self, connection, host, found, now):
         """Enrol a host, lent to its reservation and not bookable yet; returns the changed Host."""
-        facts = {**found.facts, 'traits': ' '.join(
-            each for each in found.facts.get('traits', '').split()
-            if each != clouds.Computes.BARRED)}
-        made = resources.add(connection, host_pool.HostPool.name, found.name, found.capacity, now,
+        pool = self._pool.name
+        made = resources.add(connection, pool, found.name, found.capacity, now,
                              reservable=False, lent_to=host.reservation_id)
-        resources.set_values(connection, host_pool.HostPool.name, made, facts, now, fact=True)
+        resources.set_values(connection, pool, made, found.facts, now, fact=True)
         return dataclasses.replace(host, resource_id=made)
 
     @staticmethod

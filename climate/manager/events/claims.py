@@ -15,6 +15,7 @@ from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import transitions
 from climate.manager import ownership
 from climate.manager.notifications import outbox
 
@@ -207,7 +208,7 @@ def _may_begin(lease, event, now):
     if task is None or agenda.is_moot(lease, event):
         return True
     try:
-        lifecycle.begin(lease.id, lease.state, lease.task_at(now), task)
+        transitions.begin(lease.id, lease.state, lease.task_at(now), task)
     except errors.BadTransition as error:
         LOG.debug('Event %s waits: %s', event.id, error.message)
         return False

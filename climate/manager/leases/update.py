@@ -17,6 +17,8 @@ from climate.domain import lease_events
 from climate.domain import lease_times
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import status_words
+from climate.domain import transitions
 from climate.manager import core
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
@@ -111,8 +113,8 @@ class Update:
             raise errors.LeaseEnded(lease_id=lease.id)
         if lease.task is not None:
             raise errors.BadTransition(lease_id=lease.id, task='be changed',
-                                       status=lifecycle.TASKS[lease.task].shown)
-        lifecycle.begin(lease.id, lease.state, None, 'update')
+                                       status=status_words.word_1_0(lease.state, lease.task))
+        transitions.begin(lease.id, lease.state, None, 'update')
         if lease.state == lifecycle.ERROR and not changes.only_ends:
             raise errors.BadTransition(f'Lease {lease.id} is in error: only its name and its end '
                                        'can be changed, or delete it.', lease_id=lease.id)

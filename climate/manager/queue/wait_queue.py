@@ -11,8 +11,8 @@ queue first: see :mod:`climate.db` for the order of all locks.
 """
 import datetime
 
-from climate.db import acquisitions
 from climate.db import allocations
+from climate.db import wait_queue as stored
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import core as cores
@@ -28,7 +28,7 @@ def lock(connection, lease):
     Call it before events of that lease are written, in a transaction that may wake others.
     """
     if lease.state == lifecycle.ACQUIRING or agenda.is_healing(lease):
-        acquisitions.lock_queue(connection)
+        stored.lock(connection)
 
 
 def wake(connection, now, leaving=None):
@@ -38,16 +38,16 @@ def wake(connection, now, leaving=None):
 
     :param leaving: the id of a lease that leaves the queue in this transaction.
     """
-    if acquisitions.somebody_waits(connection):
+    if stored.somebody_waits(connection):
         # The lock keeps the first lease first until this transaction is committed.
-        acquisitions.lock_queue(connection)
-        _wake(connection, acquisitions.first(connection, leaving), now)
-        acquisitions.wake_healing(connection, now)
+        stored.lock(connection)
+        _wake(connection, stored.first(connection, leaving), now)
+        stored.wake_healing(connection, now)
 
 
 def pass_on(connection, acquisition, now):
     """Wake the next lease in the queue, after a woken lease did not fit."""
-    _wake(connection, acquisitions.next_after(connection, acquisition), now)
+    _wake(connection, stored.next_after(connection, acquisition), now)
 
 
 def next_cleaned(connection, conf, now):
@@ -61,7 +61,7 @@ def next_cleaned(connection, conf, now):
 
 def wake_first(connection, now):
     """Wake the first lease in the queue, because a later one can be served without being woken."""
-    _wake(connection, acquisitions.first(connection), now)
+    _wake(connection, stored.first(connection), now)
 
 
 def refuse_out_of_turn(connection, acquisition, now, alone=False):
@@ -73,26 +73,31 @@ def refuse_out_of_turn(connection, acquisition, now, alone=False):
     :param alone: refuse also if the leases before it are not to be tried now.
     :raises OutOfTurn: another lease must be served first.
     """
-    if acquisitions.is_healing_due(connection, now):
+    if stored.is_healing_due(connection, now):
         # A lease that heals goes first: its resources were allocated to it before.
         raise OutOfTurn()
-    if acquisitions.is_due_before(connection, acquisition, now):
+    if stored.is_due_before(connection, acquisition, now):
         raise OutOfTurn()
-    if alone and acquisitions.first(connection) != acquisition.lease_id:
+    if alone and not is_first(connection, acquisition.lease_id):
         raise OutOfTurn()
+
+
+def is_first(connection, lease_id):
+    """Return whether a lease is first in the queue."""
+    return stored.first(connection) == lease_id
 
 
 @cores.again_after_a_race
 def release_held_back(core, lease):
     """Release what other queued leases hold back; return True if any held something."""
     with core.database.reader() as connection:
-        others = acquisitions.holders(connection, lease.id)
+        others = stored.holders(connection, lease.id)
     if others:
         with core.database.writer() as connection:
-            acquisitions.take_back(connection, others)
+            stored.take_back(connection, others)
     return bool(others)
 
 
 def _wake(connection, lease_id, now):
     if lease_id is not None:
-        acquisitions.wake(connection, lease_id, now)
+        stored.wake(connection, lease_id, now)

@@ -10,9 +10,9 @@ import collections
 from oslo_log import log
 
 from climate import errors
-from climate.domain import fit
 from climate.domain import lifecycle
 from climate.domain import requirement
+from climate.domain import selection
 from climate.plugins import base
 from climate.plugins.compute import host_pool
 
@@ -24,7 +24,8 @@ AFFINITY = {
     'description': 'true: all on one host; false: each on another; null: anywhere.',
     'type': ['boolean', 'null'],
 }
-_SPREADS = {True: fit.Spread.TOGETHER, False: fit.Spread.APART, None: fit.Spread.ANY}
+_SPREADS = {True: selection.Spread.TOGETHER, False: selection.Spread.APART,
+            None: selection.Spread.ANY}
 _POLICIES = {True: 'affinity', False: 'anti-affinity'}
 _RESERVED = 'aggregate_instance_extra_specs:reservation'
 CLASS_PREFIX = 'CUSTOM_RESERVATION_'
@@ -39,8 +40,8 @@ def need(request, units, criteria):
     units = {name: count for name, count in units.items() if count > 0}
     limits = [requirement.Leaf('>=', f'max_unit:{name}', count)
               for name, count in sorted(units.items())]
-    demand = fit.Demand(amount=units, at_least=request['amount'], at_most=request['amount'],
-                        spread=_SPREADS[request.get('affinity')])
+    demand = selection.Demand(amount=units, at_least=request['amount'], at_most=request['amount'],
+                              spread=_SPREADS[request.get('affinity')])
     return base.Need(host_pool.NEED, host_pool.HostPool.name, demand,
                      requirement.conjunction(criteria, *limits))
 

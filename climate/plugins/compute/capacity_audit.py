@@ -4,6 +4,7 @@ import collections
 import dataclasses
 
 from climate.domain import audit
+from climate.plugins.compute import aggregates
 from climate.plugins.compute import capacity
 from climate.plugins.compute import host_pool
 
@@ -94,7 +95,7 @@ def _reservation_of(resource_class):
 
 
 def _of_aggregate(conf, observed, lease, reservation, resources):
-    found = host_pool.named(observed.aggregates, reservation.id)
+    found = aggregates.named(observed.aggregates, reservation.id)
     if found is None:
         yield 'its aggregate is missing'
         return

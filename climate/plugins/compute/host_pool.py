@@ -5,35 +5,17 @@ import dataclasses
 import json
 
 from climate import errors
-from climate.domain.clearing import plans
 from climate.plugins import base
-from climate.plugins import clearable
+from climate.plugins.compute import aggregates
+from climate.plugins.compute import clearing
 from climate.plugins.compute import host_audit
 from climate.plugins.compute import shared_hosts
-
-
-def enrolled_hosts(conf, cloud, but_of=None):
-    """The service hosts that are enrolled, leased ones too, as a set.
-
-    :param but_of: the id of a project: without those that it has leased as a whole.
-    """
-    prefix, owner = conf.nova.availability_zone_prefix, conf.nova.aggregate_owner_key
-    return {host for each in cloud.as_service().nova.aggregates() for host in each.hosts
-            if each.name == conf.nova.aggregate_freepool
-            or (prefix and (each.zone or '').startswith(prefix)
-                and (but_of is None or each.metadata.get(owner) != but_of))}
-
-
-def named(aggregates, name):
-    """That one of the Aggregates, or None."""
-    return next((each for each in aggregates if each.name == name), None)
-
 
 #: The key of the need of those that need nothing but hosts.
 NEED = 'hosts'
 
 
-class HostPool(base.Pool, clearable.Clearable):
+class HostPool(base.Pool, clearing.ClearableHosts):
     """Hypervisors that an administrator enrolled, kept in the freepool aggregate of Nova."""
 
     name = 'host'
@@ -136,15 +118,9 @@ class HostPool(base.Pool, clearable.Clearable):
         return host_audit.observe(self.conf, cloud)
 
     def audit(self, observed, resources, enrolled):
-        freepool = named(observed.aggregates, self.conf.nova.aggregate_freepool)
+        freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)
         return host_audit.Comparison(self.name, observed, freepool, self._child).drifts(
             resources, enrolled)
-
-    def disabled(self, observed):
-        return host_audit.disabled(self.name, observed)
-
-    def enable(self, cloud, name, lease_id):
-        cloud.as_service().computes.enable(name, plans.fence_of(lease_id))
 
     def _child(self, name):
         return child_name(self.conf, name)

@@ -5,6 +5,7 @@ import pytest
 
 from climate import errors
 from climate.domain import lifecycle
+from climate.domain import status_words
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 # (at REST 1.0, from 1.1); what users read is promised, so it is written down here once more.
@@ -108,6 +109,6 @@ def test_every_word_of_both_versions_is_seen(clients, manager):
 
 
 def test_there_are_no_other_words():
-    shown = {lifecycle.words(state, task, start, NOON) for state in lifecycle.STATES
+    shown = {status_words.words(state, task, start, NOON) for state in lifecycle.STATES
              for task in (None, *lifecycle.TASKS) for start in (NOON, NOON + hours(1))}
     assert shown == WORDS

@@ -6,8 +6,8 @@ import pytest
 from climate.db import allocations
 from climate.db import journal
 from climate.db import managers
-from climate.domain import fit
 from climate.domain import interval
+from climate.domain import selection
 
 NOON, hours = db_rows.NOON, db_rows.hours
 TABLE = allocations.ALLOCATIONS
@@ -35,7 +35,7 @@ def test_bookings_say_what_others_have_each_copy_once(database, ids, lease):
         db_rows.promise(lease, ids[2], released_at=NOON))
     with database.reader() as connection:
         found = allocations.bookings(connection, ids, span(0.5, 2))
-        assert found == {ids[0]: [(span(0, 1), fit.WHOLE)],
+        assert found == {ids[0]: [(span(0, 1), selection.WHOLE)],
                          ids[1]: [(span(0, 1), {'vcpus': 2})] * 3}
         assert not allocations.bookings(connection, ids, span(1, 2))
         assert not allocations.bookings(connection, ids, span(-1, 0))

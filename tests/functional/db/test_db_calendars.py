@@ -11,8 +11,8 @@ import pytest
 from climate.db import allocations
 from climate.db import calendars
 from climate.db import resources
-from climate.domain import fit
 from climate.domain import interval
+from climate.domain import selection
 
 NOON, hours = builders.NOON, builders.hours
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -88,7 +88,7 @@ def test_without_parts_it_only_matters_that_something_was_promised(database):
     db_rows.promised(database, db_rows.promise(lease, mine, whole=False, amount={'vcpus': 1}))
     with database.reader() as connection:
         found = calendars.of_pool(connection, 'host', lease.interval, parts=False)
-        assert records_of(found) == [(mine, lease.start, lease.end, str(fit.WHOLE), '1')]
+        assert records_of(found) == [(mine, lease.start, lease.end, str(selection.WHOLE), '1')]
         assert records_of(calendars.of_pool(
             connection, 'host', lease.interval, [lease.reservations[0].id], parts=False)) == []
 

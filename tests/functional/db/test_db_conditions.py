@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from climate.db import conditions
 from climate.db import free_resources
 from climate.db import resources
-from climate.domain import fit
 from climate.domain import interval
 from climate.domain import requirement
+from climate.domain import selection
 from climate.manager.booking import criteria
 from climate.plugins import base
 
@@ -61,7 +61,8 @@ def test_among_what_is_read_are_all_that_meet_the_criteria_and_only_they_are_tak
     @hypothesis.settings(deadline=None, max_examples=300)
     @hypothesis.given(REQUIREMENTS)
     def check(wanted):
-        need = base.Need('hosts', 'host', fit.Demand(fit.WHOLE, 1, 1), requirement.parse(wanted))
+        need = base.Need('hosts', 'host', selection.Demand(selection.WHOLE, 1, 1),
+                         requirement.parse(wanted))
         sieve = criteria.Sieve(manager.core, need)
         with database.reader() as connection:
             rows = free_resources.free(connection, free_resources.Search(

@@ -4,9 +4,10 @@ import pytest
 
 from climate import errors
 from climate.cloud import models
+from climate.domain import shapes
 
 MINE = 'climate: cleared for lease 1'
-TINY = models.Shape((('DISK_GB', 1), ('MEMORY_MB', 512), ('VCPU', 1)))
+TINY = shapes.Shape((('DISK_GB', 1), ('MEMORY_MB', 512), ('VCPU', 1)))
 
 
 @pytest.fixture
@@ -133,8 +134,8 @@ def test_a_server_that_moves_takes_room_at_both_hosts(services, server, clock):
 
 def test_hosts_that_are_barred_too_small_or_lack_a_trait_have_no_room(services):
     services.computes.disable('compute-1', MINE)
-    wide = models.Shape((('VCPU', 100),))
-    fast = models.Shape(TINY.resources, frozenset({'HW_CPU_X86_AVX2'}))
+    wide = shapes.Shape((('VCPU', 100),))
+    fast = shapes.Shape(TINY.resources, frozenset({'HW_CPU_X86_AVX2'}))
     found = services.placement.candidates([TINY, wide, fast])
     assert {shape: sorted(hosts) for shape, hosts in found.items()} == {
         TINY: ['compute-2', 'compute-3'], wide: ['compute-2', 'compute-3'],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Lease after one of its events, computed from what was written.
 
-functional/manager/test_news.py proves that a read of the database gives the same Lease.
+functional/manager/test_outbox_leases.py proves that a read of the database gives the same Lease.
 """
 import datetime
 

@@ -8,8 +8,8 @@ import pytest
 
 from climate.api import rest_1_0
 from climate.cloud import simulated
-from climate.domain import fit
 from climate.domain import records
+from climate.domain import selection
 from climate.manager import lease_cloud
 from climate.plugins import base
 from climate.plugins import registry
@@ -102,7 +102,7 @@ def test_needs_are_positive_and_covered_by_the_pools(scene):
     for need in scene.plugin.needs(scene.reservation.request):
         assert need.pool in {pool.name for pool in scene.plugin.pools}
         assert 0 < need.demand.at_least <= need.demand.at_most
-        if need.demand.amount is not fit.WHOLE:
+        if need.demand.amount is not selection.WHOLE:
             assert all(units > 0 for units in need.demand.amount.values())
 
 

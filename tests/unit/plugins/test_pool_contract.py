@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from climate.domain import records
+from climate.plugins import clearable
 from climate.plugins import registry
 
 POOLS = registry.pools_of({point.name: point.load()
@@ -34,3 +35,10 @@ def test_it_shows_its_own_fields_only_also_where_the_cloud_said_nothing(pool):
     shown = pool.shown(records.Resource(1, pool.name, 'x', {}))
     assert isinstance(shown, dict)
     assert not COMMON & set(shown)
+
+
+def test_one_pool_can_be_cleared_and_no_criteria_find_its_hosts_by_name():
+    [pool] = [each for each in POOLS.values() if issubclass(each, clearable.Clearable)]
+    assert pool.name_fact in pool.identifying_names
+    assert pool.identifying_names <= {pool.name_fact, *pool.fact_names}
+    assert pool.cleared_by

@@ -10,7 +10,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.plugins.compute import host_pool
+from climate.plugins.compute import enrolled
 from climate.plugins.compute import images as own_images
 from climate.plugins.compute.servers import leased
 
@@ -171,8 +171,8 @@ class _Ending:
         Hosts that its own project leases do not count. Otherwise a server that was booted on
         leased hosts would be moved from one of them to another.
         """
-        return self.found.host in host_pool.enrolled_hosts(self._conf, self._cloud,
-                                                           but_of=self.found.project_id)
+        return self.found.host in enrolled.service_hosts(self._conf, self._cloud,
+                                                         but_of=self.found.project_id)
 
     def _is_nowhere(self):
         """Return True if the server is on no host, so that it does not run and uses no capacity.

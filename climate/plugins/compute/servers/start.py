@@ -5,7 +5,7 @@ Each call looks once at the server and begins one change at most; StillBusy asks
 All progress is kept in Nova and in the metadata of the server. So a call after a crash goes on
 where the last one stopped.
 """
-from climate.plugins.compute import host_pool
+from climate.plugins.compute import enrolled
 from climate.plugins.compute.servers import leased
 
 
@@ -48,7 +48,7 @@ def start(conf, cloud, lease, reservation, resources):
         if found.status not in (*leased.AWAKE, leased.OFFLOADED, leased.SHELVED, leased.MOVED):
             found.give_up('handed over')
     if (held and found.status in leased.MOVABLE
-            and found.host in host_pool.enrolled_hosts(conf, cloud) - set(held)):
+            and found.host in enrolled.service_hosts(conf, cloud) - set(held)):
         # Its capacity is reserved on another host now, and others may have reserved this one.
         found.move()
     found.mark(leased.ACTIVE)

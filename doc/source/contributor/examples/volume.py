@@ -6,8 +6,8 @@ from openstack import exceptions
 from oslo_config import cfg
 
 from climate import errors
-from climate.domain import fit
 from climate.domain import requirement
+from climate.domain import selection
 from climate.plugins import base
 
 # The token of a trust has the trust's project; Keystone takes no other scope beside it.
@@ -63,7 +63,7 @@ class VolumePlugin(base.ResourcePlugin):
     )
 
     def needs(self, request):
-        demand = fit.Demand(amount={'gb': request['size_gb']}, at_least=1, at_most=1)
+        demand = selection.Demand(amount={'gb': request['size_gb']}, at_least=1, at_most=1)
         wanted = requirement.parse(request.get('criteria'))
         return [base.Need('room', VolumePool.name, demand, wanted)]
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from climate import errors
 from climate.db import calendars
-from climate.domain import fit
 from climate.domain import interval
-from climate.domain import joint
+from climate.domain import joint_selection
+from climate.domain import selection
 from climate.manager.booking import prefilter
 
 NOON = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC)
@@ -23,7 +23,7 @@ def span(first, length):
 
 
 parts = st.fixed_dictionaries({'vcpus': st.integers(1, 3), 'gb': st.integers(0, 2)})
-amounts = st.one_of(parts, parts, parts, st.just(fit.WHOLE))
+amounts = st.one_of(parts, parts, parts, st.just(selection.WHOLE))
 bookings = st.tuples(st.builds(span, st.integers(-4, 8), st.integers(1, 6)), amounts,
                      st.integers(1, 2))
 hosts = st.lists(
@@ -31,11 +31,12 @@ hosts = st.lists(
                                     optional={'gb': st.integers(0, 5)}),
               st.lists(bookings, max_size=4)),
     min_size=1, max_size=14)
-keeps = st.lists(st.builds(fit.Pick, st.integers(1, 15), st.integers(1, 2)), max_size=3,
+keeps = st.lists(st.builds(selection.Pick, st.integers(1, 15), st.integers(1, 2)), max_size=3,
                  unique_by=lambda pick: pick.resource_id).map(tuple)
 demands = st.builds(
-    lambda amount, counts, spread, keep: fit.Demand(amount, min(counts), max(counts), spread, keep),
-    amounts, st.tuples(st.integers(0, 4), st.integers(0, 4)), st.sampled_from(fit.Spread),
+    lambda amount, counts, spread, keep: selection.Demand(
+        amount, min(counts), max(counts), spread, keep),
+    amounts, st.tuples(st.integers(0, 4), st.integers(0, 4)), st.sampled_from(selection.Spread),
     st.one_of(st.just(()), keeps))
 margins = st.sampled_from([datetime.timedelta(), HOUR / 2, 2 * HOUR])
 # Which hosts meet the criteria of a demand: every so-manieth is missing.
@@ -45,7 +46,7 @@ gaps = st.integers(2, 15)
 def candidates(hosts, gap, margin):
     """The hosts as the plain algorithm takes them."""
     return [
-        fit.Candidate(number, capacity, tuple(
+        selection.Candidate(number, capacity, tuple(
             (when.widened(margin), amount) for when, amount, copies in booked
             for _ in range(copies)))
         for number, (capacity, booked) in enumerate(hosts, 1) if number % gap]
@@ -76,8 +77,8 @@ def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin)
     found = outcome(prefilter.choose, [
         prefilter.Ask(demand, ground(hosts, gap, margin), must_keep)
         for demand, gap, must_keep in wanted])
-    assert found == outcome(joint.choose, [
-        joint.Ask(demand, candidates(hosts, gap, margin), must_keep)
+    assert found == outcome(joint_selection.choose, [
+        joint_selection.Ask(demand, candidates(hosts, gap, margin), must_keep)
         for demand, gap, must_keep in wanted])
 
 
@@ -85,9 +86,9 @@ def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, margin):
     free, used = ground(hosts, gap, margin).free_copies(demand.amount, WINDOW)
-    one = fit.Demand(demand.amount, 0, 1)
+    one = selection.Demand(demand.amount, 0, 1)
     plain = candidates(hosts, gap, margin)
-    assert free.tolist() == [fit.ways(one, [each], WINDOW)[1] for each in plain]
+    assert free.tolist() == [selection.ways(one, [each], WINDOW)[1] for each in plain]
     assert used.tolist() == [any(when.overlaps(WINDOW) for when, _ in each.bookings)
                              for each in plain]
 
@@ -95,7 +96,7 @@ def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, marg
 @hypothesis.settings(deadline=None, max_examples=300)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, margin):
-    hypothesis.assume(demand.amount is not fit.WHOLE)
+    hypothesis.assume(demand.amount is not selection.WHOLE)
     everything = prefilter.Ask(demand, ground(hosts, gap, margin))
     for count in range(1, len(hosts)):
         first = prefilter.Ask(demand, ground(hosts[:count], gap, margin))
@@ -115,13 +116,14 @@ def test_the_first_that_is_used_with_the_least_room_settles_it():
     used = [({'vcpus': 2}, [(WINDOW, small, 1)])] * 2
     empty = [({'vcpus': 2}, [])] * 2
     for hosts, enough in ((empty + used, True), (used, True), (empty, False), (used[:1], False)):
-        demand = fit.Demand(small, 2, 2)
+        demand = selection.Demand(small, 2, 2)
         assert (prefilter.preferred(demand, ground(hosts, 15, HOUR), WINDOW) >= 2) == enough
-    kept = fit.Demand(small, 2, 2, keep=(fit.Pick(9),))
+    kept = selection.Demand(small, 2, 2, keep=(selection.Pick(9),))
     assert prefilter.preferred(kept, ground(used, 15, HOUR), WINDOW) == 0
 
 
 def test_nothing_is_chosen_where_there_is_nothing():
-    for spread in fit.Spread:
-        nothing = prefilter.Ask(fit.Demand({'vcpus': 1}, 0, 2, spread), prefilter.CandidateSet([]))
+    for spread in selection.Spread:
+        nothing = prefilter.Ask(selection.Demand({'vcpus': 1}, 0, 2, spread),
+                                prefilter.CandidateSet([]))
         assert prefilter.choose([nothing], WINDOW) == [()]

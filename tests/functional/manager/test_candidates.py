@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Among very many hosts a lease gets what the plain algorithm would choose among all of them."""
+import dataclasses
 import random
 
 import builders
@@ -10,11 +11,11 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import allocations
 from climate.db import tables
-from climate.domain import fit
 from climate.domain import interval
-from climate.domain import joint
+from climate.domain import joint_selection
 from climate.domain import records
 from climate.domain import requirement
+from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.booking import candidates
 from climate.plugins import base
@@ -83,11 +84,11 @@ def plainly(booked, wishes, span):
         return requirement.matches(wanted, {
             'vcpus': capacity(number)['vcpus'], 'rack': RACKS[number % 7]})
 
-    return joint.choose([joint.Ask(
-        fit.Demand(each.need.demand.amount, each.need.demand.at_least, each.need.demand.at_most,
-                   each.need.demand.spread, tuple(fit.Pick(key) for key in each.keep)),
-        [fit.Candidate(number, capacity(number), [
-            (interval.Interval(given.start, given.end), fit.WHOLE if given.whole else given.amount)
+    return joint_selection.choose([joint_selection.Ask(
+        dataclasses.replace(each.need.demand, keep=tuple(map(selection.Pick, each.keep))),
+        [selection.Candidate(number, capacity(number), [
+            (interval.Interval(given.start, given.end),
+             selection.WHOLE if given.whole else given.amount)
             for given in taken for _ in range(given.copies)])
          for number, taken in booked.items() if meets(number, each.need.requirement)])
         for each in wishes], span)
@@ -96,7 +97,7 @@ def plainly(booked, wishes, span):
 def planned(manager, wishes, span):
     chosen = booking.Booking(manager.core, read_first=FIRST).plan(wishes, span, NOON - hours(24))
     assert all(given.end == span.end for given in chosen)
-    return [fit.Pick(given.resource_id, given.copies) for given in chosen]
+    return [selection.Pick(given.resource_id, given.copies) for given in chosen]
 
 
 CRITERIA = ('', '["=", "$rack", 4]', '["and", [">", "$vcpus", 8], ["not", ["=", "$rack", "2"]]]')
@@ -104,8 +105,8 @@ CRITERIA = ('', '["=", "$rack", 4]', '["and", [">", "$vcpus", 8], ["not", ["=", 
 
 @pytest.mark.parametrize('criteria', CRITERIA)
 def test_a_lease_gets_what_would_be_chosen_among_all_hosts(manager, booked, criteria):
-    whole = fit.Demand(fit.WHOLE, 1, 5, fit.Spread.APART)
-    parts = [fit.Demand(SMALL, 2, 3, spread) for spread in fit.Spread]
+    whole = selection.Demand(selection.WHOLE, 1, 5, selection.Spread.APART)
+    parts = [selection.Demand(SMALL, 2, 3, spread) for spread in selection.Spread]
     for span in SPANS:
         for demand in (whole, *parts):
             for keep in ((), (650, 3)):
@@ -120,9 +121,10 @@ def test_a_lease_gets_what_would_be_chosen_among_all_hosts(manager, booked, crit
 
 
 def test_several_reservations_of_a_lease_get_what_would_be_chosen_among_all_hosts(manager, booked):
-    wishes = [wish(fit.Demand(SMALL, 1, 4)), wish(fit.Demand(fit.WHOLE, 1, 2), CRITERIA[1]),
-              wish(fit.Demand(LARGE, 2, 3, fit.Spread.TOGETHER)),
-              wish(fit.Demand(SMALL, 2, 2, fit.Spread.APART), CRITERIA[2])]
+    wishes = [wish(selection.Demand(SMALL, 1, 4)),
+              wish(selection.Demand(selection.WHOLE, 1, 2), CRITERIA[1]),
+              wish(selection.Demand(LARGE, 2, 3, selection.Spread.TOGETHER)),
+              wish(selection.Demand(SMALL, 2, 2, selection.Spread.APART), CRITERIA[2])]
     for span in SPANS[:3]:
         for count in (2, 4):
             expected = plainly(booked, wishes[:count], span)

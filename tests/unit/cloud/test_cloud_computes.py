@@ -4,6 +4,7 @@ import pytest
 
 from climate import errors
 from climate.cloud import models
+from climate.domain import shapes
 
 MINE = 'climate: cleared for lease 1'
 
@@ -142,7 +143,7 @@ def test_where_servers_of_a_shape_have_room(services, canned):
         'provider_summaries': {'r1': _provider('r1', VCPU=5, MEMORY_MB=100),
                                'k1': _provider('r1', CUSTOM_X=1),
                                'r2': _provider('r2', VCPU=9)}})
-    shape = models.Shape((('MEMORY_MB', 10), ('VCPU', 1)), frozenset({'HW_B', 'HW_A'}))
+    shape = shapes.Shape((('MEMORY_MB', 10), ('VCPU', 1)), frozenset({'HW_B', 'HW_A'}))
     assert services.placement.candidates([shape]) == {
         shape: {'node-1': {'VCPU': 5, 'MEMORY_MB': 100, 'CUSTOM_X': 1}}}
     [asked] = canned.asked('GET', '/allocation_candidates')

@@ -9,48 +9,48 @@ from hypothesis import strategies as st
 import pytest
 
 from climate import errors
-from climate.domain import fit
 from climate.domain import interval
-from climate.domain import joint
+from climate.domain import joint_selection
+from climate.domain import selection
 
 NOON = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC)
 SPAN = interval.Interval(NOON, NOON + datetime.timedelta(hours=1))
 
 
 def host(number, vcpus=4, *booked):
-    return fit.Candidate(number, {'vcpus': vcpus}, tuple((SPAN, each) for each in booked))
+    return selection.Candidate(number, {'vcpus': vcpus}, tuple((SPAN, each) for each in booked))
 
 
 def whole(hosts, least, most=None, keep=(), must_keep=False):
     """An Ask for that many whole ones of the hosts with those numbers."""
-    demand = fit.Demand(fit.WHOLE, least, most or least,
-                        keep=tuple(fit.Pick(number) for number in keep))
-    return joint.Ask(demand, [host(number) for number in hosts], must_keep)
+    demand = selection.Demand(selection.WHOLE, least, most or least,
+                              keep=tuple(selection.Pick(number) for number in keep))
+    return joint_selection.Ask(demand, [host(number) for number in hosts], must_keep)
 
 
-def parts(hosts, vcpus, count, spread=fit.Spread.ANY):
-    return joint.Ask(fit.Demand({'vcpus': vcpus}, count, count, spread), hosts)
+def parts(hosts, vcpus, count, spread=selection.Spread.ANY):
+    return joint_selection.Ask(selection.Demand({'vcpus': vcpus}, count, count, spread), hosts)
 
 
 def numbers(asks):
-    return [[pick.resource_id for pick in picks] for picks in joint.choose(asks, SPAN)]
+    return [[pick.resource_id for pick in picks] for picks in joint_selection.choose(asks, SPAN)]
 
 
-amounts = st.one_of(st.fixed_dictionaries({'vcpus': st.integers(1, 3)}), st.just(fit.WHOLE))
+amounts = st.one_of(st.fixed_dictionaries({'vcpus': st.integers(1, 3)}), st.just(selection.WHOLE))
 hosts = st.lists(st.tuples(st.integers(0, 6), st.lists(amounts, max_size=2)), max_size=4).map(
     lambda plan: [host(number, vcpus, *booked)
                   for number, (vcpus, booked) in enumerate(plan, 1)])
 demands = st.builds(
-    lambda amount, counts, spread: fit.Demand(amount, min(counts), max(counts), spread),
-    amounts, st.tuples(st.integers(0, 3), st.integers(0, 3)), st.sampled_from(fit.Spread))
+    lambda amount, counts, spread: selection.Demand(amount, min(counts), max(counts), spread),
+    amounts, st.tuples(st.integers(0, 3), st.integers(0, 3)), st.sampled_from(selection.Spread))
 
 
 @hypothesis.settings(deadline=None, max_examples=200)
 @hypothesis.given(st.lists(demands, min_size=1, max_size=4), hosts)
 def test_together_they_never_have_more_than_there_is(wanted, plan):
-    asks = [joint.Ask(demand, plan) for demand in wanted]
+    asks = [joint_selection.Ask(demand, plan) for demand in wanted]
     try:
-        chosen = joint.choose(asks, SPAN)
+        chosen = joint_selection.choose(asks, SPAN)
     except errors.NotEnough:
         return
     used = collections.defaultdict(list)
@@ -60,8 +60,8 @@ def test_together_they_never_have_more_than_there_is(wanted, plan):
             used[pick.resource_id] += [demand.amount] * pick.copies
     for each in plan:
         held = [amount for _, amount in each.bookings] + used[each.id]
-        if fit.WHOLE in held and used[each.id]:
-            assert held == [fit.WHOLE]
+        if selection.WHOLE in held and used[each.id]:
+            assert held == [selection.WHOLE]
         elif used[each.id]:
             assert sum(amount['vcpus'] for amount in held) <= each.capacity['vcpus']
 
@@ -76,7 +76,7 @@ def test_b_wishes_for_nested_kinds_of_hosts_are_refused_only_when_no_choice_serv
     possible = any(_serves(plan, owners) for owners in itertools.product(
         range(len(plan) + 1), repeat=6))
     try:
-        joint.choose(asks, SPAN)
+        joint_selection.choose(asks, SPAN)
     except errors.NotEnough:
         assert not possible
     else:
@@ -99,12 +99,12 @@ def test_the_first_does_not_grow_at_the_cost_of_the_second():
 
 
 def test_small_ones_do_not_take_the_room_of_a_large_one():
-    asks = [parts([host(1, 6), host(2, 8)], 3, 2, fit.Spread.APART),
+    asks = [parts([host(1, 6), host(2, 8)], 3, 2, selection.Spread.APART),
             parts([host(1, 6), host(2, 8)], 8, 1)]
     with pytest.raises(errors.NotEnough):
-        joint.choose(asks, SPAN)
+        joint_selection.choose(asks, SPAN)
     asks = [parts([host(1, 8), host(2, 6)], 3, 2), parts([host(1, 8), host(2, 6)], 8, 1)]
-    assert joint.choose(asks, SPAN) == [(fit.Pick(2, 2),), (fit.Pick(1, 1),)]
+    assert joint_selection.choose(asks, SPAN) == [(selection.Pick(2, 2),), (selection.Pick(1, 1),)]
 
 
 def test_where_the_order_serves_all_it_is_kept():
@@ -121,17 +121,17 @@ def test_what_one_must_keep_is_not_given_to_another():
 
 def test_what_must_be_kept_and_is_not_free_is_named():
     with pytest.raises(errors.NotEnough) as caught:
-        joint.choose([whole([1], 1), whole([2, 3], 1, keep=[4], must_keep=True)], SPAN)
+        joint_selection.choose([whole([1], 1), whole([2, 3], 1, keep=[4], must_keep=True)], SPAN)
     assert caught.value.kwargs['in_use'] == [4]
     assert caught.value.kwargs['place'] == 1
 
 
 def test_the_error_names_the_one_that_gets_too_little_in_the_order_of_the_caller():
     with pytest.raises(errors.NotEnough) as caught:
-        joint.choose([whole([1, 2, 3], 2), whole([1, 2, 3], 2)], SPAN)
+        joint_selection.choose([whole([1, 2, 3], 2), whole([1, 2, 3], 2)], SPAN)
     assert caught.value.kwargs['place'] == 1
     assert (caught.value.kwargs['wanted'], caught.value.kwargs['free']) == (2, 1)
 
 
 def test_nobody_asks_for_nothing():
-    assert joint.choose([], SPAN) == []
+    assert joint_selection.choose([], SPAN) == []

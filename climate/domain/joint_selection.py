@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import dataclasses
 
 from climate import errors
-from climate.domain import fit
 from climate.domain import interval
+from climate.domain import selection
 
-Picks = tuple[fit.Pick, ...]
+Picks = tuple[selection.Pick, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Ask:
     :ivar must_keep: whether the resources in ``demand.keep`` are in use, so none may be lost.
     """
 
-    demand: fit.Demand
-    candidates: Sequence[fit.Candidate]
+    demand: selection.Demand
+    candidates: Sequence[selection.Candidate]
     must_keep: bool = False
 
 
@@ -57,7 +57,7 @@ def in_order(asks: Sequence[Ask], span: interval.Interval) -> list[Picks]:
 def _least_first(asks: Sequence[Ask], span: interval.Interval) -> list[Picks] | None:
     least = [dataclasses.replace(ask, demand=dataclasses.replace(
         ask.demand, at_most=_least(ask), at_least=_least(ask))) for ask in asks]
-    places = sorted(range(len(asks)), key=lambda place: fit.ways(
+    places = sorted(range(len(asks)), key=lambda place: selection.ways(
         least[place].demand, least[place].candidates, span))
     # Resources that must be kept are taken before any choice.
     chosen = {place: ask.demand.keep for place, ask in enumerate(asks) if ask.must_keep}
@@ -79,7 +79,7 @@ def _pick(asks: Sequence[Ask], place: int, chosen: Mapping[int, Picks],
           span: interval.Interval) -> Picks:
     """Choose for one of the asks, given what is `chosen` for others, {place: picks}."""
     ask = asks[place]
-    taken: dict[int, list[fit.Booking]] = collections.defaultdict(list)
+    taken: dict[int, list[selection.Booking]] = collections.defaultdict(list)
     for other, picks in chosen.items():
         for pick in picks:
             taken[pick.resource_id] += [(span, asks[other].demand.amount)] * pick.copies
@@ -87,7 +87,7 @@ def _pick(asks: Sequence[Ask], place: int, chosen: Mapping[int, Picks],
         dataclasses.replace(each, bookings=(*each.bookings, *taken[each.id]))
         if each.id in taken else each for each in ask.candidates]
     try:
-        picks = fit.choose(ask.demand, candidates, span)
+        picks = selection.choose(ask.demand, candidates, span)
     except errors.NotEnough as error:
         raise errors.NotEnough(error.message, **error.kwargs, place=place) from error
     lost = _copies(ask.demand.keep) - _copies(picks)
@@ -112,4 +112,4 @@ def _copies(picks: Picks) -> collections.Counter[int]:
 
 def _united(first: Picks, second: Picks) -> Picks:
     """Return for each resource the larger number of copies of both; those of `first` come first."""
-    return tuple(fit.Pick(*each) for each in (_copies(first) | _copies(second)).items())
+    return tuple(selection.Pick(*each) for each in (_copies(first) | _copies(second)).items())

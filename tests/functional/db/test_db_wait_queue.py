@@ -11,6 +11,7 @@ from climate.db import allocations
 from climate.db import events
 from climate.db import leases
 from climate.db import tables
+from climate.db import wait_queue
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
@@ -31,10 +32,10 @@ def sought(database, kind='wait', at=NOON, **fields):
 def line(database):
     """The ids of all in line, by asking for one after another."""
     with database.reader() as connection:
-        found, key = [], acquisitions.first(connection)
+        found, key = [], wait_queue.first(connection)
         while key is not None:
             found.append(key)
-            key = acquisitions.next_after(
+            key = wait_queue.next_after(
                 connection, acquisitions.of_leases(connection, [key])[key])
     return found
 
@@ -42,12 +43,12 @@ def line(database):
 def woken(database, now, *wanted):
     with database.writer() as connection:
         for lease in wanted:
-            acquisitions.wake(connection, lease.id, now)
+            wait_queue.wake(connection, lease.id, now)
 
 
 def is_due_before(database, lease, now):
     with database.reader() as connection:
-        return acquisitions.is_due_before(connection, lease.acquisition, now)
+        return wait_queue.is_due_before(connection, lease.acquisition, now)
 
 
 def test_an_acquisition_comes_back_with_its_lease_as_it_was_written(database):
@@ -114,14 +115,14 @@ def test_to_be_woken_while_it_is_tried_is_counted_and_moves_nothing(database):
 def test_what_waits_to_be_started_after_all_is_woken_apart_from_the_line(database):
     lease = db_rows.saved(database, db_rows.a_lease())
     with database.writer() as connection:
-        assert not acquisitions.somebody_waits(connection)
+        assert not wait_queue.somebody_waits(connection)
         events.add(connection, [events.new(lease.id, event_kinds.HEAL, NOON + hours(1), NOON)])
         acquisitions.heal(connection, lease, NOON)
-        assert acquisitions.somebody_waits(connection)
-        assert acquisitions.first(connection) is None
-        assert not acquisitions.is_healing_due(connection, NOON)
-        acquisitions.wake_healing(connection, NOON)
-        assert acquisitions.is_healing_due(connection, NOON)
+        assert wait_queue.somebody_waits(connection)
+        assert wait_queue.first(connection) is None
+        assert not wait_queue.is_healing_due(connection, NOON)
+        wait_queue.wake_healing(connection, NOON)
+        assert wait_queue.is_healing_due(connection, NOON)
 
 
 def test_what_others_in_line_hold_back_can_be_taken_and_what_they_got_cannot(database):
@@ -131,9 +132,9 @@ def test_what_others_in_line_hold_back_can_be_taken_and_what_they_got_cannot(dat
         for lease, key in zip((first, second, served), ids, strict=True):
             promise = [records.Allocation(lease.reservations[0].id, key, NOON, NOON + hours(1))]
             allocations.add(connection, promise)
-        assert set(acquisitions.holders(connection, first.id)) == {second.id, served.id}
+        assert set(wait_queue.holders(connection, first.id)) == {second.id, served.id}
         acquisitions.leave(connection, served.id, NOON)
-        acquisitions.take_back(connection, [second.id, served.id])
+        wait_queue.take_back(connection, [second.id, served.id])
         assert [len(leases.get(connection, each.id).reservations[0].resource_ids)
                 for each in (first, second, served)] == [1, 0, 1]
 
@@ -148,15 +149,15 @@ def test_nothing_is_written_of_what_nobody_waits_for_and_only_of_what_was_read(d
             made.append(str(statement))
     sa.event.listen(database.engine, 'before_execute', note)
     with database.writer() as connection:
-        acquisitions.wake_healing(connection, NOON)
-        acquisitions.take_back(connection, [lease.id])
+        wait_queue.wake_healing(connection, NOON)
+        wait_queue.take_back(connection, [lease.id])
         assert made == []
         allocations.add(connection, [records.Allocation(
             lease.reservations[0].id, host, NOON, NOON + hours(1))])
         events.add(connection, [events.new(lease.id, event_kinds.HEAL, NOON + hours(1), NOON)])
-        acquisitions.take_back(connection, [lease.id])
+        wait_queue.take_back(connection, [lease.id])
         acquisitions.heal(connection, lease, NOON)
-        acquisitions.wake_healing(connection, NOON)
+        wait_queue.wake_healing(connection, NOON)
     sa.event.remove(database.engine, 'before_execute', note)
     # MariaDB would lock all rows that a subquery looks at.
     assert len(made) == 3

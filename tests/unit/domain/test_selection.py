@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import pytest
 
 from climate import errors
-from climate.domain import fit
 from climate.domain import interval
+from climate.domain import selection
 
 MIDNIGHT = datetime.datetime(2030, 5, 1, tzinfo=datetime.UTC)
 
@@ -24,27 +24,29 @@ CAPACITY = {'vcpus': 8, 'gb': 8}
 
 
 def a_host(number, *bookings, capacity=CAPACITY):
-    return fit.Candidate(number, capacity, bookings)
+    return selection.Candidate(number, capacity, bookings)
 
 
 def picks(demand, *candidates):
-    return {pick.resource_id: pick.copies for pick in fit.choose(demand, candidates, WINDOW)}
+    return {pick.resource_id: pick.copies for pick in selection.choose(demand, candidates, WINDOW)}
 
 
 spans = st.tuples(st.integers(4, 16), st.integers(1, 6)).map(
     lambda pair: span(pair[0], pair[0] + pair[1]))
 part = st.fixed_dictionaries({'vcpus': st.integers(1, 3), 'gb': st.integers(0, 3)})
-amounts = st.one_of(part, part, st.just(fit.WHOLE))
+amounts = st.one_of(part, part, st.just(selection.WHOLE))
 candidate_lists = st.lists(
-    st.builds(fit.Candidate, st.integers(1, 9),
+    st.builds(selection.Candidate, st.integers(1, 9),
               st.fixed_dictionaries({'vcpus': st.integers(0, 6), 'gb': st.integers(0, 6)}),
               st.lists(st.tuples(spans, amounts), max_size=3).map(tuple)),
     max_size=5, unique_by=lambda candidate: candidate.id)
-kept = st.lists(st.builds(fit.Pick, st.integers(1, 9), st.integers(1, 2)), max_size=3,
+kept = st.lists(st.builds(selection.Pick, st.integers(1, 9), st.integers(1, 2)), max_size=3,
                 unique_by=lambda pick: pick.resource_id).map(tuple)
 demands = st.builds(
-    lambda amount, counts, spread, keep: fit.Demand(amount, min(counts), max(counts), spread, keep),
-    amounts, st.tuples(st.integers(0, 6), st.integers(0, 6)), st.sampled_from(fit.Spread), kept)
+    lambda amount, counts, spread, keep: selection.Demand(
+        amount, min(counts), max(counts), spread, keep),
+    amounts, st.tuples(st.integers(0, 6), st.integers(0, 6)), st.sampled_from(selection.Spread),
+    kept)
 
 
 def copies_by_counting(amount, candidate):
@@ -53,10 +55,10 @@ def copies_by_counting(amount, candidate):
         for number in range(8, 14):
             held = [booked for booking, booked in candidate.bookings
                     if booking.overlaps(span(number, number + 1))]
-            if amount is fit.WHOLE:
+            if amount is selection.WHOLE:
                 if held or copies > 1:
                     return False
-            elif fit.WHOLE in held or any(
+            elif selection.WHOLE in held or any(
                     sum(booked[name] for booked in held) + copies * amount[name]
                     > candidate.capacity[name] for name in amount if amount[name]):
                 return False
@@ -67,9 +69,9 @@ def copies_by_counting(amount, candidate):
 def room_by_counting(demand, candidates):
     """({id: copies it can have}, how many all together)."""
     room = {candidate.id: copies_by_counting(demand.amount, candidate) for candidate in candidates}
-    if demand.spread is fit.Spread.APART:
+    if demand.spread is selection.Spread.APART:
         room = {number: min(copies, 1) for number, copies in room.items()}
-    total = max if demand.spread is fit.Spread.TOGETHER else sum
+    total = max if demand.spread is selection.Spread.TOGETHER else sum
     return room, total([0, *room.values()])
 
 
@@ -96,7 +98,7 @@ def test_it_refuses_only_when_there_is_really_no_room(demand, candidates):
         assert found.details['wanted'] == demand.at_least
         assert found.details['free'] == total
         return
-    if demand.spread is fit.Spread.TOGETHER and could_stay_together(demand, room):
+    if demand.spread is selection.Spread.TOGETHER and could_stay_together(demand, room):
         total = sum(room[number] for number in found)
     assert sum(found.values()) == min(total, demand.at_most) >= demand.at_least
 
@@ -108,7 +110,7 @@ def test_it_never_overbooks_and_honours_the_spread(demand, candidates):
     found = outcome(demand, candidates)
     hypothesis.assume(isinstance(found, dict))
     assert all(1 <= copies <= room[number] for number, copies in found.items())
-    if demand.spread is fit.Spread.TOGETHER:
+    if demand.spread is selection.Spread.TOGETHER:
         assert len(found) <= 1
 
 
@@ -118,7 +120,7 @@ def test_it_keeps_what_it_can(demand, candidates):
     room, _ = room_by_counting(demand, candidates)
     found = outcome(demand, candidates)
     hypothesis.assume(isinstance(found, dict))
-    if demand.spread is fit.Spread.TOGETHER:
+    if demand.spread is selection.Spread.TOGETHER:
         could_stay = could_stay_together(demand, room)
         assert not found or not could_stay or set(found) <= could_stay
     else:
@@ -132,7 +134,7 @@ def test_it_keeps_what_it_can(demand, candidates):
 def test_the_same_question_has_the_same_answer_in_the_order_of_ids(demand, candidates):
     def ask():
         try:
-            return fit.choose(demand, candidates, WINDOW)
+            return selection.choose(demand, candidates, WINDOW)
         except errors.NotEnough as error:
             return error.message
     assert ask() == ask()
@@ -141,105 +143,111 @@ def test_the_same_question_has_the_same_answer_in_the_order_of_ids(demand, candi
 
 
 def test_a_whole_resource_is_given_only_where_nobody_holds_a_part():
-    demand = fit.Demand(fit.WHOLE, 1, 1, fit.Spread.APART)
+    demand = selection.Demand(selection.WHOLE, 1, 1, selection.Spread.APART)
     assert picks(demand, a_host(1, (span(8, 9), SMALL)), a_host(2)) == {2: 1}
 
 
 def test_a_resource_given_whole_has_no_room_for_parts():
     with pytest.raises(errors.NotEnough):
-        picks(fit.Demand(SMALL, 1, 1), a_host(1, (span(13, 20), fit.WHOLE)))
+        picks(selection.Demand(SMALL, 1, 1), a_host(1, (span(13, 20), selection.WHOLE)))
 
 
 def test_a_booking_that_ends_when_the_window_starts_is_no_hindrance():
-    demand = fit.Demand(fit.WHOLE, 1, 1)
-    assert picks(demand, a_host(1, (span(4, 8), fit.WHOLE), (span(14, 15), SMALL))) == {1: 1}
+    demand = selection.Demand(selection.WHOLE, 1, 1)
+    assert picks(demand, a_host(1, (span(4, 8), selection.WHOLE), (span(14, 15), SMALL))) == {1: 1}
 
 
 def test_whole_resources_are_taken_in_the_order_of_the_caller():
-    demand = fit.Demand(fit.WHOLE, 2, 2, fit.Spread.APART)
+    demand = selection.Demand(selection.WHOLE, 2, 2, selection.Spread.APART)
     assert picks(demand, a_host(7), a_host(3), a_host(1)) == {3: 1, 7: 1}
 
 
 def test_more_than_the_least_is_given_where_it_is_free():
-    demand = fit.Demand(fit.WHOLE, 1, 5, fit.Spread.APART)
+    demand = selection.Demand(selection.WHOLE, 1, 5, selection.Spread.APART)
     assert picks(demand, a_host(1), a_host(2)) == {1: 1, 2: 1}
 
 
 def test_parts_are_packed_where_something_is_already():
-    assert picks(fit.Demand(SMALL, 2, 2), a_host(1), a_host(2, (WINDOW, SMALL))) == {2: 2}
+    assert picks(selection.Demand(SMALL, 2, 2), a_host(1), a_host(2, (WINDOW, SMALL))) == {2: 2}
 
 
 def test_the_least_room_that_is_enough_is_used_first():
     small = a_host(2, capacity={'vcpus': 4, 'gb': 8})
-    assert picks(fit.Demand(SMALL, 1, 1), a_host(1), small) == {2: 1}
-    assert picks(fit.Demand(SMALL, 3, 3, fit.Spread.TOGETHER), a_host(1), small) == {1: 3}
+    assert picks(selection.Demand(SMALL, 1, 1), a_host(1), small) == {2: 1}
+    assert picks(together(3, 3), a_host(1), small) == {1: 3}
+
+
+def together(least, most):
+    return selection.Demand(SMALL, least, most, selection.Spread.TOGETHER)
 
 
 def test_together_goes_where_the_most_fit():
     small = a_host(2, capacity={'vcpus': 4, 'gb': 8})
-    assert picks(fit.Demand(SMALL, 1, 3, fit.Spread.TOGETHER), small, a_host(1)) == {1: 3}
+    assert picks(together(1, 3), small, a_host(1)) == {1: 3}
 
 
 def test_together_does_not_add_up_several_resources():
     with pytest.raises(errors.NotEnough) as caught:
-        picks(fit.Demand(SMALL, 6, 6, fit.Spread.TOGETHER), a_host(1), a_host(2))
+        picks(selection.Demand(SMALL, 6, 6, selection.Spread.TOGETHER), a_host(1), a_host(2))
     assert caught.value.details['free'] == 4
     assert 'in one place' in caught.value.message
 
 
 def test_together_stays_where_it_is_although_more_would_fit_elsewhere():
     small = a_host(2, capacity={'vcpus': 4, 'gb': 8})
-    demand = fit.Demand(SMALL, 1, 3, fit.Spread.TOGETHER, keep=(fit.Pick(2),))
+    demand = selection.Demand(SMALL, 1, 3, selection.Spread.TOGETHER, keep=(selection.Pick(2),))
     assert picks(demand, a_host(1), small) == {2: 2}
 
 
 def test_together_moves_when_what_is_held_has_too_little_room():
     small = a_host(2, capacity={'vcpus': 4, 'gb': 8})
-    demand = fit.Demand(SMALL, 3, 3, fit.Spread.TOGETHER, keep=(fit.Pick(2, 2),))
+    demand = selection.Demand(SMALL, 3, 3, selection.Spread.TOGETHER, keep=(selection.Pick(2, 2),))
     assert picks(demand, a_host(1), small) == {1: 3}
 
 
 def test_apart_gives_one_on_each():
-    assert picks(fit.Demand(SMALL, 2, 2, fit.Spread.APART), a_host(1), a_host(2)) == {1: 1, 2: 1}
+    demand = selection.Demand(SMALL, 2, 2, selection.Spread.APART)
+    assert picks(demand, a_host(1), a_host(2)) == {1: 1, 2: 1}
 
 
 def test_what_is_held_now_stays_before_others_are_taken():
-    demand = fit.Demand(fit.WHOLE, 2, 2, fit.Spread.APART, keep=(fit.Pick(9),))
+    demand = selection.Demand(selection.WHOLE, 2, 2, selection.Spread.APART,
+                              keep=(selection.Pick(9),))
     assert picks(demand, a_host(1), a_host(2), a_host(9)) == {1: 1, 9: 1}
 
 
 def test_what_is_held_but_fits_no_more_is_replaced():
-    demand = fit.Demand(fit.WHOLE, 1, 1, keep=(fit.Pick(9),))
+    demand = selection.Demand(selection.WHOLE, 1, 1, keep=(selection.Pick(9),))
     assert picks(demand, a_host(1), a_host(9, (WINDOW, SMALL))) == {1: 1}
 
 
 def test_a_smaller_demand_keeps_the_first_of_what_is_held():
-    demand = fit.Demand(fit.WHOLE, 1, 1, keep=(fit.Pick(9), fit.Pick(1)))
+    demand = selection.Demand(selection.WHOLE, 1, 1, keep=(selection.Pick(9), selection.Pick(1)))
     assert picks(demand, a_host(1), a_host(9)) == {9: 1}
 
 
 def test_a_growing_demand_grows_on_what_is_held():
-    demand = fit.Demand(SMALL, 3, 3, keep=(fit.Pick(2),))
+    demand = selection.Demand(SMALL, 3, 3, keep=(selection.Pick(2),))
     assert picks(demand, a_host(1), a_host(2)) == {2: 3}
 
 
 def test_the_error_says_what_is_missing_in_the_words_of_the_caller():
     with pytest.raises(errors.NotEnough) as caught:
-        fit.choose(fit.Demand(fit.WHOLE, 2, 2), [a_host(1)], WINDOW, what='hosts')
+        selection.choose(selection.Demand(selection.WHOLE, 2, 2), [a_host(1)], WINDOW, what='hosts')
     assert caught.value.message == 'Not enough hosts are free: 2 asked for, 1 free.'
 
 
 @pytest.mark.parametrize('at_least, at_most', [(-1, 1), (2, 1)])
 def test_counts_that_contradict_each_other_are_refused(at_least, at_most):
     with pytest.raises(ValueError):
-        fit.Demand(fit.WHOLE, at_least, at_most)
+        selection.Demand(selection.WHOLE, at_least, at_most)
 
 
 def test_the_ways_of_a_demand_are_the_hosts_and_the_copies_that_it_could_have():
     hosts = [a_host(1), a_host(2, (span(9, 10), {'vcpus': 7, 'gb': 0})), a_host(3, (WINDOW, SMALL))]
 
-    def ways(amount, count, spread=fit.Spread.ANY):
-        return fit.ways(fit.Demand(amount, count, count, spread), hosts, WINDOW)
+    def ways(amount, count, spread=selection.Spread.ANY):
+        return selection.ways(selection.Demand(amount, count, count, spread), hosts, WINDOW)
     assert ways(SMALL, 1) == (2, 7)
-    assert ways(SMALL, 4, fit.Spread.TOGETHER) == (1, 4)
-    assert ways(fit.WHOLE, 1) == (1, 1)
+    assert ways(SMALL, 4, selection.Spread.TOGETHER) == (1, 4)
+    assert ways(selection.WHOLE, 1) == (1, 1)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import numpy as np
 
 from climate.domain import calendar
-from climate.domain import fit
 from climate.domain import interval
+from climate.domain import selection
 from climate.domain import usage
 from climate.manager.booking import levels
 from climate.manager.booking import ranges
@@ -31,7 +31,7 @@ def span(first, last):
 spans = st.tuples(st.integers(-3, LAST), st.integers(1, 9)).map(
     lambda each: (each[0], sum(each)))
 worlds = st.lists(st.lists(spans, max_size=5), max_size=5)
-amounts = st.one_of(st.just(fit.WHOLE), st.fixed_dictionaries(
+amounts = st.one_of(st.just(selection.WHOLE), st.fixed_dictionaries(
     {}, optional={'vcpus': st.integers(0, 3), 'gb': st.integers(0, 3)}))
 wanted = st.fixed_dictionaries({'vcpus': st.integers(1, 3)}, optional={'gb': st.integers(0, 3)})
 lengths = st.integers(1, 8)
@@ -67,9 +67,9 @@ def test_ranges_are_what_the_plain_calendar_is(world, length, last, data):
 
 def free_by_adding(amount, taken, moment):
     """How many copies are free on a resource during one tick."""
-    now = [each for each, booked in taken if booked is fit.WHOLE
+    now = [each for each, booked in taken if booked is selection.WHOLE
            and each.overlaps(interval.Interval(moment, moment + TICK))]
-    parts = [(each, booked) for each, booked in taken if booked is not fit.WHOLE]
+    parts = [(each, booked) for each, booked in taken if booked is not selection.WHOLE]
     return 0 if now else usage.copies_free(CAPACITY, parts, amount,
                                            interval.Interval(moment, moment + TICK))
 
@@ -79,7 +79,7 @@ def free_by_adding(amount, taken, moment):
                            max_size=4), wanted)
 def test_levels_are_what_is_free_at_each_moment(world, amount):
     places, starts, ends = columns([[each for each, _, _ in taken] for taken in world])
-    kinds = [(booked, 1 if booked is fit.WHOLE else copies)
+    kinds = [(booked, 1 if booked is selection.WHOLE else copies)
              for taken in world for _, booked, copies in taken]
     taken = timeline.Taken(places, starts, ends, np.arange(len(kinds)), kinds)
     found = levels.Levels(amount, [CAPACITY] * len(world), taken)

@@ -3,7 +3,7 @@
 import acts
 import builders
 import pytest
-import test_leased_servers as story
+import test_targets as story
 
 from climate import errors
 from climate.domain import lifecycle

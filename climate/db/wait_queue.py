@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wait queue in the database: the order of the leases in it, who is due, and who is woken.
+
+The order: a higher priority first, then the older request.
+"""
+import datetime
+
+import sqlalchemy as sa
+
+from climate.db import acquisitions
+from climate.db import tables
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+
+ACQUISITIONS = tables.ACQUISITIONS
+ALLOCATIONS = tables.ALLOCATIONS
+EVENTS = tables.EVENTS
+LEASES = tables.LEASES
+RESERVATIONS = tables.RESERVATIONS
+
+# Another manager may wake healing leases just after an event was claimed. Their events are due a
+# little later than the claim, and count as due too.
+_SAME_MOMENT = datetime.timedelta(seconds=1)
+_QUEUED = ACQUISITIONS.c.waits_for == acquisitions.QUEUE
+_HEALING = ACQUISITIONS.c.waits_for == acquisitions.HEALING
+_LOCK = sa.select(tables.WAIT_QUEUE.c.id).with_for_update()
+_ANY_WAITING = sa.select(ACQUISITIONS.c.lease_id).where(sa.or_(_QUEUED, _HEALING)).limit(1)
+
+
+def lock(connection):
+    """Lock the queue: until the transaction ends, only it may change the queue or wake leases."""
+    connection.execute(_LOCK).all()
+
+
+def somebody_waits(connection):
+    """Return whether any lease waits for resources that others may release."""
+    return connection.execute(_ANY_WAITING).first() is not None
+
+
+def first(connection, leaving=None):
+    """Return the id of the first lease in the queue, or None.
+
+    :param leaving: the id of a lease to leave out.
+    """
+    queue = _queue() if leaving is None else _queue().where(ACQUISITIONS.c.lease_id != leaving)
+    return connection.execute(queue.limit(1)).scalar()
+
+
+def next_after(connection, acquisition):
+    """Return the id of the lease that follows an Acquisition in the queue, or None."""
+    return connection.execute(_queue().where(_behind(acquisition)).limit(1)).scalar()
+
+
+def is_due_before(connection, acquisition, now):
+    """Return whether a lease before an Acquisition in the queue is due or is being tried."""
+    is_due = sa.or_(ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard, _is_due(event_kinds.ACQUIRE, now))
+    return connection.execute(
+        _queue().where(_before(acquisition), is_due).limit(1)).first() is not None
+
+
+def is_healing_due(connection, now):
+    """Return whether a lease is due to be healed, or is being healed: its start was given up.
+
+    A lease that waits for something else in the cloud does not count. It needs no free resources.
+    """
+    return connection.execute(
+        sa.select(ACQUISITIONS.c.lease_id)
+        .where(_HEALING,
+               _is_due(event_kinds.HEAL, now + _SAME_MOMENT, EVENTS.c.waits == 0))
+        .limit(1)).first() is not None
+
+
+def wake(connection, lease_id, now):
+    """Let a queued lease be tried at once; if it is being tried now, let it be tried again.
+
+    The caller has locked the queue.
+    """
+    _hurry(connection, now, event_kinds.ACQUIRE, ACQUISITIONS.c.lease_id == lease_id, _QUEUED)
+    connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease_id, _QUEUED)
+                       .values(wakes=ACQUISITIONS.c.wakes + 1, updated_at=now))
+
+
+def wake_healing(connection, now):
+    """Let all healing leases be tried at once. The caller has locked the queue."""
+    _hurry(connection, now, event_kinds.HEAL, _HEALING)
+
+
+def holders(connection, lease_id):
+    """Return the ids of the other queued leases that hold back resources."""
+    return list(connection.execute(
+        sa.select(ACQUISITIONS.c.lease_id).distinct()
+        .join_from(ACQUISITIONS, RESERVATIONS,
+                   RESERVATIONS.c.lease_id == ACQUISITIONS.c.lease_id)
+        .join(ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
+        .where(_QUEUED, ACQUISITIONS.c.lease_id != lease_id,
+               ALLOCATIONS.c.released_at.is_(None))).scalars())
+
+
+def take_back(connection, lease_ids):
+    """Delete the allocations that queued leases hold back; leases not queued any more keep them."""
+    # Lock the leases first: one that has just been served must keep its allocations.
+    connection.execute(sa.select(LEASES.c.id).where(LEASES.c.id.in_(sorted(lease_ids)))
+                       .order_by(LEASES.c.id).with_for_update()).all()
+    held = list(connection.execute(
+        sa.select(ALLOCATIONS.c.id)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .join(ACQUISITIONS, ACQUISITIONS.c.lease_id == RESERVATIONS.c.lease_id)
+        .where(ACQUISITIONS.c.lease_id.in_(sorted(lease_ids)), _QUEUED)
+        .order_by(ALLOCATIONS.c.id)).scalars())
+    if held:
+        connection.execute(sa.delete(ALLOCATIONS).where(ALLOCATIONS.c.id.in_(held)))
+
+
+def _queue():
+    """Return the query for the ids of the queued leases, in their order."""
+    return sa.select(ACQUISITIONS.c.lease_id).where(_QUEUED).order_by(
+        ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id)
+
+
+def _before(acquisition):
+    return sa.and_(~_behind(acquisition), ACQUISITIONS.c.lease_id != acquisition.lease_id)
+
+
+def _behind(acquisition):
+    own = ACQUISITIONS.c
+    return sa.or_(
+        own.priority < acquisition.priority,
+        sa.and_(own.priority == acquisition.priority, sa.or_(
+            own.created_at > acquisition.created_at,
+            sa.and_(own.created_at == acquisition.created_at,
+                    own.lease_id > acquisition.lease_id))))
+
+
+def _is_due(kind, now, *conditions):
+    events = EVENTS.c
+    return sa.exists().where(
+        events.lease_id == ACQUISITIONS.c.lease_id, events.kind == kind, *conditions,
+        sa.or_(events.status == lifecycle.EVENT_IN_PROGRESS,
+               sa.and_(events.status == lifecycle.EVENT_UNDONE, events.due_at <= now)))
+
+
+def _hurry(connection, now, kind, *whose):
+    """Make events of that kind due now, for the leases whose acquisitions meet `whose`.
+
+    The events are read before they are updated, because MariaDB locks every row that an UPDATE
+    looks at.
+    """
+    later = (EVENTS.c.kind == kind, EVENTS.c.status == lifecycle.EVENT_UNDONE,
+             EVENTS.c.due_at > now)
+    found = list(connection.execute(
+        sa.select(EVENTS.c.id)
+        .join_from(ACQUISITIONS, EVENTS, EVENTS.c.lease_id == ACQUISITIONS.c.lease_id)
+        .where(*whose, *later).order_by(EVENTS.c.id)).scalars())
+    if found:
+        connection.execute(sa.update(EVENTS).where(EVENTS.c.id.in_(found), *later)
+                           .values(due_at=now))

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The status word of a lease at each version of REST, and what each word selects."""
+import datetime
+
+from climate import errors
+from climate.domain import lifecycle
+
+# While no task runs: {state: (the word at REST 1.0, from 1.1 on)}.
+_OF_STATES = {
+    lifecycle.PENDING: ('PENDING', 'inactive'),
+    lifecycle.ACQUIRING: ('CREATING', 'in_progress'),
+    lifecycle.ACTIVE: ('ACTIVE', 'active'),
+    lifecycle.TERMINATED: ('TERMINATED', 'terminated'),
+    lifecycle.TIMEDOUT: ('ERROR', 'timedout'),
+    lifecycle.ERROR: ('ERROR', 'error'),
+}
+# While a task runs: {task: the word at REST 1.0}. From 1.1 on it is the same in lower case.
+_OF_TASKS = {'start': 'STARTING', 'update': 'UPDATING', 'end': 'TERMINATING',
+             'delete': 'DELETING'}
+#: From 1.1 on, the word of a pending lease whose start has come.
+TO_BE_STARTED = 'to_be_started'
+#: From 1.1 on, the word of a deleted lease. Only administrators see such leases.
+DELETED = 'deleted'
+
+
+def words(state: str, task: str | None, start: datetime.datetime,
+          now: datetime.datetime) -> tuple[str, str]:
+    """Return the status word of a lease, as (at REST 1.0, from 1.1 on)."""
+    old = word_1_0(state, task)
+    if task is not None:
+        return old, old.lower()
+    if state == lifecycle.PENDING and start <= now:
+        return old, TO_BE_STARTED
+    return _OF_STATES[state]
+
+
+def word_1_0(state: str, task: str | None) -> str:
+    """Return the status word of a lease at REST 1.0."""
+    return _OF_STATES[state][0] if task is None else _OF_TASKS[task]
+
+
+def selected(word: str) -> tuple[str | None, str | None]:
+    """Return what a status word of any version selects, as (state, task); one of them is None.
+
+    :raises BadField: no lease has that status.
+    """
+    for task, shown in _OF_TASKS.items():
+        if word.upper() == shown:
+            return None, task
+    if word == TO_BE_STARTED:
+        return lifecycle.PENDING, None
+    for state, shown_by_version in _OF_STATES.items():
+        if word in shown_by_version and (word != 'ERROR' or state == lifecycle.ERROR):
+            return state, None
+    known = sorted({new for _, new in _OF_STATES.values()} | {TO_BE_STARTED}
+                   | {shown.lower() for shown in _OF_TASKS.values()})
+    raise errors.BadField(field='status', reason=f'"{word}" is none of {", ".join(known)}.')
