@@ -16,7 +16,7 @@ from climate.domain import lifecycle
 from climate.domain import selection
 from climate.manager import ownership
 from climate.manager.booking import booking
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -170,7 +170,7 @@ class Substitutes:
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
         except errors.NotEnough:
             # A lease with allocations goes before the leases in the wait queue.
-            if not wait_queue.release_held_back(self._core, lease):
+            if not wakeups.release_held_back(self._core, lease):
                 raise
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
         new = self._booking.book(wishes, span, now, write, planned=planned, avoid=avoid)
