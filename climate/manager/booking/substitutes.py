@@ -148,7 +148,7 @@ class Substitutes:
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         kept = {given.resource_id for given in allocated} - lost.ids
         wishes, avoid = [], {*lost.ids, *(self._all_failing() if lost.failing else ())}
-        for need in self._booking.needs_of(reservation):
+        for need in self._core.registry.needs_of(reservation):
             copies = lost.counts[need.key]
             if copies:
                 wishes.append(_replacement(reservation, need, copies, kept))
