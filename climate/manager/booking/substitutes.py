@@ -11,6 +11,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
+from climate.domain import agenda
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import selection
@@ -218,6 +219,11 @@ def _lost(allocated, known, holders, broken):
 
 
 def reread(connection, lease):
-    """Return the lease with its reservations read again; its claim stays as it was."""
+    """Return the lease with its reservations read again; its claim stays as it was.
+
+    :raises StillBusy: its deletion was ordered after the claim, and took the allocations.
+    """
     current = leases.get(connection, lease.id)
+    if agenda.deletion_ordered(current):
+        raise errors.StillBusy(service='Climate', reason='the lease is being deleted.')
     return dataclasses.replace(lease, reservations=current.reservations)
