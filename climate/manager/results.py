@@ -21,6 +21,7 @@ class Outcome:
     :ivar free: ids of reservations that occupy no resource any more.
     :ivar patient: the event is tried again without limit while the result is BUSY.
     :ivar over: no reservation of the lease is left, so the lease ends early.
+    :ivar warnings: {reservation id: {key: text}}, for the history and the reason of the lease.
     :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
@@ -32,6 +33,7 @@ class Outcome:
     patient: bool = False
     over: bool = False
     in_vain: frozenset = frozenset()
+    warnings: dict = dataclasses.field(default_factory=dict)
 
     def without(self, ids):
         """Return this outcome without the reservations `ids`, which are to be tried again."""

@@ -5,6 +5,8 @@ import datetime
 from typing import Any
 from typing import Protocol
 
+from climate.domain import records
+
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
@@ -39,6 +41,13 @@ class LeaseCloud(Cloud, Protocol):
         """Return the ``climate.cloud.base.Services`` that act for the owner of the lease.
 
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
+        """
+
+    def warn(self, reservation: records.Reservation, key: str, text: str) -> None:
+        """Tell the owner `text` in the history and the ``status_reason`` of the lease.
+
+        It is written once the method has returned or raised. Raise StillBusy after it to go on
+        only then: ``reservation.binding['warnings']`` has the key of each that is written.
         """
 
     def as_owner_or_service(self) -> Any:

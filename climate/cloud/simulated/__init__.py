@@ -17,6 +17,7 @@ from climate.cloud.simulated import computes
 from climate.cloud.simulated import faults
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import images
 from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import link
 from climate.cloud.simulated import scheduler
@@ -214,6 +215,25 @@ class SimulatedCloud(base.Cloud):
     def spoil_moves(self, *service_hosts):
         """Let every later migration to these hosts fail after it has begun."""
         self._lifecycle.unreachable |= set(service_hosts)
+
+    def spoil_images(self, server_id, fault):
+        """Let every later image of a server fail.
+
+        :param fault: 'refused', Nova refuses it; 'lost', its upload fails and Nova deletes it;
+            'stuck', it never becomes active; None: images are made again.
+        """
+        if fault is None:
+            self._lifecycle.image_faults.pop(server_id, None)
+        else:
+            self._lifecycle.image_faults[server_id] = images.FAULTS[images.FAULTS.index(fault)]
+
+    def silence_cell(self, *service_hosts):
+        """Let the cell of these hosts not answer, and all others answer.
+
+        Nova then lists neither their servers nor the state of their services.
+        """
+        self._lifecycle.silent.clear()
+        self._lifecycle.silent.update(service_hosts)
 
     def lose_traits(self, times):
         """Let the next `times` changes of compute services not change the trait in Placement."""

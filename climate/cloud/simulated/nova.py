@@ -30,7 +30,8 @@ class Nova(base.Nova):
             hosts.record(connection, row) for row in hosts.every(connection)])
 
     def servers_on(self, service_hosts):
-        return self._call('servers_on', lambda connection: servers.on(connection, service_hosts))
+        return self._call('servers_on', lambda connection: servers.on(
+            connection, [each for each in service_hosts if each not in self._lifecycle.silent]))
 
     def delete_server(self, server_id):
         self._calls.make(

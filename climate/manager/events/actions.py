@@ -136,7 +136,7 @@ class Actions:
         lease = claim.lease
         if lease.state == lifecycle.PENDING and lease.end > now:
             raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
-        if lease.state != lifecycle.ACTIVE:
+        if lease.state not in (lifecycle.ACTIVE, lifecycle.ERROR):
             return results.Outcome(results.MOOT)
         return self._each(claim, now, 'before_end', lease.open_reservations)
 
@@ -243,7 +243,7 @@ class Actions:
         outcome = results.Outcome(
             result, ' '.join([*(reasons or busy), *calls.told]) or None,
             {key: state for key, state in states.items() if state is not None}, bindings,
-            patient=patient, in_vain=in_vain)
+            patient=patient, in_vain=in_vain, warnings=cloud.warnings)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

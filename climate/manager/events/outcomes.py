@@ -31,6 +31,9 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
+# The longest pause between two looks at a change in the cloud that has a time limit of its own.
+_LONGEST_WAIT = datetime.timedelta(seconds=30)
+
 
 class Outcomes:
     """Writes the Outcomes of claimed events to the database."""
@@ -76,6 +79,8 @@ class Outcomes:
                 outcome = _explained(connection, claim, outcome)
                 following = self._record_end(connection, claim, outcome, now, unchanged,
                                              claimed_for)
+            if outcome.warnings:
+                _warn(connection, claim, outcome, now)
             if outcome.over and not claim.kind.releases_all:
                 lease_transitions.end_early(connection, claim.lease.id, now)
         return following
@@ -93,7 +98,17 @@ class Outcomes:
                 # returned in the end. So it is tried without a limit.
                 return self._pause.after(min(attempts, self._pause.attempts)) or self._busy_pause
             return self._pause.after(attempts)
-        return self._busy_pause if outcome.result == results.BUSY else None
+        return self._pause_of_wait(claim, outcome) if outcome.result == results.BUSY else None
+
+    def _pause_of_wait(self, claim, outcome):
+        """Return the pause before the cloud is asked again.
+
+        A wait that has its own limit may be long, so it is asked for ever more seldom.
+        """
+        if not outcome.patient:
+            return self._busy_pause
+        waited = claim.at - (claim.event.begun_at or claim.at)
+        return max(self._busy_pause, min(waited / 10, _LONGEST_WAIT))
 
     def _has_failed(self, event, outcome):
         """Return True if the action failed, or if it waits for the cloud longer than it may."""
@@ -129,7 +144,8 @@ class Outcomes:
         failed = self._has_failed(event, outcome)
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
                       attempts=event.attempts + failed,
-                      waits=event.waits + (not failed))
+                      # A wait that has its own limit does not count for the common one.
+                      waits=event.waits + (not failed and not outcome.patient))
         if claim.has_task:
             # The lease keeps its task, so that users see it. Only the event holds the claim.
             lease_claims.hold_task(connection, [lease], now)
@@ -221,6 +237,24 @@ def _tell(connection, claim, now, what, why):
         return
     tell = journal.note if what == claim.event.kind else journal.note_if_new
     tell(connection, claim.lease.id, now, 'climate', what, why)
+
+
+def _warn(connection, claim, outcome, now):
+    """Write the warnings of an action into the history, the reason and the bindings, each once."""
+    lease, fresh = leases.get(connection, claim.lease.id), []
+    for reservation in lease.reservations:
+        known = reservation.binding.get('warnings', {})
+        new = {key: text for key, text in outcome.warnings.get(reservation.id, {}).items()
+               if key not in known}
+        if new:
+            fresh += new.values()
+            reservations.change(connection, [reservation.id], now, binding={
+                **reservation.binding, 'warnings': {**known, **new}})
+    for text in fresh:
+        journal.note(connection, lease.id, now, 'climate', 'warning', text)
+        LOG.warning('Lease %s: %s', lease.id, text)
+    if fresh:
+        leases.change(connection, lease, now, reason=' '.join(filter(None, (lease.reason, *fresh))))
 
 
 def _explained(connection, claim, outcome):

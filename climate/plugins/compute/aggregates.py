@@ -12,14 +12,17 @@ from climate.plugins.compute import shared_hosts
 LOG = log.getLogger(__name__)
 
 
-def occupy(conf, nova, lease, reservation, resources):
+def occupy(conf, services, lease, reservation, resources, images=None):
     """Let the project of a lease have these hosts and no other; return the aggregate.
 
+    :param images: the ``server_images.Images`` of servers that it deletes; None: it makes none.
     :raises StillBusy: servers run on hosts that the reservation no longer has.
+    :raises CloudError: a server that has no image is kept.
     """
     wanted = service_hosts(resources)
-    aggregate, freepool = hand_over(conf, nova, lease, reservation, resources)
-    _take_back(nova, aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool, resources)
+    aggregate, freepool = hand_over(conf, services.nova, lease, reservation, resources)
+    _take_back(services, aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool,
+               resources, images)
     return aggregate
 
 
@@ -37,40 +40,54 @@ def hand_over(conf, nova, lease, reservation, resources):
     return aggregate, freepool
 
 
-def release(conf, nova, reservation, resources):
+def release(conf, services, reservation, resources, images=None):
     """Delete the servers on the hosts of a reservation, and return the hosts to the freepool.
 
-    :raises StillBusy: servers are still being deleted.
+    :param images: as in `occupy`.
+    :raises StillBusy: servers are still being imaged or deleted.
+    :raises CloudError: a server that has no image is kept.
     """
+    nova = services.nova
     known = nova.aggregates()
     freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
     aggregate = named(known, reservation.id)
     left = service_hosts(resources)
     if aggregate is not None:
         _open_to_nobody(conf, nova, aggregate)
-        _take_back(nova, aggregate, list(aggregate.hosts), freepool, resources)
+        _take_back(services, aggregate, list(aggregate.hosts), freepool, resources, images)
         nova.delete_aggregate(aggregate)
         left = [host for host in left if host not in aggregate.hosts]
     nova.add_hosts(freepool, left)
 
 
-def delete_empty(conf, nova, name, resources):
+def delete_empty(conf, services, name, resources):
     """Delete an aggregate that no reservation has any more, if it exists and no server is in it.
 
     :param resources: the enrolled hosts; only they return to the freepool.
     :raises StillBusy: servers run in it.
     """
+    nova = services.nova
     aggregate = nova.aggregate(name)
     if aggregate is None:
         return
-    _refuse_servers(nova, aggregate)
+    _refuse_servers(services, aggregate)
     _open_to_nobody(conf, nova, aggregate)
     # Once more: from here on the filter lets no new one in.
-    _refuse_servers(nova, aggregate)
+    _refuse_servers(services, aggregate)
     pooled = sorted(set(aggregate.hosts) & set(service_hosts(resources)))
     nova.add_hosts(nova.ensure_aggregate(conf.nova.aggregate_freepool), pooled)
     nova.remove_hosts(aggregate, list(aggregate.hosts))
     nova.delete_aggregate(aggregate)
+
+
+def servers_of(services, reservation, resources):
+    """Return the Servers on the hosts that a reservation has in the cloud.
+
+    :param resources: those that the reservation has; servers of other hypervisors do not count.
+    :raises StillBusy: Nova does not know all of them.
+    """
+    aggregate = services.nova.aggregate(reservation.id)
+    return [] if aggregate is None else _servers_on(services, aggregate.hosts, resources)[0]
 
 
 def named(aggregates, name):
@@ -93,18 +110,21 @@ def _open_to_nobody(conf, nova, aggregate):
     nova.set_aggregate_metadata(aggregate, {conf.nova.aggregate_owner_key: None})
 
 
-def _take_back(nova, aggregate, hosts, freepool, resources):
+def _take_back(services, aggregate, hosts, freepool, resources, images):
     """Take these service hosts back, once they are empty.
 
     :param resources: those that the reservation has; servers of other hypervisors stay.
+    :param images: as in `occupy`.
     """
     if not hosts:
         return
-    servers = nova.servers_on(hosts)
-    others = shared_hosts.of_others(nova, servers, resources)
-    mine = [each for each in servers if each not in others]
-    for server in mine:
+    nova = services.nova
+    mine, others = _servers_on(services, hosts, resources)
+    released, kept = (mine, None) if images is None else images.release(mine)
+    for server in released:
         nova.delete_server(server.id)
+    if kept is not None:
+        raise kept
     if mine:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(mine)} servers of {aggregate.name} are being deleted.'))
@@ -118,8 +138,26 @@ def _take_back(nova, aggregate, hosts, freepool, resources):
              ', '.join(hosts))
 
 
-def _refuse_servers(nova, aggregate):
-    servers = nova.servers_on(aggregate.hosts)
+def _servers_on(services, hosts, resources):
+    """Return (the Servers on these service hosts, those on other hypervisors of the hosts).
+
+    :param resources: those that the reservation has.
+    :raises StillBusy: Nova does not know all of them, because a cell does not answer.
+    """
+    servers = services.nova.servers_on(hosts)
+    silent = [each.host for each in services.computes.of_hosts(hosts) if not each.answers]
+    if silent:
+        # Nova leaves the servers of such a cell out, so its hosts look empty.
+        raise errors.StillBusy(service='Nova', reason=(
+            f'the cell of {len(silent)} leased hosts does not answer, so that their servers are '
+            'not known.'))
+    others = shared_hosts.of_others(services.nova, servers, resources)
+    return [each for each in servers if each not in others], others
+
+
+def _refuse_servers(services, aggregate):
+    servers, others = _servers_on(services, aggregate.hosts, ())
+    servers += others
     if servers:
         raise errors.StillBusy(service='Nova', reason=(
             f'servers run on hosts of {aggregate.name} ({len(servers)}).'))

@@ -213,7 +213,7 @@ def test_each_server_is_imaged_once_though_some_fail_at_first(manager):
     lease = acts.active(manager, builders.hosts(1, before_end='snapshot'), end=NOON + hours(3))
     hints = {'reservation': lease.reservations[0].id}
     booted = [manager.cloud.boot('demo', name, hints) for name in ('one', 'two', 'three')]
-    manager.cloud.mark_server(booted[0].id, 'ERROR')
+    manager.cloud.break_server(booted[0].id)
     manager.cloud.fail('nova.create_image', 1, errors.CloudError(service='Nova', reason='no'))
     manager.run_until(NOON + hours(2) + _seconds(60))
     assert sorted(each['name'] for each in manager.cloud.images()) == [
