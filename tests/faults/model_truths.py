@@ -42,7 +42,7 @@ _MOVES = _reachable()
 _COLUMNS = {
     'leases': (tables.LEASES, 'id state task start end generation trust_id deleted_at '
                               'ended_at reason'),
-    'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id'),
+    'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id resource_type request'),
     'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner'),
     'allocations': (tables.ALLOCATIONS, 'reservation_id resource_id start end whole amount '
                                         'copies released_at'),
