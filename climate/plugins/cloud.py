@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Protocols of the cloud that plugins get as a parameter, so that they need not import it."""
+from collections.abc import Iterable
 import dataclasses
 import datetime
 from typing import Any
@@ -48,6 +49,13 @@ class LeaseCloud(Cloud, Protocol):
 
         It is written once the method has returned or raised. Raise StillBusy after it to go on
         only then: ``reservation.binding['warnings']`` has the key of each that is written.
+        """
+
+    def give_back(self, reservation: records.Reservation,
+                  resources: Iterable[records.Resource]) -> None:
+        """Say that the end of a reservation has returned these whole resources, though not all.
+
+        Call it in `end`, before an error is raised because of the others.
         """
 
     def as_owner_or_service(self) -> Any:

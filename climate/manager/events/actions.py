@@ -243,7 +243,8 @@ class Actions:
         outcome = results.Outcome(
             result, ' '.join([*(reasons or busy), *calls.told]) or None,
             {key: state for key, state in states.items() if state is not None}, bindings,
-            patient=patient, in_vain=in_vain, warnings=cloud.warnings)
+            patient=patient, in_vain=in_vain, warnings=cloud.warnings,
+            given_back=cloud.given_back)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

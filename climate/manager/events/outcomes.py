@@ -68,7 +68,7 @@ class Outcomes:
             if late:
                 outcome = outcome.without(late)
             wakeups.lock(connection, claim.lease)
-            if outcome.free or (outcome.bindings and (
+            if outcome.free or outcome.given_back or (outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
                 wakeups.wake(connection, now)
             pause = self._pause_after(claim, outcome)
@@ -121,6 +121,9 @@ class Outcomes:
         for reservation in claim.lease.reservations:
             if reservation.id in outcome.free:
                 resources.release(connection, reservation.id)
+            elif reservation.id in outcome.given_back:
+                resources.release(connection, reservation.id,
+                                  outcome.given_back[reservation.id])
             elif reservation.id in outcome.bindings:
                 resources.release_others(connection, reservation.id)
 
@@ -265,7 +268,9 @@ def _explained(connection, claim, outcome):
     if not claim.kind.releases_all or outcome.result in (results.DONE, results.MOOT):
         return outcome
     left = {each.id for each in claim.lease.open_reservations} - outcome.free
-    promised = {given.resource_id for given in allocations.of_reservations(connection, left)}
+    # Of whole resources only the ones that it still holds are kept.
+    promised = {given.resource_id for given in allocations.of_reservations(connection, left)
+                if not given.whole}
     kept = {each.name for each in resources.with_ids(connection, promised)}
     kept |= {each.name for each in resources.held(connection, left)}
     if not kept:

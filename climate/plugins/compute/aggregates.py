@@ -40,10 +40,13 @@ def hand_over(conf, nova, lease, reservation, resources):
     return aggregate, freepool
 
 
-def release(conf, services, reservation, resources, images=None):
+def release(conf, services, reservation, resources, images=None, returned=None):
     """Delete the servers on the hosts of a reservation, and return the hosts to the freepool.
 
+    If a server that has no image is kept, the hosts without servers are returned nevertheless.
+
     :param images: as in `occupy`.
+    :param returned: callable(service hosts), called after hosts were returned beside kept servers.
     :raises StillBusy: servers are still being imaged or deleted.
     :raises CloudError: a server that has no image is kept.
     """
@@ -54,7 +57,8 @@ def release(conf, services, reservation, resources, images=None):
     left = service_hosts(resources)
     if aggregate is not None:
         _open_to_nobody(conf, nova, aggregate)
-        _take_back(services, aggregate, list(aggregate.hosts), freepool, resources, images)
+        _take_back(services, aggregate, list(aggregate.hosts), freepool, resources, images,
+                   returned)
         nova.delete_aggregate(aggregate)
         left = [host for host in left if host not in aggregate.hosts]
     nova.add_hosts(freepool, left)
@@ -110,11 +114,12 @@ def _open_to_nobody(conf, nova, aggregate):
     nova.set_aggregate_metadata(aggregate, {conf.nova.aggregate_owner_key: None})
 
 
-def _take_back(services, aggregate, hosts, freepool, resources, images):
+def _take_back(services, aggregate, hosts, freepool, resources, images, returned=None):
     """Take these service hosts back, once they are empty.
 
     :param resources: those that the reservation has; servers of other hypervisors stay.
     :param images: as in `occupy`.
+    :param returned: as in `release`.
     """
     if not hosts:
         return
@@ -124,6 +129,10 @@ def _take_back(services, aggregate, hosts, freepool, resources, images):
     for server in released:
         nova.delete_server(server.id)
     if kept is not None:
+        empty = sorted(set(hosts) - {each.host for each in [*mine, *others]})
+        if empty and returned is not None and not isinstance(kept, errors.StillBusy):
+            _return(nova, aggregate, empty, freepool)
+            returned(empty)
         raise kept
     if mine:
         raise errors.StillBusy(service='Nova', reason=(
@@ -132,6 +141,11 @@ def _take_back(services, aggregate, hosts, freepool, resources, images):
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(others)} servers on {others[0].host} are on a hypervisor that is not of '
             f'reservation {aggregate.name}; Climate does not delete them. Move them away.'))
+    _return(nova, aggregate, hosts, freepool)
+
+
+def _return(nova, aggregate, hosts, freepool):
+    """Move empty service hosts from an aggregate to the freepool."""
     nova.add_hosts(freepool, hosts)
     nova.remove_hosts(aggregate, hosts)
     LOG.info('Reservation %s: hosts %s are back in the freepool', aggregate.name,

@@ -99,8 +99,12 @@ class HostPlugin(base.ResourcePlugin):
                                                 resources[host_pool.NEED]))
 
     def end(self, cloud, lease, reservation, resources):
-        aggregates.release(self.conf, cloud.as_service(), reservation, resources[host_pool.NEED],
-                           server_images.before_end(self.conf, cloud, lease, reservation))
+        hosts = resources[host_pool.NEED]
+        aggregates.release(
+            self.conf, cloud.as_service(), reservation, hosts,
+            server_images.before_end(self.conf, cloud, lease, reservation),
+            returned=lambda names: cloud.give_back(reservation, [
+                each for each in hosts if each.facts['service_name'] in names]))
 
     def observe(self, cloud):
         return Observed(cloud.as_service().nova.aggregates())
