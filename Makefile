@@ -10,26 +10,29 @@ WORKERS ?= 2
 .PHONY: run demo test proofs check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
 	faults faults-short faults-long bench bench-short bench-long flame docs samples audit-dependencies clean
 
-# The service itself, and what its tests, its linters and its docs need.
+# The service itself, and what its tests, its linters and its docs need. Until it was named
+# openstack-climate, the distribution was "climate": two of them would double each entry point.
 $(VENV)/.run: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip uninstall -qqq --yes climate
+	rm -rf climate.egg-info
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable .
+		--constraint constraints.txt --editable '.[service]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[test,eventlet]'
+		--constraint constraints.txt --editable '.[service,test,eventlet]'
 	touch $@
 
 $(VENV)/.check: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[test,lint,docs]'
+		--constraint constraints.txt --editable '.[service,test,lint,docs]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[test,bench]'
+		--constraint constraints.txt --editable '.[service,test,bench]'
 	touch $@
 
 run: $(VENV)/.run  ## The service on SQLite and a simulated cloud, until Ctrl-C.

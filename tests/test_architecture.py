@@ -10,6 +10,7 @@ import pytest
 
 from climate import errors
 from climate import policies
+from climate import version
 from climate.api import error_names
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -24,7 +25,7 @@ LEVELS = {
     'api': 3, 'manager': 3,
     'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'policy': 2,
     'domain': 1, 'context': 1, 'policies': 1,
-    'errors': 0, 'conf': 0, 'version': 0, 'backend': 0,
+    'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0,
 }
 # The rooms of the manager, from the door inwards. A room imports from rooms below it only. The
 # modules of the last row know no room; all rooms may use them.
@@ -48,9 +49,10 @@ IDENTITIES = {'as_service', 'as_user', 'as_owner_or_service'}
 # These stand beside the house and import nothing of it.
 ALONE = {'client', 'nova'}
 # The few that have a reason: the simulated scheduler decides with the rules of the real filter;
-# conf gathers the version; the API reads the plugins' schemas but never makes one; the standalone
-# leaves its note where the client looks for it.
-ALSO = {('cloud', 'nova'), ('conf', 'version'), ('client', 'version'), ('cmd', 'client')}
+# conf, extras and the client ask for the version; the API reads the plugins' schemas but never
+# makes one; the standalone leaves its note where the client looks for it.
+ALSO = {('cloud', 'nova'), ('conf', 'version'), ('extras', 'version'), ('client', 'version'),
+        ('cmd', 'client')}
 # Foreign packages and the only parts that may import them.
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
@@ -273,7 +275,7 @@ def test_the_table_of_events_in_the_pages_is_the_one_of_the_code():
 
 def test_every_entry_point_can_be_loaded():
     from importlib import metadata
-    loaded = [point.load() for point in metadata.distribution('climate').entry_points]
+    loaded = [point.load() for point in metadata.distribution(version.DISTRIBUTION).entry_points]
     assert len(loaded) > 20
 
 
