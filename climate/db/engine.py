@@ -36,14 +36,16 @@ class Database:
     """
 
     def __init__(self, url, max_pool_size=None, max_overflow=None, max_retries=3,
-                 retry_interval=1):
+                 retry_interval=1, mysql_sql_mode='TRADITIONAL'):
         """Open `url`. The other parameters are options of [database]; SQLite ignores them.
 
         :raises DatabaseUnreachable: the database does not answer.
         """
         url = sa.make_url(url)
         options = {'max_pool_size': max_pool_size, 'max_overflow': max_overflow,
-                   'max_retries': max_retries, 'retry_interval': retry_interval}
+                   'max_retries': max_retries, 'retry_interval': retry_interval,
+                   # Empty: that of the server.
+                   'mysql_sql_mode': mysql_sql_mode or None}
         in_file = url.get_backend_name() == 'sqlite'
         if in_file:
             self._engine, self._reading = _open_sqlite(url)
@@ -156,7 +158,8 @@ def connect(conf):
     options = conf.database
     return Database(options.connection, max_pool_size=options.max_pool_size,
                     max_overflow=options.max_overflow, max_retries=options.max_retries,
-                    retry_interval=options.retry_interval)
+                    retry_interval=options.retry_interval,
+                    mysql_sql_mode=options.mysql_sql_mode)
 
 
 def _open(url, isolation_level, options):

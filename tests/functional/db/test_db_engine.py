@@ -203,6 +203,31 @@ def _named(database, name):
         return [lease.name for lease in leases.find(connection, query, NOON)]
 
 
+def test_each_connection_is_strict_and_opening_one_warns_of_nothing(database, caplog):
+    if database.dialect != 'mysql':
+        pytest.skip('MariaDB only.')
+    other = engine.Database(database.engine.url.render_as_string(hide_password=False))
+    for connect in (other.reader, other.writer):
+        with connect() as connection:
+            mode = connection.exec_driver_sql('SELECT @@sql_mode').scalar_one()
+            assert 'STRICT_ALL_TABLES' in mode.split(',')
+    other.dispose()
+    assert caplog.text == ''
+
+
+def test_the_sql_mode_is_that_of_the_configuration(conf, database):
+    if database.dialect != 'mysql':
+        pytest.skip('MariaDB only.')
+    conf.set_override('connection', database.engine.url.render_as_string(hide_password=False),
+                      group='database')
+    conf.set_override('mysql_sql_mode', 'STRICT_ALL_TABLES,ANSI_QUOTES', group='database')
+    other = engine.connect(conf)
+    with other.reader() as connection:
+        mode = connection.exec_driver_sql('SELECT @@sql_mode').scalar_one()
+    other.dispose()
+    assert set(mode.split(',')) == {'STRICT_ALL_TABLES', 'ANSI_QUOTES'}
+
+
 @pytest.mark.parametrize(('url', 'module', 'wanted'), [
     ('postgresql+psycopg2://u:p@db/x?sslmode=verify-full&sslrootcert=/tls/ca.pem', 'psycopg2',
      {'sslmode': 'verify-full', 'sslrootcert': '/tls/ca.pem'}),
