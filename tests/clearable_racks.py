@@ -145,8 +145,8 @@ class RackPlugin(base.ResourcePlugin):
     example = {'racks': 1}
 
     def needs(self, request):
-        return [base.Need('racks', 'rack', selection.Demand(selection.WHOLE, request['racks'],
-                                                            request['racks']), requirement.parse(''))]
+        demand = selection.Demand(selection.WHOLE, request['racks'], request['racks'])
+        return [base.Need('racks', 'rack', demand, requirement.parse(''))]
 
     def start(self, cloud, lease, reservation, resources):
         return {'racks': [each.name for each in resources['racks']]}

@@ -56,12 +56,22 @@ def saved_in_old_tables(database, lease):
     """Write a lease and its reservations where later columns are missing; hands it back."""
     with database.writer() as connection:
         for table, some in ((tables.LEASES, [lease]), (tables.RESERVATIONS, lease.reservations)):
-            known = {each['name'] for each in sa.inspect(connection).get_columns(table.name)}
             for place, each in enumerate(some):
-                row = {**vars(each), 'position': place}
-                connection.execute(sa.insert(table).values(
-                    {name: value for name, value in row.items() if name in known}))
+                write_in_old_table(connection, table, {**vars(each), 'position': place})
     return lease
+
+
+def write_in_old_table(connection, table, row):
+    """Write those fields of a row for which the table of an earlier release has a column."""
+    known = {each.name for each in columns_there(connection, table)}
+    connection.execute(sa.insert(table).values(
+        {name: value for name, value in row.items() if name in known}))
+
+
+def columns_there(connection, table):
+    """The columns of a table that it has in the database, which may be of an earlier release."""
+    known = {each['name'] for each in sa.inspect(connection).get_columns(table.name)}
+    return [each for each in table.c if each.name in known]
 
 
 def hosts(database, *names, pool='host'):

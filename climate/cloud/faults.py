@@ -34,6 +34,16 @@ def mapped(service, trust_id=None, login_group='keystone'):
         raise _cloud_error(service, error, trust_id, login_group) from error
 
 
+@contextlib.contextmanager
+def ignored_if_absent():
+    """Ignore that what the block reads or deletes does not exist; a failed login is raised."""
+    try:
+        yield
+    except keystone_errors.NotFound as error:
+        if is_login(error):
+            raise
+
+
 def status_of(error):
     """Return the HTTP status of a foreign error, or None if there was no answer."""
     for name in ('http_status', 'code', 'status_code'):

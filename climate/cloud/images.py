@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Glance: the images of servers."""
-from keystoneauth1 import exceptions as keystone_errors
-
 from climate.cloud import base
 from climate.cloud import faults
 from climate.cloud import models
@@ -36,11 +34,8 @@ class Images(base.Images):
                   for path, value in wanted.items()])
 
     def delete(self, image_id):
-        try:
+        with faults.ignored_if_absent():
             self._adapter.delete(f'/images/{image_id}')
-        except keystone_errors.NotFound as error:
-            if faults.is_login(error):
-                raise
 
     def _page(self, key, **marker):
         answer = self._adapter.get('/images', params={servers.IMAGE_KEY: key, **marker})

@@ -41,11 +41,8 @@ class Keystone(base.Keystone):
         return _trust(answer.json()['trust'])
 
     def delete_trust(self, trust_id):
-        try:
+        with faults.ignored_if_absent():
             self._adapter.delete(f'{_TRUSTS}/{trust_id}')
-        except keystone_errors.NotFound as error:
-            if faults.is_login(error):
-                raise
 
     def trusts(self):
         answer = self._adapter.get(

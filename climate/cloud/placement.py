@@ -48,17 +48,11 @@ class Placement(base.Placement):
             if found is None:
                 return
             try:
-                self._adapter.delete(f'/resource_providers/{found}/inventories')
-                return
-            except keystone_errors.NotFound as error:
-                if faults.is_login(error):
-                    raise
+                with faults.ignored_if_absent():
+                    self._adapter.delete(f'/resource_providers/{found}/inventories')
                 return
             except keystone_errors.Conflict as error:
-                if _code(error) != _CHANGED_MEANWHILE:
-                    raise errors.StillBusy(service=self.service, reason=str(error)) from error
-                if attempt == _EMPTY_ATTEMPTS:
-                    raise
+                self._refuse_conflict(error, is_last=attempt == _EMPTY_ATTEMPTS)
 
     def ensure_class(self, resource_class):
         self._adapter.put(f'/resource_classes/{resource_class}')
@@ -72,24 +66,24 @@ class Placement(base.Placement):
         self._set_inventory(found, resource_class, count)
 
     def delete_class(self, resource_class):
-        try:
-            self._adapter.get(f'/resource_classes/{resource_class}')
-        except keystone_errors.NotFound as error:
-            if faults.is_login(error):
-                raise
+        if not self._has_class(resource_class):
             return
         answer = self._adapter.get('/resource_providers',
                                    params={'resources': f'{resource_class}:1'})
         for provider in answer.json()['resource_providers']:
             self._set_inventory(provider['uuid'], resource_class, 0)
         try:
-            self._adapter.delete(f'/resource_classes/{resource_class}')
-        except keystone_errors.NotFound as error:
-            if faults.is_login(error):
-                raise
+            with faults.ignored_if_absent():
+                self._adapter.delete(f'/resource_classes/{resource_class}')
         except keystone_errors.Conflict as error:
             # The list of providers omits those whose units are all in use.
             raise errors.StillBusy(service=self.service, reason=str(error)) from error
+
+    def _has_class(self, resource_class):
+        with faults.ignored_if_absent():
+            self._adapter.get(f'/resource_classes/{resource_class}')
+            return True
+        return False
 
     def _set_inventory(self, provider, resource_class, count):
         """Set the units of a class at the provider with that uuid; retry if others write too."""
@@ -106,10 +100,17 @@ class Placement(base.Placement):
                 self._adapter.put(address, json=body)
                 return
             except keystone_errors.Conflict as error:
-                if _code(error) != _CHANGED_MEANWHILE:
-                    raise errors.StillBusy(service=self.service, reason=str(error)) from error
-                if attempt == _WRITE_ATTEMPTS:
-                    raise
+                self._refuse_conflict(error, is_last=attempt == _WRITE_ATTEMPTS)
+
+    def _refuse_conflict(self, error, is_last):
+        """Raise the error of a write, unless another client was faster and there is another try.
+
+        :raises StillBusy: units that the write takes away are in use.
+        """
+        if _code(error) != _CHANGED_MEANWHILE:
+            raise errors.StillBusy(service=self.service, reason=str(error)) from error
+        if is_last:
+            raise error
 
     def classes(self):
         answer = self._adapter.get('/resource_classes')
@@ -125,13 +126,9 @@ class Placement(base.Placement):
 
     def _inventory_of(self, provider):
         """Return the inventory of a provider, or None if it has just been deleted."""
-        try:
-            answer = self._adapter.get(f'/resource_providers/{provider}/inventories')
-        except keystone_errors.NotFound as error:
-            if faults.is_login(error):
-                raise
-            return None
-        return answer.json()['inventories']
+        with faults.ignored_if_absent():
+            return self._read(provider, 'inventories')
+        return None
 
     def traits(self, hypervisor_name):
         return frozenset(self._of_provider(hypervisor_name, 'traits'))
@@ -183,13 +180,10 @@ class Placement(base.Placement):
         names = [name for name in hypervisor_names if name in known]
 
         def read_one(name):
-            try:
+            with faults.ignored_if_absent():
                 return read(known[name])
-            except keystone_errors.NotFound as error:
-                if faults.is_login(error):
-                    raise
-                # It has just been deleted.
-                return None
+            # It has just been deleted.
+            return None
         results = parallel.each(self._pool, read_one, names)
         return {name: result for name, result in zip(names, results, strict=True)
                 if result is not None}

@@ -46,6 +46,11 @@ def first(connection, leaving=None):
     return connection.execute(queue.limit(1)).scalar()
 
 
+def is_first(connection, lease_id):
+    """Return whether a lease is first in the queue."""
+    return first(connection) == lease_id
+
+
 def next_after(connection, acquisition):
     """Return the id of the lease that follows an Acquisition in the queue, or None."""
     return connection.execute(_queue().where(_behind(acquisition)).limit(1)).scalar()

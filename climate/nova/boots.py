@@ -2,8 +2,9 @@
 """Translation of a request to boot servers: into a lease, and into a request with that lease."""
 import urllib.parse
 
-from climate.nova import boot_hints
 from climate.nova import errors
+from climate.nova import lease_hints
+from climate.nova import scheduler_hints
 
 #: Limit of leased servers in one request; the filter asks about each of their reservations.
 MOST_SERVERS = 100
@@ -34,11 +35,12 @@ def lease_of(server, params):
 
 def leased(body, lease):
     """Return the request body with which Nova creates the servers of a Lease."""
-    found = boot_hints.without(body)
+    found = lease_hints.without(body)
     ids = list(lease.reservation_ids)
     # If both keys are present, Nova reads only the first.
-    key = next((each for each in boot_hints.KEYS if each in body), boot_hints.KEYS[0])
-    found[key] = {**found.get(key, {}), boot_hints.RESERVATION: ids[0] if len(ids) == 1 else ids}
+    key = next((each for each in lease_hints.KEYS if each in body), lease_hints.KEYS[0])
+    hint = ids[0] if len(ids) == 1 else ids
+    found[key] = {**found.get(key, {}), scheduler_hints.RESERVATION: hint}
     server = body['server']
     found['server'] = {**server, 'metadata': {
         **server.get('metadata', {}), _LEASE_KEY: lease.id,

@@ -24,11 +24,10 @@ from oslo_log import log
 from climate.nova import options
 from climate.nova import question
 from climate.nova import rules
-from climate.nova import sizes
+from climate.nova import scheduler_hints
 
 LOG = log.getLogger(__name__)
 
-_HINT = 'reservation'
 # A request that boots several leased servers names the reservations of all; see boots.MOST_SERVERS.
 _MOST_RESERVATIONS = 100
 # Each costs a call: after this many, no further reservation is asked about if a host passed.
@@ -55,10 +54,10 @@ class ClimateFilter(filters.BaseHostFilter):
         # A rebuild stays on its host; a refusal would leave the server in ERROR.
         if not hosts or utils.request_is_rebuild(spec_obj):
             return hosts
-        request = _request(spec_obj)
+        request = scheduler_hints.read(spec_obj)
         try:
             passed, refused = self._sorted(hosts, request)
-            if not passed and _demands_host(spec_obj):
+            if not passed and scheduler_hints.demands_host(spec_obj):
                 passed = self._by_server(hosts, request)
         except _Refused as error:
             passed, refused = [], {str(error): len(hosts)}
@@ -176,39 +175,3 @@ def _judged(hosts, judge):
     refusals = judge.refusals([(host.host, host.aggregates) for host in hosts])
     passed = [host for host, reason in zip(hosts, refusals, strict=True) if reason is None]
     return passed, collections.Counter(reason for reason in refusals if reason is not None)
-
-
-def _request(spec_obj):
-    hinted = rules.hinted(spec_obj.get_scheduler_hint(_HINT))
-    of_flavor = _of_flavor(spec_obj.flavor)
-    server = {'server_id': _set(spec_obj, 'instance_uuid'), 'exists': _exists(spec_obj),
-              'size': sizes.of(spec_obj.flavor)}
-    if hinted is None:
-        return rules.Request(of_flavor, spec_obj.project_id, of_flavor is not None, **server)
-    return rules.Request(hinted, spec_obj.project_id, of_flavor=tuple(of_flavor or ()), **server)
-
-
-def _of_flavor(flavor):
-    if not flavor:
-        return None
-    return rules.hinted((_set(flavor, 'extra_specs') or {}).get(rules.FLAVOR_KEY))
-
-
-def _demands_host(spec_obj):
-    """Return whether the request demands one host, as an unshelve or migration to it does."""
-    return _of_destination(spec_obj, 'host') is not None
-
-
-def _exists(spec_obj):
-    """Return whether the server is moved or unshelved: only then the request has its cell."""
-    return _of_destination(spec_obj, 'cell') is not None
-
-
-def _of_destination(spec_obj, name):
-    destination = _set(spec_obj, 'requested_destination')
-    return None if destination is None else _set(destination, name)
-
-
-def _set(thing, name):
-    """Return a field of a Nova object, or None if it is not set."""
-    return getattr(thing, name) if thing.obj_attr_is_set(name) else None

@@ -15,9 +15,9 @@ import uuid
 import nova.conf
 from oslo_log import log
 
-from climate.nova import boot_hints
 from climate.nova import boots
 from climate.nova import errors
+from climate.nova import lease_hints
 from climate.nova import leases
 from climate.nova import options
 from climate.nova import wsgi
@@ -77,12 +77,12 @@ class LeaseMiddleware:
         if body is None or not isinstance(body.get('server'), dict):
             # Nova refuses such a body with its own message.
             return None
-        hinted = boot_hints.read(body)
-        params = boot_hints.wanted(
+        hinted = lease_hints.read(body)
+        params = lease_hints.wanted(
             hinted, self._defaults.days_for(environ.get('HTTP_X_PROJECT_ID')))
         if params is None:
             if hinted.reserved is not None:
-                wsgi.put(environ, boot_hints.without(body))
+                wsgi.put(environ, lease_hints.without(body))
             return None
         lease = self._climate.make(boots.lease_of(body['server'], params), caller)
         wsgi.put(environ, boots.leased(body, lease))

@@ -208,15 +208,6 @@ class Judge:
         return bool(project_id) and bool(aggregate.metadata.get(project_id))
 
 
-def hinted(value):
-    """Return the ids of reservations that a scheduler hint names, as a list; None: no hint."""
-    if value is None:
-        return None
-    if isinstance(value, (list, tuple)):
-        return [str(each) for each in value]
-    return [str(value)]
-
-
 def passes(reservations, project_id, aggregates, options, flavor_reserved=False):
     """Return whether a server may be placed on a host, judged by its aggregates alone.
 

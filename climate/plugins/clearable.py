@@ -48,7 +48,7 @@ class Server(Protocol):
 
 
 class Migration(Protocol):
-    """A migration of a server, begun by anybody.
+    """A migration of a server, begun by Climate or by others.
 
     :ivar id: increases with each migration.
     """
@@ -109,12 +109,12 @@ class Clearable(abc.ABC):
     #: The name of the service that clears the hosts, for messages.
     cleared_by: ClassVar[str] = ''
     #: The names in criteria that single out one host. Lent hosts meet no such criteria, because
-    #: otherwise anybody could find out which hosts exist.
+    #: otherwise any user could find out which hosts exist.
     identifying_names: ClassVar[frozenset[str]] = frozenset()
 
     @abc.abstractmethod
     def lent(self, cloud: clouds.Cloud, reason: str) -> Lent:
-        """Read which hosts are lent to best effort; returns Lent. Changes nothing.
+        """Return the hosts that are lent to best effort, as Lent. Changes nothing.
 
         :param reason: the reason with which hosts are disabled for the lease. A host that is
             disabled for it can still be cleared.

@@ -121,6 +121,10 @@ class Registry:
                 resource_type=str(resource_type)[:80],
                 enabled=', '.join(sorted(self.plugins))) from None
 
+    def needs_of(self, reservation):
+        """Return the Needs of a reservation, by its plugin."""
+        return self.plugin(reservation.resource_type).needs(reservation.request)
+
     def pool(self, name):
         """Return the pool of that name.
 

@@ -55,7 +55,7 @@ def ended_room(scene):
     return ended_reservation(scene, lease_of_room(scene))
 
 
-def test_a_cloud_with_leases_that_run_is_as_the_accounts_say(scene, audit, room):
+def test_a_cloud_with_running_leases_agrees_with_the_database(scene, audit, room):
     lease = scene.lease()
     server = scene.boot('demo', lease['reservations'][0]['id'])
     assert server.status == 'ACTIVE'

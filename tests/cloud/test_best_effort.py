@@ -29,7 +29,7 @@ class Lent:
         return {each.id: each for each in self._compute.servers(all_projects=True)
                 if each.id in self.servers}
 
-    def fences(self):
+    def disabled(self):
         """{host: why its service is disabled}."""
         return {each.host: each.disabled_reason for each in self._compute.services(
             binary='nova-compute') if each.status != 'enabled'}
@@ -52,7 +52,7 @@ class Lent:
         """Nothing, where all six run but those that were stopped before, on open hosts."""
         assert {key: each.status for key, each in self.seen().items()} == {
             key: 'SHUTOFF' if key in stopped else 'ACTIVE' for key in self.servers}
-        assert self.fences() == {}
+        assert self.disabled() == {}
 
     def _settled(self, host):
         """The ids of two new servers on a host."""
@@ -100,13 +100,13 @@ def lent(scene, cloud):
     for name in names:
         compute.add_host_to_aggregate(aggregate, name)
     scene.lease('alt', duration='30m')
-    # A lease is deleted before the hosts that were lent to it are given back.
+    # A lease is deleted before the hosts that were lent to it are returned.
     scene.afterwards(lambda: _await_return(scene, cloud))
     return Lent(scene, names)
 
 
 @pytest.fixture
-def hunt(scene):
+def best_effort(scene):
     """callable(hosts, **acquire): the answer to a request for a best-effort lease."""
     def ask(hosts=DEMO_HOSTS, seconds=120, query='', **acquire):
         answer = scene.people['demo'].session.post(
@@ -123,10 +123,10 @@ def hunt(scene):
 
 
 def _await_return(scene, cloud):
-    """Wait until the lent hosts are given back."""
+    """Wait until the lent hosts are returned."""
     scenes.until(lambda: [each['hypervisor_hostname'] for each in
                           scene.climate('admin').hosts.list()] == [cloud.compute_hosts[-1]],
-                 'the lent hosts to be given back')
+                 'the lent hosts to be returned')
 
 
 def _endpoint(scene):
@@ -134,11 +134,11 @@ def _endpoint(scene):
     return found.removesuffix('/').removesuffix('/v1')
 
 
-def test_two_hosts_are_cleared_used_and_lent_again(scene, lent, hunt, cloud):
-    shown = hunt(query='?dry_run=true')
+def test_two_hosts_are_cleared_used_and_lent_again(scene, lent, best_effort, cloud):
+    shown = best_effort(query='?dry_run=true')
     assert shown.status_code == 200, shown.text
     lent.refuse_harm()
-    answer = hunt()
+    answer = best_effort()
     assert answer.status_code == 202, answer.text
     lease = answer.json()['lease']
     assert lease['status'] == 'in_progress'
@@ -160,19 +160,19 @@ def test_two_hosts_are_cleared_used_and_lent_again(scene, lent, hunt, cloud):
     assert scene.boot('alt').compute_host in lent.hosts
 
 
-def test_a_pinned_server_keeps_its_host_and_too_many_move_nothing(scene, lent, hunt):
+def test_a_pinned_server_keeps_its_host_and_too_many_move_nothing(scene, lent, best_effort):
     pinned = lent.hosts[0]
     [server_id, _] = sorted(lent.on(pinned))
     scene.people['admin'].compute.set_server_metadata(server_id, **{'climate:pinned': 'yes'})
     before = {key: each.compute_host for key, each in lent.seen().items()}
-    refused = hunt(3)
+    refused = best_effort(3)
     assert refused.status_code == 409
     # Whose servers are in the way, and why, is told to administrators only.
     assert 'Only 2 of 3 hosts can be allocated' in refused.json()['error_message']
     assert server_id not in refused.text
     lent.refuse_harm()
     assert {key: each.compute_host for key, each in lent.seen().items()} == before
-    answer = hunt(2)
+    answer = best_effort(2)
     assert answer.status_code == 202, answer.text
     lease = scene.wait(answer.json()['lease']['id'], 'active', 120)
     assert scene.hosts_in(lease['reservations'][0]['id']) == set(lent.hosts) - {pinned}
@@ -180,10 +180,10 @@ def test_a_pinned_server_keeps_its_host_and_too_many_move_nothing(scene, lent, h
     lent.refuse_harm()
 
 
-def test_a_host_that_an_administrator_opens_meanwhile_is_left_to_him(scene, lent, hunt):
-    answer = hunt(1)
+def test_a_host_that_an_administrator_opens_meanwhile_is_left_to_him(scene, lent, best_effort):
+    answer = best_effort(1)
     assert answer.status_code == 202, answer.text
-    [opened] = scenes.until(lent.fences, 'a fence')
+    [opened] = scenes.until(lent.disabled, 'a disabled service')
     lent.open(opened)
     lease = scene.wait(answer.json()['lease']['id'], 'active', 120)
     [mine] = scene.hosts_in(lease['reservations'][0]['id'])
@@ -191,9 +191,9 @@ def test_a_host_that_an_administrator_opens_meanwhile_is_left_to_him(scene, lent
     lent.refuse_harm()
 
 
-def test_stopped_servers_stay_stopped_and_a_host_goes_back_before_the_end(scene, lent, hunt):
+def test_stopped_servers_stay_stopped_and_a_host_goes_back_before_the_end(scene, lent, best_effort):
     stopped = lent.stop_one_each()
-    answer = hunt(2)
+    answer = best_effort(2)
     assert answer.status_code == 202, answer.text
     lease = scene.wait(answer.json()['lease']['id'], 'active', 120)
     [reservation] = lease['reservations']
@@ -206,7 +206,7 @@ def test_stopped_servers_stay_stopped_and_a_host_goes_back_before_the_end(scene,
                           'a host to leave the lease')
     [gone] = before - {kept}
     scenes.until(lambda: gone not in [each['hypervisor_hostname'] for each in
-                                      scene.climate('admin').hosts.list()], 'it to be given back')
+                                      scene.climate('admin').hosts.list()], 'it to be returned')
     assert scene.hosts_in('freepool') == set()
     lent.refuse_harm(stopped)
 
@@ -222,16 +222,17 @@ def slowly(cloud, tmp_path):
     scenes.tool(cloud, 'restart', 'nova')
 
 
-def test_when_time_is_over_the_fences_go_and_every_server_runs(scene, lent, hunt, slowly):
+def test_when_time_is_over_services_are_enabled_and_every_server_runs(
+        scene, lent, best_effort, slowly):
     # Nova is started anew, and not there at once.
     scenes.until(lambda: _is_up(scene, lent), 'Nova to be back', 90, 1)
-    answer = hunt(2, seconds=20)
+    answer = best_effort(2, seconds=20)
     assert answer.status_code == 202, answer.text
     lease = answer.json()['lease']
-    scenes.until(lambda: len(lent.fences()) == DEMO_HOSTS, 'two fences', 30)
+    scenes.until(lambda: len(lent.disabled()) == DEMO_HOSTS, 'two disabled services', 30)
     lease = scene.wait(lease['id'], 'timedout', 60)
     assert 'of 2 hosts were cleared' in lease['status_reason']
-    assert lent.fences() == {}
+    assert lent.disabled() == {}
     scenes.until(lambda: {each.status for each in lent.seen().values()} == {'ACTIVE'},
                  'every server to run', 180, 1)
     lent.refuse_harm()
@@ -239,7 +240,7 @@ def test_when_time_is_over_the_fences_go_and_every_server_runs(scene, lent, hunt
 
 def _is_up(scene, lent):
     try:
-        return lent.fences() == {} and all(
+        return lent.disabled() == {} and all(
             each.state == 'up' for each in scene.people['admin'].compute.services(
                 binary='nova-compute'))
     except exceptions.SDKException:

@@ -13,7 +13,7 @@ from climate.plugins.compute import capacity
 _FREEPOOL = 'freepool'
 
 
-def check(cloud, accounts, booted_for):
+def check(cloud, recorded, booted_for):
     """Check that all invariants of the cloud hold.
 
     :param booted_for: {server id: the id of the reservation it was booted for}.
@@ -21,11 +21,11 @@ def check(cloud, accounts, booted_for):
     # Being lent makes no difference.
     aggregates = [each for each in cloud.aggregates() if each.name != model_world.LENT_AGGREGATE]
     no_host_is_handed_out_twice(aggregates)
-    what_can_be_promised_is_in_the_freepool(aggregates, accounts)
-    nothing_is_there_that_no_lease_owns(aggregates, cloud.leftovers(), accounts)
+    what_can_be_promised_is_in_the_freepool(aggregates, recorded)
+    nothing_is_there_that_no_lease_owns(aggregates, cloud.leftovers(), recorded)
     inside = {host for each in aggregates for host in each.hosts}
     nobody_is_on_the_hosts_of_others(
-        [each for each in cloud.servers() if each.host in inside], accounts, booted_for)
+        [each for each in cloud.servers() if each.host in inside], recorded, booted_for)
 
 
 def no_host_is_handed_out_twice(aggregates):
@@ -40,51 +40,51 @@ def no_host_is_handed_out_twice(aggregates):
         assert not zoned or leased == zoned, f'{host} is in the aggregates {leased}'
 
 
-def what_can_be_promised_is_in_the_freepool(aggregates, accounts):
+def what_can_be_promised_is_in_the_freepool(aggregates, recorded):
     """Nobody can come to a host that may be leased at any moment."""
     pooled = {host for each in aggregates if each.name == _FREEPOOL for host in each.hosts}
-    for each in accounts.resources.values():
+    for each in recorded.resources.values():
         assert each.name in pooled or each.held_by is not None or not each.reservable, (
             f'{each} may be leased, and is not in the freepool.')
 
 
-def nothing_is_there_that_no_lease_owns(aggregates, left, accounts):
+def nothing_is_there_that_no_lease_owns(aggregates, left, recorded):
     """Objects made for a reservation are deleted before the reservation is marked as over."""
     made = [each.name for each in aggregates] + [row[0] for row in left['flavors']]
     made += [row[0].removeprefix(capacity.CLASS_PREFIX).replace('_', '-').lower()
              for row in left['resource_classes']]
     for name in filter(audit.is_id, made):
-        owner = accounts.reservations.get(name)
+        owner = recorded.reservations.get(name)
         assert owner is not None, f'The cloud has something of {name}, and no lease owns it.'
         assert owner.state != lifecycle.RESERVATION_DELETED, (
             f'{owner} is over, and the cloud has something of it: {left}')
-    every_server_group_is_accounted_for(left, accounts)
+    every_server_group_is_accounted_for(left, recorded)
 
 
-def every_server_group_is_accounted_for(left, accounts):
+def every_server_group_is_accounted_for(left, recorded):
     """One is there as long as its lease, or its request; it goes at last, with the trust."""
-    asked = {each.reservation_id for each in accounts.early_creations}
+    asked = {each.reservation_id for each in recorded.early_creations}
     for row in left['server_groups']:
         reservation_id = row[1].removeprefix(capacity.NAME_PREFIX)
         if not audit.is_id(reservation_id) or reservation_id in asked:
             continue
-        owner = accounts.reservations.get(reservation_id)
+        owner = recorded.reservations.get(reservation_id)
         assert owner is not None, f'{row} is of no reservation, and of no request.'
-        dropped = [each for each in accounts.events.get(owner.lease_id, ())
+        dropped = [each for each in recorded.events.get(owner.lease_id, ())
                    if each.kind == event_kinds.DROP_TRUST]
         assert owner.state != lifecycle.RESERVATION_DELETED or not dropped or any(
             each.status != lifecycle.EVENT_DONE for each in dropped), (
             f'{owner} is over, and {row} is there.')
 
 
-def nobody_is_on_the_hosts_of_others(servers, accounts, booted_for):
+def nobody_is_on_the_hosts_of_others(servers, recorded, booted_for):
     """On a host of the pool are servers of reservations that are not over, and of no other.
 
     :param servers: those on hosts that are in the freepool, or in the aggregate of a reservation.
     """
-    pooled = {each.name: each for each in accounts.resources.values()
+    pooled = {each.name: each for each in recorded.resources.values()
               if each.withdrawn_at is None}
-    leasing = {each.leased_id: each.id for each in accounts.reservations.values()
+    leasing = {each.leased_id: each.id for each in recorded.reservations.values()
                if each.leased_id is not None}
     for server in servers:
         host = pooled.get(server.host)
@@ -93,13 +93,13 @@ def nobody_is_on_the_hosts_of_others(servers, accounts, booted_for):
         # A server that was booted for one lease may be leased by itself in another.
         owners = {booted_for.get(server.id), leasing.get(server.id)} - {None}
         assert owners, f'{server} is of nobody, and on {host}.'
-        states = {accounts.reservations[owner].state for owner in owners}
+        states = {recorded.reservations[owner].state for owner in owners}
         assert states != {lifecycle.RESERVATION_DELETED}, f'{server} of {owners} is on {host} yet.'
-        if host.held_by is not None and _has_it_all(accounts, host.held_by):
+        if host.held_by is not None and _has_it_all(recorded, host.held_by):
             assert host.held_by in owners, f'{server} of {owners} is on {host}.'
 
 
-def nobody_else_suffers(cloud, accounts, strangers, disabled):
+def nobody_else_suffers(cloud, recorded, strangers, disabled):
     """No clearing loses a server of others, or undoes what an administrator did to a service.
 
     :param strangers: ids of the servers of others that their users have not deleted.
@@ -109,7 +109,7 @@ def nobody_else_suffers(cloud, accounts, strangers, disabled):
     for server_id in strangers:
         server = servers.get(server_id)
         assert server and server.task != 'deleting' and server.host, f'{server} was lost.'
-    leases = {key: each.state for key, each in accounts.leases.items()}
+    leases = {key: each.state for key, each in recorded.leases.items()}
     for each in cloud.compute_services():
         if each.host in disabled:
             assert (each.enabled, each.reason) == (False, disabled[each.host]), (
@@ -117,18 +117,18 @@ def nobody_else_suffers(cloud, accounts, strangers, disabled):
         elif not each.enabled:
             lease_id = each.reason.removeprefix(plans.FENCE_PREFIX)
             assert leases.get(lease_id) == lifecycle.ACQUIRING or _is_being_deleted(
-                accounts, lease_id), f'{each}, and {leases.get(lease_id)}'
+                recorded, lease_id), f'{each}, and {leases.get(lease_id)}'
 
 
-def _is_being_deleted(accounts, lease_id):
-    events = accounts.events.get(lease_id, ())
+def _is_being_deleted(recorded, lease_id):
+    events = recorded.events.get(lease_id, ())
     return any(each.kind == event_kinds.DELETE and each.status != lifecycle.EVENT_DONE
                for each in events)
 
 
-def _has_it_all(accounts, reservation_id):
+def _has_it_all(recorded, reservation_id):
     """True where the reservation runs, and nothing is being done about that."""
-    reservation = accounts.reservations[reservation_id]
+    reservation = recorded.reservations[reservation_id]
     return (reservation.state == lifecycle.RESERVATION_ACTIVE
-            and accounts.leases[reservation.lease_id].state == lifecycle.ACTIVE
-            and accounts.leases[reservation.lease_id].task is None)
+            and recorded.leases[reservation.lease_id].state == lifecycle.ACTIVE
+            and recorded.leases[reservation.lease_id].task is None)

@@ -34,10 +34,10 @@ def judge(model):
     reaper.reap(world.clock())
     reaper.reap(world.clock() + _AGES)
     early.Reaper(manager.core).reap(world.clock() + _AGES)
-    accounts = truths.read(world.database)
-    truths.check(accounts, model.accounts, model.now, builders.minutes(model.cleaning))
-    _leases_are_over(model, accounts)
-    assert all(each.place is None for each in accounts.offers.values()), accounts.offers
+    recorded = truths.read(world.database)
+    truths.check(recorded, model.recorded, model.now, builders.minutes(model.cleaning))
+    _leases_are_over(model, recorded)
+    assert all(each.place is None for each in recorded.offers.values()), recorded.offers
     _audit_finds_nothing(model, manager)
     _nothing_is_left(model, manager)
     assert not model.complaints.found, model.complaints.found
@@ -87,8 +87,8 @@ def _use_again(manager, host):
 
 
 def _let_time_pass(model, manager):
-    accounts = truths.read(model.world.database)
-    last = max([model.now, *(each.end for each in accounts.leases.values())])
+    recorded = truths.read(model.world.database)
+    last = max([model.now, *(each.end for each in recorded.leases.values())])
     manager.run_until(last + _LONG)
     manager.expire()
     manager.run()
@@ -110,26 +110,26 @@ def _ask_again_for_ends_given_up(model, manager):
         _let_time_pass(model, manager)
 
 
-def _leases_are_over(model, accounts):
+def _leases_are_over(model, recorded):
     """Each lease came to the end that its history demands."""
     for lease_id, told in model.told.items():
-        lease = accounts.leases.get(lease_id)
+        lease = recorded.leases.get(lease_id)
         if lease is None:
             assert not told.made, f'{lease_id} is lost.'
             continue
         assert lease.deleted_at is None or told.asked_to_delete, f'{lease} was not to be deleted.'
-        if accounts.never_acquired(lease) and lease.deleted_at is None:
-            _was_given_up_rightly(accounts.acquisitions[lease_id], lease)
+        if recorded.never_acquired(lease) and lease.deleted_at is None:
+            _was_given_up_rightly(recorded.acquisitions[lease_id], lease)
         else:
             assert lease.state == lifecycle.TERMINATED, lease
         if told.kind is not None:
             model.tally[f'{told.kind} {lease.state}'] += 1
         assert lease.task is None, lease
         assert (lease.deleted_at is not None) or not told.deleted, f'{lease} was to be deleted.'
-    for each in accounts.reservations.values():
+    for each in recorded.reservations.values():
         assert each.state == lifecycle.RESERVATION_DELETED, each
         assert each.leased_id is None, each
-    for each in accounts.resources.values():
+    for each in recorded.resources.values():
         assert each.held_by is None, each
     if model.mood == 'calm' and not model.services_touched:
         with model.world.database.reader() as connection:

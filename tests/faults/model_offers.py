@@ -81,8 +81,8 @@ class Offers(model_clearing.Clearing):
 
     def _can_be_had(self, offer):
         """True for an offer that is held, of resources that are as they were."""
-        row = self.accounts.offers.get(offer.id)
-        there = [self.accounts.resources[given.resource_id] for given in offer.allocations]
+        row = self.recorded.offers.get(offer.id)
+        there = [self.recorded.resources[given.resource_id] for given in offer.allocations]
         return (row is not None and row.place is not None and row.held_until > self.now
                 and all(each.reservable and each.withdrawn_at is None for each in there))
 

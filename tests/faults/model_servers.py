@@ -50,7 +50,7 @@ class Servers(requests.Requests):
 
     def _has_room(self, lease, reservation):
         """True where another server surely has a place: nothing failed, and nothing is due."""
-        due = {each.kind for each in self.accounts.open_events(lease.id)}
+        due = {each.kind for each in self.recorded.open_events(lease.id)}
         amount = reservation.request.get('amount', _MOST)
         mine = [each for each in self.world.cloud.servers()
                 if self.booted_for.get(each.id) == reservation.id]

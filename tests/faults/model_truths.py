@@ -55,7 +55,7 @@ _COLUMNS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Accounts:
+class Recorded:
     """The rows as they are."""
 
     leases: dict
@@ -77,7 +77,7 @@ class Accounts:
 
 
 def read(database):
-    """The Accounts; what has an id by that, events by the id of their lease."""
+    """Return the Recorded: rows by their id, events by the id of their lease."""
     found = {}
     with database.reader() as connection:
         for name, (table, columns) in _COLUMNS.items():
@@ -90,35 +90,35 @@ def read(database):
     by_lease = collections.defaultdict(list)
     for event in found['events']:
         by_lease[event.lease_id].append(event)
-    return Accounts(**{**found, 'events': by_lease})
+    return Recorded(**{**found, 'events': by_lease})
 
 
-def check(accounts, before, now, cleaning=_NONE):
+def check(recorded, before, now, cleaning=_NONE):
     """Check that all invariants of the database hold.
 
-    :param before: the Accounts of the last look, or None.
+    :param before: the Recorded of the last look, or None.
     :param now: the moment of this one.
     :param cleaning: the time that must be between two spans of a resource.
     """
-    nothing_is_given_twice(accounts, cleaning)
-    every_promise_is_to_somebody(accounts)
-    nothing_is_promised_that_was_withdrawn(accounts, now)
-    holders_have_what_they_hold(accounts)
-    those_that_run_hold_what_they_have(accounts)
-    for lease in accounts.leases.values():
-        the_lifecycle_is_kept(accounts, lease)
-        if accounts.never_acquired(lease):
-            what_is_looked_for_is_not_forgotten(accounts, lease, now)
+    nothing_is_given_twice(recorded, cleaning)
+    every_promise_is_to_somebody(recorded)
+    nothing_is_promised_that_was_withdrawn(recorded, now)
+    holders_have_what_they_hold(recorded)
+    those_that_run_hold_what_they_have(recorded)
+    for lease in recorded.leases.values():
+        the_lifecycle_is_kept(recorded, lease)
+        if recorded.never_acquired(lease):
+            what_is_looked_for_is_not_forgotten(recorded, lease, now)
         else:
-            no_promise_is_lost(accounts, lease, now)
+            no_promise_is_lost(recorded, lease, now)
     if before is not None:
-        nothing_goes_back(accounts, before)
+        nothing_goes_back(recorded, before)
 
 
-def nothing_is_given_twice(accounts, cleaning=_NONE):
+def nothing_is_given_twice(recorded, cleaning=_NONE):
     """At no moment, past or to come, has a resource more than it can give."""
-    for resource_id, spans in _spans(accounts).items():
-        capacity = accounts.resources[resource_id].capacity
+    for resource_id, spans in _spans(recorded).items():
+        capacity = recorded.resources[resource_id].capacity
         for moment in {start for start, _, _ in spans}:
             there = [given for start, end, given in spans if start <= moment < end]
             if any(given.whole for given in there):
@@ -133,10 +133,10 @@ def nothing_is_given_twice(accounts, cleaning=_NONE):
             _it_is_cleaned(sorted(spans, key=lambda span: span[0]), cleaning)
 
 
-def _spans(accounts):
+def _spans(recorded):
     """{resource id: triples (start, end, allocation) of what it really gives}."""
     found = collections.defaultdict(list)
-    for given in accounts.allocations:
+    for given in recorded.allocations:
         end = given.end if given.released_at is None else min(given.end, given.released_at)
         if given.start < end:
             found[given.resource_id].append((given.start, end, given))
@@ -150,69 +150,69 @@ def _it_is_cleaned(spans, cleaning):
                 or not (first.whole or second.whole)), f'Not cleaned between {first}, {second}.'
 
 
-def every_promise_is_to_somebody(accounts):
+def every_promise_is_to_somebody(recorded):
     """To a reservation of a lease, or to one that an offer would become while it is held."""
-    offered = collections.Counter(each['id'] for offer in accounts.offers.values()
+    offered = collections.Counter(each['id'] for offer in recorded.offers.values()
                                   for each in offer.request if offer.place is not None)
     assert all(count == 1 for count in offered.values()), offered
-    assert not offered.keys() & accounts.reservations.keys(), 'An offer was taken and is there.'
-    for given in accounts.allocations:
-        assert given.reservation_id in offered or given.reservation_id in accounts.reservations, (
+    assert not offered.keys() & recorded.reservations.keys(), 'An offer was taken and is there.'
+    for given in recorded.allocations:
+        assert given.reservation_id in offered or given.reservation_id in recorded.reservations, (
             f'{given} is to nobody.')
 
 
-def nothing_is_promised_that_was_withdrawn(accounts, now):
+def nothing_is_promised_that_was_withdrawn(recorded, now):
     """Of what is held only, whoever takes it is told."""
-    for given in accounts.allocations:
-        assert (given.reservation_id not in accounts.reservations
+    for given in recorded.allocations:
+        assert (given.reservation_id not in recorded.reservations
                 or given.released_at is not None or given.end <= now
-                or accounts.resources[given.resource_id].withdrawn_at is None), (
+                or recorded.resources[given.resource_id].withdrawn_at is None), (
             f'{given} is of a resource that was withdrawn.')
 
 
-def _whole_ones(accounts):
+def _whole_ones(recorded):
     """{reservation id: its allocations of whole resources}."""
     found = collections.defaultdict(list)
-    for given in accounts.allocations:
+    for given in recorded.allocations:
         if given.whole:
             found[given.reservation_id].append(given)
     return found
 
 
-def holders_have_what_they_hold(accounts):
+def holders_have_what_they_hold(recorded):
     """A reservation that occupies a resource has an allocation of it and is not over."""
-    whole = _whole_ones(accounts)
-    for resource in accounts.resources.values():
+    whole = _whole_ones(recorded)
+    for resource in recorded.resources.values():
         if resource.held_by is None:
             continue
         assert resource.withdrawn_at is None, f'{resource} is withdrawn and held.'
-        reservation = accounts.reservations[resource.held_by]
-        lease = accounts.leases[reservation.lease_id]
+        reservation = recorded.reservations[resource.held_by]
+        lease = recorded.leases[reservation.lease_id]
         mine = [each for each in whole[reservation.id] if each.resource_id == resource.id]
         assert mine, f'{resource} is held by {reservation}, which was never promised it.'
         assert lease.state not in lifecycle.OVER and lease.deleted_at is None, (
             f'{resource} is held by {reservation} of {lease}, which is over.')
-        assert (any(each.released_at is None for each in mine) or accounts.open_events(lease.id)
-                or _end_was_given_up(accounts, lease)), (
+        assert (any(each.released_at is None for each in mine) or recorded.open_events(lease.id)
+                or _end_was_given_up(recorded, lease)), (
             f'{resource} is held by {reservation} for ever.')
 
 
-def _end_was_given_up(accounts, lease):
+def _end_was_given_up(recorded, lease):
     """True where an operator must look at a lease: it is in error and says why."""
     return lease.state == lifecycle.ERROR and any(
         event.kind in _ENDINGS and event.status == lifecycle.EVENT_ERROR
-        for event in accounts.events.get(lease.id, ()))
+        for event in recorded.events.get(lease.id, ()))
 
 
-def those_that_run_hold_what_they_have(accounts):
-    whole = _whole_ones(accounts)
+def those_that_run_hold_what_they_have(recorded):
+    whole = _whole_ones(recorded)
     held = collections.defaultdict(set)
-    for resource in accounts.resources.values():
+    for resource in recorded.resources.values():
         held[resource.held_by].add(resource.id)
-    for reservation in accounts.reservations.values():
-        lease = accounts.leases[reservation.lease_id]
+    for reservation in recorded.reservations.values():
+        lease = recorded.leases[reservation.lease_id]
         if (reservation.state != lifecycle.RESERVATION_ACTIVE or lease.state != lifecycle.ACTIVE
-                or {each.kind for each in accounts.open_events(lease.id)} & {
+                or {each.kind for each in recorded.open_events(lease.id)} & {
                     event_kinds.UPDATE, event_kinds.DELETE}):
             continue
         mine = {each.resource_id for each in whole[reservation.id] if each.released_at is None}
@@ -220,22 +220,22 @@ def those_that_run_hold_what_they_have(accounts):
             f'{reservation} has {mine} and holds {held[reservation.id]}')
 
 
-def the_lifecycle_is_kept(accounts, lease):
+def the_lifecycle_is_kept(recorded, lease):
     assert lease.state in lifecycle.STATES
     assert lease.start < lease.end
     assert lease.task is None or lease.task in lifecycle.TASKS
     if lease.task is not None:
-        kinds = {event.kind for event in accounts.open_events(lease.id)}
+        kinds = {event.kind for event in recorded.open_events(lease.id)}
         ending = {*_KINDS_OF[lease.task], event_kinds.DELETE}
         assert kinds & ending, f'{lease}: nobody will ever end its task.'
-    for event in accounts.events[lease.id]:
+    for event in recorded.events[lease.id]:
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
 
 
-def no_promise_is_lost(accounts, lease, now):
+def no_promise_is_lost(recorded, lease, now):
     """For each state that a lease must still reach there is an event that takes it there."""
-    events = accounts.events[lease.id]
-    pending = {event.kind for event in accounts.open_events(lease.id)}
+    events = recorded.events[lease.id]
+    pending = {event.kind for event in recorded.open_events(lease.id)}
     if lease.deleted_at is not None:
         assert lease.state == lifecycle.TERMINATED
     elif lease.state == lifecycle.PENDING:
@@ -255,10 +255,10 @@ def no_promise_is_lost(accounts, lease, now):
         f'{lease} ends at another moment than it says: {ends}')
 
 
-def what_is_looked_for_is_not_forgotten(accounts, lease, now):
+def what_is_looked_for_is_not_forgotten(recorded, lease, now):
     """A lease that is being acquired is tried again; one that was given up has nothing."""
-    acquisition = accounts.acquisitions[lease.id]
-    pending = {event.kind for event in accounts.open_events(lease.id)}
+    acquisition = recorded.acquisitions[lease.id]
+    pending = {event.kind for event in recorded.open_events(lease.id)}
     assert not pending & {event_kinds.END, event_kinds.BEFORE_END, event_kinds.NOTIFY,
                           event_kinds.HEAL}, (lease, pending)
     going_on = lease.state == lifecycle.ACQUIRING and event_kinds.DELETE not in pending
@@ -266,27 +266,27 @@ def what_is_looked_for_is_not_forgotten(accounts, lease, now):
     assert acquisition.waits_for == ('queue' if stands else None), (lease, acquisition)
     if lease.state == lifecycle.ACQUIRING:
         given_up = any(event.kind == event_kinds.DELETE and event.status == lifecycle.EVENT_ERROR
-                       for event in accounts.events[lease.id])
+                       for event in recorded.events[lease.id])
         going = pending & {event_kinds.ACQUIRE, event_kinds.DELETE}
         assert going or given_up, f'{lease} is forgotten.'
         return
     assert event_kinds.ACQUIRE not in pending, lease
-    mine = {each.id for each in accounts.reservations.values() if each.lease_id == lease.id}
-    assert not [each for each in accounts.allocations
+    mine = {each.id for each in recorded.reservations.values() if each.lease_id == lease.id}
+    assert not [each for each in recorded.allocations
                 if each.reservation_id in mine and each.released_at is None
                 and each.end > now], f'{lease} was not acquired, and has something.'
     assert lease.trust_id is None or event_kinds.DROP_TRUST in {
-        event.kind for event in accounts.events[lease.id]}, f'{lease}: its trust stays for ever.'
+        event.kind for event in recorded.events[lease.id]}, f'{lease}: its trust stays for ever.'
 
 
-def nothing_goes_back(accounts, before):
+def nothing_goes_back(recorded, before):
     """No lease and no reservation comes to a state that none of its tasks leads to."""
     for lease in before.leases.values():
-        after = accounts.leases[lease.id]
+        after = recorded.leases[lease.id]
         assert after.state in _MOVES[lease.state], f'{lease} became {after}'
         assert after.generation >= lease.generation
         assert lease.deleted_at is None or after.deleted_at == lease.deleted_at
     for reservation in before.reservations.values():
-        after = accounts.reservations[reservation.id]
+        after = recorded.reservations[reservation.id]
         assert after.state in _RESERVATION_MOVES[reservation.state], (
             f'{reservation} became {after}')

@@ -163,7 +163,7 @@ class Weather(offers.Offers):
         self._of_host(side, 'withdraw', name)
 
     def _enrolled(self):
-        return [each.name for each in self.accounts.resources.values()
+        return [each.name for each in self.recorded.resources.values()
                 if each.withdrawn_at is None and each.lent_to is None]
 
     def _of_host(self, side, verb, name):
@@ -188,7 +188,7 @@ class Weather(offers.Offers):
         self.use(side, self.pick(self._enrolled(), which), reservable)
 
     def use(self, side, name, reservable=True):
-        [there] = [each.id for each in self.accounts.resources.values()
+        [there] = [each.id for each in self.recorded.resources.values()
                    if each.name == name and each.withdrawn_at is None]
         self.ask(side, lambda client: client.update_resource(
             builders.an_admin(), 'host', there, {}, reservable=reservable), of_the_cloud=True)

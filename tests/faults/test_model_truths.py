@@ -26,9 +26,9 @@ def lease(manager):
 
 
 def _look(manager, cleaning=0, booted_for=None):
-    accounts = model_truths.read(manager.database)
-    model_truths.check(accounts, None, manager.clock(), builders.minutes(cleaning))
-    model_cloud.check(manager.cloud, accounts, booted_for or {})
+    recorded = model_truths.read(manager.database)
+    model_truths.check(recorded, None, manager.clock(), builders.minutes(cleaning))
+    model_cloud.check(manager.cloud, recorded, booted_for or {})
 
 
 def _write(manager, statement):
@@ -72,9 +72,9 @@ def test_a_host_that_nobody_holds_is_seen(manager, lease):
 def test_what_no_lease_owns_is_seen(manager, lease):
     _write(manager, sa.update(tables.RESERVATIONS).where(
         tables.RESERVATIONS.c.lease_id == lease.id).values(state='deleted'))
-    accounts = model_truths.read(manager.database)
+    recorded = model_truths.read(manager.database)
     with pytest.raises(AssertionError, match='is over, and the cloud has something of it'):
-        model_cloud.check(manager.cloud, accounts, {})
+        model_cloud.check(manager.cloud, recorded, {})
 
 
 def test_a_stranger_on_a_leased_host_is_seen(manager, lease):
@@ -123,8 +123,8 @@ def test_a_lease_that_was_given_up_and_has_something_is_seen(manager, lease):
 
 
 def _others(manager, strangers=(), disabled=None):
-    accounts = model_truths.read(manager.database)
-    model_cloud.nobody_else_suffers(manager.cloud, accounts, strangers, disabled or {})
+    recorded = model_truths.read(manager.database)
+    model_cloud.nobody_else_suffers(manager.cloud, recorded, strangers, disabled or {})
 
 
 def test_a_server_of_others_that_is_lost_is_seen(manager):

@@ -261,7 +261,7 @@ def test_the_traits_and_resources_of_a_flavor_count(manager, hosts):
     {'resources1:VCPU': '1'}, {'trait_a:X': 'required'}, {'hw:cpu_policy': 'mixed'},
     {'resources:VCPU': 'many'}, {'trait:X': 'perhaps'},
     {'resources:VCPU': '0', 'resources:MEMORY_MB': '0', 'resources:DISK_GB': '0'}], ids=str)
-def test_a_flavor_that_the_accounts_cannot_keep_is_refused(manager, hosts, specs):
+def test_a_flavor_that_the_database_cannot_keep_is_refused(manager, hosts, specs):
     hosts(1)
     manager.cloud.add_flavor('odd', 'odd', extra_specs=specs)
     with pytest.raises(errors.BadRequest):

@@ -9,6 +9,7 @@ from climate.cloud.simulated import capacity
 from climate.cloud.simulated import hosts
 from climate.cloud.simulated import servers
 from climate.nova import rules
+from climate.nova import scheduler_hints
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Scheduler:
 
     def _admitted(self, places, wanted, known):
         """Return the service hosts that the rules of the filter pass."""
-        reservations = rules.hinted(wanted.hints.get('reservation'))
+        reservations = scheduler_hints.ids(wanted.hints.get(scheduler_hints.RESERVATION))
         by_flavor = (reservations is None and wanted.flavor is not None
                      and rules.FLAVOR_KEY in wanted.flavor.extra_specs)
         answers = None

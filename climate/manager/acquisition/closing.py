@@ -17,7 +17,7 @@ from climate.domain import lifecycle
 from climate.domain import reasons
 from climate.manager.clearing import returns
 from climate.manager.notifications import outbox
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -51,7 +51,7 @@ def acquired(connection, lease, span, now, prepares):
     if lease.acquisition.type in acquire.QUEUED:
         # The resources that are left may be enough for the next lease in the wait queue. They
         # were not enough for the leases before it.
-        wait_queue.pass_on(connection, lease.acquisition, now)
+        wakeups.pass_on(connection, lease.acquisition, now)
 
 
 def give_up(connection, lease, how, reason, now):
@@ -71,5 +71,5 @@ def give_up(connection, lease, how, reason, now):
     lease = leases.get(connection, lease.id)
     outbox.publish(connection, lease, now, _NEWS[how])
     returns.order(connection, lease, now)
-    wait_queue.wake(connection, now)
+    wakeups.wake(connection, now)
     LOG.warning('Lease %s: %s, given up, now %s: %s', lease.id, how, state, reason)

@@ -17,7 +17,7 @@ from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.clearing import reconcile
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 
 class FirstTry:
@@ -55,13 +55,13 @@ class FirstTry:
         if planned is not None:
             def in_turn(connection, chosen):
                 if lease.acquisition is not None and lease.acquisition.type in acquire.QUEUED:
-                    wait_queue.refuse_out_of_turn(connection, lease.acquisition, now)
+                    wakeups.refuse_out_of_turn(connection, lease.acquisition, now)
                 return write(connection, lease, chosen)
             try:
                 return self._booking.book(wishes, span, now, in_turn, planned=planned)
             except (errors.NotEnough, errors.LostRace) as error:
                 lease = self._sought(lease, wishes, span, now, error)
-            except wait_queue.OutOfTurn:
+            except wakeups.OutOfTurn:
                 lease = self._waiting(lease, now, 'Others who wait come first.')
         return self._write_without(lease, write)
 

@@ -6,10 +6,11 @@ import math
 
 from climate import errors
 from climate.db import resources
+from climate.db import wait_queue
 from climate.domain import selection
 from climate.manager import ownership
 from climate.manager.booking import booking
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 # A number of copies that is more than fits on any resource.
 _ALL = 10 ** 9
@@ -32,7 +33,7 @@ class Holding:
         with self._core.database.reader() as connection:
             if not wait_queue.is_first(connection, lease.id):
                 return False
-        return wait_queue.release_held_back(self._core, lease)
+        return wakeups.release_held_back(self._core, lease)
 
     def hold(self, lease, wishes, span, now):
         """Hold back the share for a claimed lease that is first in the queue and does not fit.

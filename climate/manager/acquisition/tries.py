@@ -11,6 +11,7 @@ from climate.db import acquisitions
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
+from climate.db import wait_queue
 from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import reasons
@@ -21,7 +22,7 @@ from climate.manager.acquisition import closing
 from climate.manager.acquisition import hold_back
 from climate.manager.booking import booking
 from climate.manager.clearing import reconcile
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -90,7 +91,7 @@ class Tries:
             held = self._holding.hold(claim.lease, self._booking.wishes_of_all(claim.lease),
                                       claim.lease.interval_from(now), now)
             self._put_off(claim, reasons.not_yet(error, held), now)
-        except (wait_queue.OutOfTurn, errors.LostRace):
+        except (wakeups.OutOfTurn, errors.LostRace):
             self._yield(claim, now)
 
     def _take(self, claim, now):
@@ -105,10 +106,10 @@ class Tries:
 
         def write(connection, chosen):
             current = ownership.current(connection, claim.lease)
-            wait_queue.lock(connection, current)
+            wakeups.lock(connection, current)
             if acquisition.type in acquire.QUEUED:
-                wait_queue.refuse_out_of_turn(connection, acquisition, now,
-                                              alone=not _has_turn(claim))
+                wakeups.refuse_out_of_turn(connection, acquisition, now,
+                                           alone=not _has_turn(claim))
             self._booking.replace(connection, chosen, now, [each.id for each in lease.reservations])
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             acquisitions.change(connection, lease.id, now,
@@ -124,7 +125,7 @@ class Tries:
         lease, seen = claim.lease, claim.lease.acquisition
         with self._core.database.writer() as connection:
             current = ownership.current(connection, claim.lease)
-            wait_queue.lock(connection, current)
+            wakeups.lock(connection, current)
             acquisition = acquisitions.get(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
@@ -145,7 +146,7 @@ class Tries:
             is_first = wait_queue.is_first(connection, lease.id)
             moments = [next_at, current.given_up_at]
             if is_first:
-                moments.append(wait_queue.next_cleaned(connection, self._core.conf, now))
+                moments.append(wakeups.next_cleaned(connection, self._core.conf, now))
             due_at = now if missed else min(each for each in moments if each is not None)
             # This try ran to its end, so the count of failures starts again at 0.
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE, due_at=due_at,
@@ -155,7 +156,7 @@ class Tries:
             if text != current.reason:
                 leases.change(connection, current, now, reason=text)
             if is_first or seen.wakes != seen.heard:
-                wait_queue.pass_on(connection, acquisition, now)
+                wakeups.pass_on(connection, acquisition, now)
 
     def _next_at(self, acquisition, attempts, now):
         """Return when the clock starts the next try; None if the retries are used up."""
@@ -173,9 +174,9 @@ class Tries:
     def _yield(self, claim, now):
         """Let the leases before this one in the wait queue try first, and try again after them."""
         with self._core.database.writer() as connection:
-            wait_queue.lock(connection, ownership.current(connection, claim.lease))
+            wakeups.lock(connection, ownership.current(connection, claim.lease))
             if not _has_turn(claim):
-                wait_queue.wake_first(connection, now)
+                wakeups.wake_first(connection, now)
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE,
                           due_at=now + self._breath, waits=claim.event.waits + 1)
 
@@ -183,7 +184,7 @@ class Tries:
     def _give_up(self, claim, reason, now):
         with self._core.database.writer() as connection:
             current = ownership.current(connection, claim.lease)
-            wait_queue.lock(connection, current)
+            wakeups.lock(connection, current)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             closing.give_up(connection, current, lifecycle.TOO_LATE, reason, now)
 

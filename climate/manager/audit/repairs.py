@@ -21,7 +21,7 @@ from climate.manager.booking import allocated
 from climate.manager.clearing import lending
 from climate.manager.leases import early
 from climate.manager.pools import resources as pools
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class Repairs:
     def _write_release(self, reservation_id):
         with self._core.database.writer() as connection:
             resources.release(connection, reservation_id)
-            wait_queue.wake(connection, self._core.clock())
+            wakeups.wake(connection, self._core.clock())
 
     def _complete(self, reservation_id):
         lease, reservation = self._find(reservation_id)

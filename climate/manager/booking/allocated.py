@@ -45,7 +45,7 @@ class Allocated:
             found = [*held, *(resources.enrolled(connection, shared) if shared else ())]
         left = {}
         for each in reservations:
-            whole = {need.key for need in self._needs(each)
+            whole = {need.key for need in self._core.registry.needs_of(each)
                      if need.demand.amount is selection.WHOLE}
             mine = {key: list(ids) for key, ids in each.allocated.items()}
             for given in taken_out[each.id]:
@@ -67,12 +67,9 @@ class Allocated:
 
     def _has_shared(self, reservations):
         return any(need.demand.amount is not selection.WHOLE
-                   for each in reservations for need in self._needs(each))
-
-    def _needs(self, reservation):
-        return self._core.registry.plugin(reservation.resource_type).needs(reservation.request)
+                   for each in reservations for need in self._core.registry.needs_of(each))
 
     def _by_need(self, reservation, ids, found):
-        keys = [*(need.key for need in self._needs(reservation)), *ids]
+        keys = [*(need.key for need in self._core.registry.needs_of(reservation)), *ids]
         return {key: tuple(each for each in found if each.id in ids.get(key, ()))
                 for key in dict.fromkeys(keys)}

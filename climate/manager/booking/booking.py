@@ -140,11 +140,7 @@ class Booking:
         """Return the Wishes of a reservation, one for each need; each keeps what it has."""
         return [Wish(reservation_id=reservation.id, need=need, must_keep=must_keep,
                      keep=reservation.allocated.get(need.key, ()))
-                for need in self.needs_of(reservation)]
-
-    def needs_of(self, reservation):
-        """Return the Needs of a reservation, by its plugin."""
-        return self._core.registry.plugin(reservation.resource_type).needs(reservation.request)
+                for need in self._core.registry.needs_of(reservation)]
 
     def wishes_of_all(self, lease):
         """Return the Wishes of the open reservations of a lease; each keeps what it has."""

@@ -6,7 +6,7 @@ from oslo_log import log
 
 from climate.db import offers
 from climate.manager import core as cores
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def expire(core, now):
         offers.delete(connection, [each for each in found if each.held_until <= now - _KNOWN])
         offers.release(connection, [each for each in found if each.held_until > now - _KNOWN])
         if late:
-            wait_queue.wake(connection, now)
+            wakeups.wake(connection, now)
     for each in late:
         LOG.info('Offer %s of project %s: expired', each.id, each.project_id)
     if late:

@@ -18,7 +18,7 @@ from climate.domain import records
 from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.booking import offer_expiry
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class Offers:
         with self._core.database.writer() as connection:
             offer = offers.get(connection, context.project_id, offer_id, locked=True)
             offers.delete(connection, [offer])
-            wait_queue.wake(connection, now)
+            wakeups.wake(connection, now)
         self._core.notify()
         LOG.info('Offer %s of project %s: deleted, its resources are released', offer.id,
                  offer.project_id)

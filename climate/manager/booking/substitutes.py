@@ -11,12 +11,13 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
+from climate.domain import agenda
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import selection
 from climate.manager import ownership
 from climate.manager.booking import booking
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -148,7 +149,7 @@ class Substitutes:
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         kept = {given.resource_id for given in allocated} - lost.ids
         wishes, avoid = [], {*lost.ids, *(self._all_failing() if lost.failing else ())}
-        for need in self._booking.needs_of(reservation):
+        for need in self._core.registry.needs_of(reservation):
             copies = lost.counts[need.key]
             if copies:
                 wishes.append(_replacement(reservation, need, copies, kept))
@@ -170,7 +171,7 @@ class Substitutes:
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
         except errors.NotEnough:
             # A lease with allocations goes before the leases in the wait queue.
-            if not wait_queue.release_held_back(self._core, lease):
+            if not wakeups.release_held_back(self._core, lease):
                 raise
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
         new = self._booking.book(wishes, span, now, write, planned=planned, avoid=avoid)
@@ -218,6 +219,11 @@ def _lost(allocated, known, holders, broken):
 
 
 def reread(connection, lease):
-    """Return the lease with its reservations read again; its claim stays as it was."""
+    """Return the lease with its reservations read again; its claim stays as it was.
+
+    :raises StillBusy: its deletion was ordered after the claim, and took the allocations.
+    """
     current = leases.get(connection, lease.id)
+    if agenda.deletion_ordered(current):
+        raise errors.StillBusy(service='Climate', reason='the lease is being deleted.')
     return dataclasses.replace(lease, reservations=current.reservations)

@@ -268,11 +268,11 @@ def _without(lease, outcome, ids, reason):
 def _never_touched(lease):
     """Return whether the cloud has nothing of a lease.
 
-    A start that is done although the lease never started came too late to do anything.
+    A start that is done, and was first tried when the lease was over already, did nothing.
     """
     start = lease.event(event_kinds.START)
-    late = (start is not None and start.claim_no == 1
-            and start.status == lifecycle.EVENT_DONE)
+    late = (start is not None and start.status == lifecycle.EVENT_DONE
+            and start.begun_at is not None and start.begun_at >= lease.end)
     events = tuple(each for each in lease.events if not late or each.kind != event_kinds.START)
     return (agenda.untouched(dataclasses.replace(lease, events=events))
             and all(each.state == lifecycle.RESERVATION_PENDING

@@ -27,7 +27,7 @@ from climate.manager.events import transitions
 from climate.manager.leases import targets
 from climate.manager.leases import transitions as lease_transitions
 from climate.manager.notifications import outbox
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -64,10 +64,10 @@ class Outcomes:
             late = targets.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
-            wait_queue.lock(connection, claim.lease)
+            wakeups.lock(connection, claim.lease)
             if outcome.free or (outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
-                wait_queue.wake(connection, now)
+                wakeups.wake(connection, now)
             pause = self._pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
@@ -137,7 +137,7 @@ class Outcomes:
                 lease.acquisition.type in acquire.QUEUED):
             # The leases behind it in the wait queue need not wait until this failure is over.
             acquisitions.change(connection, lease.id, now, heard=lease.acquisition.wakes)
-            wait_queue.pass_on(connection, lease.acquisition, now)
+            wakeups.pass_on(connection, lease.acquisition, now)
         if failed:
             _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
             LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,
@@ -201,7 +201,7 @@ class Outcomes:
         lease, event = claim.lease, claim.event
         if not good:
             moments = (now + (self._healing or self._busy_pause),
-                       wait_queue.next_cleaned(connection, self._core.conf, now))
+                       wakeups.next_cleaned(connection, self._core.conf, now))
             events.move(connection, event, now,
                         min(each for each in moments if each is not None))
             _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)

@@ -14,7 +14,7 @@ from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.manager import core
 from climate.manager.leases import transitions
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -38,9 +38,9 @@ class Delete:
                 raise errors.LeaseNotFound(lease_id=lease_id)
             ids = [reservation.id for reservation in lease.reservations]
             at_once = _holds_nothing(lease)
-            wait_queue.lock(connection, lease)
+            wakeups.lock(connection, lease)
             if at_once:
-                wait_queue.wake(connection, now, leaving=lease_id)
+                wakeups.wake(connection, now, leaving=lease_id)
             if at_once or lease.event(event_kinds.DELETE) is None:
                 events.close(connection, lease_id, now, event_kinds.CLOSED_BY_DELETION)
                 if lease.acquisition is not None or agenda.is_healing(lease):

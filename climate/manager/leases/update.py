@@ -25,7 +25,7 @@ from climate.manager.booking import criteria
 from climate.manager.leases import early
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 from climate.plugins import base
 
 LOG = log.getLogger(__name__)
@@ -189,7 +189,7 @@ class Update:
             if lease.state == lifecycle.PENDING:
                 # A pending lease releases its resources here; a running one releases them by an
                 # event, which wakes the queue.
-                wait_queue.wake(connection, now)
+                wakeups.wake(connection, now)
             self._write_allocations(connection, lease, target, wishes, chosen, now)
             self._write_events(connection, current, target, changes, now)
             wanted = target.lease

@@ -13,7 +13,7 @@ from climate.domain import requirement
 from climate.domain import usage
 from climate.manager import core as cores
 from climate.manager.booking import criteria
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class Refresher:
             resources.set_values(connection, resource.pool, resource.id, facts, now, fact=True)
             after = resources.get(connection, resource.pool, resource.id)
             affected = self._affected(connection, after, now)
-            wait_queue.wake(connection, now)
+            wakeups.wake(connection, now)
         LOG.info('%s %s: changed in the cloud: %s', resource.pool, resource.name,
                  _difference(resource, said))
         if affected:

@@ -11,7 +11,7 @@ from climate.db import engine
 from climate.db import resources
 from climate.domain import requirement
 from climate.manager import core as cores
-from climate.manager.queue import wait_queue
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Resources:
             resources.set_values(connection, pool, resource_id, found.facts, now, fact=True)
             resources.set_values(connection, pool, resource_id, properties, now)
             made = resources.get(connection, pool, resource_id)
-            wait_queue.wake(connection, now)
+            wakeups.wake(connection, now)
         return made
 
     def find(self, pool, marker=None, limit=None):
@@ -120,7 +120,7 @@ class Resources:
                 resources.change(connection, resource_id, now, reservable=reservable)
                 LOG.info('Resource %s (%s %s): %s', resource_id, pool, resource.name,
                          'in use again' if reservable else 'out of use')
-            wait_queue.wake(connection, now)
+            wakeups.wake(connection, now)
             return resources.get(connection, pool, resource_id)
 
     def withdraw(self, pool, resource_id):
@@ -169,7 +169,7 @@ class Resources:
     def _set_reservable(self, resource, now):
         with self._core.database.writer() as connection:
             resources.change(connection, resource.id, now, reservable=resource.reservable)
-            wait_queue.wake(connection, now)
+            wakeups.wake(connection, now)
 
     def _complete(self, source, resource_id):
         """Repair a resource that is out of use: its withdrawal may have been interrupted."""

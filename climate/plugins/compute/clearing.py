@@ -12,7 +12,7 @@ from climate.plugins.compute import movable
 
 
 class ClearableHosts(clearable.Clearable):
-    """The half of the host pool that host clearing uses."""
+    """The part of the host pool that host clearing uses."""
 
     cleared_by = 'Nova'
     identifying_names = frozenset({'hypervisor_hostname', 'service_name'})
@@ -95,7 +95,7 @@ class ClearableHosts(clearable.Clearable):
 
 @dataclasses.dataclass(frozen=True)
 class _Reading:
-    """What Nova says of all hosts.
+    """The state of all hosts in Nova.
 
     :ivar reason: the reason with which hosts are disabled for the lease.
     :ivar enrolled: the service hosts that are enrolled.

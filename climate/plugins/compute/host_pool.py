@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools that several plugins draw from."""
+"""The pool of hosts: hypervisors that an administrator enrolled."""
 import collections
 import dataclasses
 import json
@@ -11,7 +11,7 @@ from climate.plugins.compute import clearing
 from climate.plugins.compute import host_audit
 from climate.plugins.compute import shared_hosts
 
-#: The key of the need of those that need nothing but hosts.
+#: The key of the need of reservations that need only hosts.
 NEED = 'hosts'
 
 
@@ -23,7 +23,7 @@ class HostPool(base.Pool, clearing.ClearableHosts):
     capacity_names = {'vcpus': 'vcpus', 'memory_mb': 'memory_mb', 'local_gb': 'disk_gb'}
     fact_names = ('availability_zone', 'cpu_info', 'hypervisor_type', 'hypervisor_version',
                   'service_name', 'traits', shared_hosts.FACT)
-    #: Of each class of Placement: how much of it one server can have.
+    #: For each resource class of Placement: the greatest amount that one server can have.
     fact_prefixes = ('max_unit:',)
     name_fact = 'hypervisor_hostname'
 
@@ -55,14 +55,14 @@ class HostPool(base.Pool, clearing.ClearableHosts):
         hypervisors = [each for each in everything if each.name in wanted]
         counts = collections.Counter(each.name for each in hypervisors)
         sharing = shared_hosts.sharing(everything)
-        # Of two of one name, in different cells, nobody can say which one was enrolled.
+        # If hypervisors in different cells have the same name, the enrolled one is not known.
         single = {each.name: each for each in hypervisors if counts[each.name] == 1}
         return {name: _found(self._zoned_as_before(single[name], wanted[name]), *said,
                              sharing=len(sharing.get(single[name].service_host, ())))
                 for name, said in services.placement.survey(list(single)).items()}
 
     def _zoned_as_before(self, hypervisor, resource):
-        """The Hypervisor with its own zone, also while a lease has given it another."""
+        """Return the Hypervisor with its own zone, even while a lease gives it another one."""
         prefix = self.conf.nova.availability_zone_prefix
         zone = hypervisor.availability_zone
         leased = resource.held_by is not None or (prefix and zone and zone.startswith(prefix))
@@ -89,7 +89,7 @@ class HostPool(base.Pool, clearing.ClearableHosts):
         freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
         services.nova.add_hosts(freepool, [service_host])
         try:
-            # Once more, now that the filter keeps others off: one may have slipped in before.
+            # Check again: a server may have come before the filter kept others off.
             self._refuse_in_use(services, found.name, service_host)
             self._refuse_awaited(services, found.name)
         except errors.ResourceInUse:
@@ -149,9 +149,10 @@ class HostPool(base.Pool, clearing.ClearableHosts):
 
     @staticmethod
     def _refuse_awaited(services, name):
-        """Refuse a host to which servers are on their way, whom Nova counts when they have come.
+        """Refuse a host to which servers are being built or moved.
 
-        Whatever was sent there before the filter kept it off holds its room in Placement by then.
+        Nova does not list such a server on the host yet. But a server that was scheduled before the
+        filter kept others off has its allocation in Placement by now.
         """
         coming = [each for each in services.placement.held([name]).get(name, ())
                   if services.servers.server(each) is not None]
@@ -162,7 +163,10 @@ class HostPool(base.Pool, clearing.ClearableHosts):
 
 
 def _why_failing(compute):
-    """Why no server can be started on the host of a Compute, or of None; None where it can."""
+    """Return why no server can start on the host of a Compute; None if one can.
+
+    :param compute: the Compute; None if Nova does not know it.
+    """
     if compute is None:
         return 'Nova does not know its service'
     if not compute.enabled:
@@ -171,9 +175,9 @@ def _why_failing(compute):
 
 
 def _found(hypervisor, traits, inventory, sharing=0):
-    """A hypervisor as a Found.
+    """Return a hypervisor as a Found.
 
-    :param sharing: how many hypervisors its service host has, where it has several; else 0.
+    :param sharing: the number of hypervisors of its service host; 0 if it has only this one.
     """
     facts = {
         shared_hosts.FACT: str(sharing) if sharing else None,
@@ -194,5 +198,5 @@ def _found(hypervisor, traits, inventory, sharing=0):
 
 
 def child_name(conf, name):
-    """What the provider that holds the reservations of a hypervisor is called."""
+    """Return the name of the child provider that holds the reservations of a hypervisor."""
     return conf.placement.provider_prefix + name

@@ -25,28 +25,28 @@ class Verdict:
     latest_without_fault_seconds: float = 0
 
 
-def judge(promises, accounts, faults, recovery_seconds):
+def judge(promises, recorded, faults, recovery_seconds):
     """The Verdict of a run.
 
     :param recovery_seconds: how long after the begin or the end of a fault its traces last: the
         claim of one who died, a connection that is made anew.
     """
     verdict = Verdict()
-    _compare(verdict, promises, accounts)
-    verdict.doubled += _overlaps(accounts.allocations)
-    verdict.lost += [f'{name} is lent yet' for name in accounts.lent]
-    for event in accounts.events:
+    _compare(verdict, promises, recorded)
+    verdict.doubled += _overlaps(recorded.allocations)
+    verdict.lost += [f'{name} is lent yet' for name in recorded.lent]
+    for event in recorded.events:
         _time(verdict, event, faults, recovery_seconds)
     return verdict
 
 
-def _compare(verdict, promises, accounts):
+def _compare(verdict, promises, recorded):
     """Each answer has its lease, each lease its answer."""
     leases = collections.defaultdict(list)
-    started = {event['lease_id'] for event in accounts.events if event['kind'] == event_kinds.START}
-    in_vain = {row['lease_id']: row for row in accounts.acquisitions
+    started = {event['lease_id'] for event in recorded.events if event['kind'] == event_kinds.START}
+    in_vain = {row['lease_id']: row for row in recorded.acquisitions
                if row['type'] in acquire.LASTING and row['lease_id'] not in started}
-    for row in accounts.leases:
+    for row in recorded.leases:
         leases[row['name']].append(row)
     for promise in promises:
         made = leases.pop(promise.key, [])

@@ -20,7 +20,7 @@ class Plan:
     :ivar cuttable: the managers reach the database through a proxy that can cut them off.
     :ivar pinned: each manager keeps to one processor, as it should where it has much to do: its
         threads take turns anyway, and to wake one on another processor costs more than its turn.
-    :ivar audit_seconds: how often a manager compares the accounts with the cloud.
+    :ivar audit_seconds: how often a manager compares the database with the cloud.
     """
 
     place: settings.Settings

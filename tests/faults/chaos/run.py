@@ -5,10 +5,10 @@ import dataclasses
 import itertools
 import time
 
-from chaos import accounts
 from chaos import clients
 from chaos import injector
 from chaos import judge
+from chaos import recorded
 from chaos import stage as stages
 from chaos import witness
 from climate.domain import acquire
@@ -42,7 +42,7 @@ def play(plan):
         for promise in crowd.promises:
             clients.resolve(door, promise)
         _settle(stage)
-        found = accounts.read(stage.url)
+        found = recorded.read(stage.url)
         verdict = judge.judge(crowd.promises, found, faults, _RECOVERY_SECONDS)
         given, doubles = witness.testify(stage.state)
         verdict.doubled += doubles
@@ -75,7 +75,7 @@ def _settle(stage):
     """Wait until nothing is left to do; returns the seconds that it took."""
     began = time.monotonic()
     stage.wait_until_well()
-    while unfinished := accounts.read(stage.url).unfinished:
+    while unfinished := recorded.read(stage.url).unfinished:
         if time.monotonic() > began + _SETTLE_SECONDS:
             raise AssertionError(f'It does not settle: {unfinished}; see '
                                  f'{stage.plan.place.log}.')

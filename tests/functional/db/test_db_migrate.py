@@ -44,19 +44,14 @@ def test_promises_are_kept_where_their_table_is_made_anew_for_offers(database):
     migrate.upgrade(database, '0008')
     [host] = db_rows.hosts(database, 'a')
     lease = db_rows.saved_in_old_tables(database, db_rows.a_lease())
-    written = _columns_of_0008(tables.ALLOCATIONS)
     promise = db_rows.promise(lease, host, whole=False, amount={'vcpus': 3})
     with database.writer() as connection:
-        connection.execute(sa.insert(tables.ALLOCATIONS).values(
-            {each.name: getattr(promise, each.name) for each in written[1:]}))
+        written = db_rows.columns_there(connection, tables.ALLOCATIONS)
+        db_rows.write_in_old_table(connection, tables.ALLOCATIONS, vars(promise))
         before = connection.execute(sa.select(*written)).all()
     migrate.upgrade(database)
     with database.reader() as connection:
         assert connection.execute(sa.select(*written)).all() == before != []
-
-
-def _columns_of_0008(table):
-    return [each for each in table.c if each.name != 'need']
 
 
 def test_what_was_allocated_before_there_were_keys_of_needs_has_them_afterwards(database):
@@ -67,10 +62,8 @@ def test_what_was_allocated_before_there_were_keys_of_needs_has_them_afterwards(
     lease = db_rows.saved_in_old_tables(database, db_rows.a_lease())
     with database.writer() as connection:
         for key in (host, address):
-            promise = db_rows.promise(lease, key)
-            connection.execute(sa.insert(tables.ALLOCATIONS).values(
-                {each.name: getattr(promise, each.name)
-                 for each in _columns_of_0008(tables.ALLOCATIONS)[1:]}))
+            db_rows.write_in_old_table(connection, tables.ALLOCATIONS,
+                                       vars(db_rows.promise(lease, key)))
     migrate.upgrade(database)
     with database.reader() as connection:
         [reservation] = leases.get(connection, lease.id).reservations

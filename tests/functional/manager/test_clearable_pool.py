@@ -2,7 +2,7 @@
 """Host clearing works for any pool that keeps the contract, and reaches the cloud by it only."""
 import builders
 import clearable_racks
-import hunting
+import clearings
 import pytest
 
 from climate import errors
@@ -27,13 +27,13 @@ def manager(conf, database, clock):
 
 def a_request(racks=1):
     return builders.a_lease(records.ReservationRequest('test:rack', {'racks': racks}),
-                            duration_seconds=hunting.HOUR, acquire=hunting.BEST_EFFORT)
+                            duration_seconds=clearings.HOUR, acquire=clearings.BEST_EFFORT)
 
 
 def test_racks_are_cleared_leased_and_given_back_without_nova(manager):
     pool, calls = manager.core.registry.clearable_pool(), []
     manager.cloud.faults.on_point = lambda name, when: calls.append(name)
-    lease = hunting.hunted(manager, manager.create(a_request()))
+    lease = clearings.cleared(manager, manager.create(a_request()))
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert lease.reservations[0].binding == {'racks': ['rack1']}
     assert pool.done[0] == ('disable', 'rack1')
@@ -43,7 +43,7 @@ def test_racks_are_cleared_leased_and_given_back_without_nova(manager):
     with manager.database.reader() as connection:
         [found] = resources.find(connection, 'rack')
     assert (found.name, found.facts) == ('rack1', {'state': 'enabled'})
-    manager.run_until(lease.end + hunting.seconds(5))
+    manager.run_until(lease.end + clearings.seconds(5))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert not pool.racks['rack1'].admitted
     assert manager.client.list_resources(builders.an_admin(), 'rack') == []

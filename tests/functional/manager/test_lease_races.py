@@ -45,6 +45,24 @@ def test_hosts_of_a_lease_that_is_deleted_while_it_starts_are_held_until_they_ar
     assert acts.is_clean(manager, 1)
 
 
+@pytest.mark.parametrize('reservation', [
+    builders.hosts(1), records.ReservationRequest('virtual:instance', {
+        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None})],
+    ids=['hosts', 'instances'])
+def test_a_start_that_was_claimed_before_a_delete_makes_nothing(manager, reservation, caplog):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(reservation))
+    second = acts.Second(manager)
+    second.claim()
+    acts.delete(manager, lease)
+    second.finish()
+    assert 'Unexpected' not in caplog.text
+    assert acts.aggregate(manager, lease) is None
+    manager.run_until(NOON + minutes(1))
+    assert manager.lease(lease).deleted_at is not None
+    assert acts.is_clean(manager, 1)
+
+
 def test_a_delete_while_a_start_that_fails_runs_undoes_what_was_done(manager):
     manager.enrol(2)
     lease = manager.create(builders.a_lease())

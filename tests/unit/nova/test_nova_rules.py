@@ -86,9 +86,3 @@ def test_the_reason_tells_a_foreign_host_from_a_reservation_one_may_not_use():
     assert 'not in the reservation' in rules.refusal(['r1'], 'me', [], options)
     assert 'for others' in rules.refusal(None, 'me', [FREEPOOL], options)
     assert rules.refusal(['r1'], 'me', [MINE], options) is None
-
-
-@pytest.mark.parametrize('value, named', [
-    (None, None), ('r1', ['r1']), (['r1', 'r2'], ['r1', 'r2']), ([], []), (7, ['7'])])
-def test_a_hint_is_text_or_a_list(value, named):
-    assert rules.hinted(value) == named

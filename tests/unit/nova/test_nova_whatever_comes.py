@@ -12,12 +12,12 @@ import placing
 import pytest
 import whatever
 
-from climate.nova import boot_hints
+from climate.nova import lease_hints
 
 SETTINGS = hypothesis.settings(
     max_examples=60, deadline=None, derandomize=True, database=None,
     suppress_health_check=list(hypothesis.HealthCheck))
-FIELDS = (*boot_hints.KEYS, 'reserved: ', 'lease_params: ', 'lease_params.', 'server.', 'body: ')
+FIELDS = (*lease_hints.KEYS, 'reserved: ', 'lease_params: ', 'lease_params.', 'server.', 'body: ')
 CALLS = ('POST', 'PUT', 'DELETE')
 
 
@@ -48,7 +48,7 @@ def asks_for_climate(raw):
         return False
     if not isinstance(body, dict) or not isinstance(body.get('server'), dict):
         return False
-    parts = [body[key] for key in boot_hints.KEYS if key in body]
+    parts = [body[key] for key in lease_hints.KEYS if key in body]
     return any(not isinstance(part, dict) or 'reserved' in part or 'lease_params' in part
                for part in parts)
 

@@ -66,7 +66,7 @@ def test_one_that_sleeps_needs_the_room_of_its_flavor(scene, hold_room):
     assert scene.plugin.prepares(resolved)
 
 
-def test_a_flavor_without_words_in_the_accounts_is_refused_only_where_room_is_held(scene):
+def test_a_flavor_that_the_database_cannot_keep_is_refused_only_if_capacity_is_held(scene):
     scene.cloud.add_flavor('mixed', 'mixed', vcpus=2, extra_specs={'hw:cpu_policy': 'mixed'})
     server = scene.cloud.boot('p', 'vm', host='compute-3', flavor='mixed')
     for request, field in (({'resource_id': None, 'flavor_id': 'mixed'}, 'flavor_id'),

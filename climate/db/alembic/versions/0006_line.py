@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A row that is locked by whoever changes the line of those that wait."""
+"""The row that a transaction locks before it changes the wait queue, then called line."""
 from alembic import op
 import sqlalchemy as sa
 

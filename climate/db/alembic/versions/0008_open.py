@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The leases that are not over, and a promise to a reservation, are found beside all history."""
+"""Indexes to find open leases, and the allocations of a reservation, among many ended ones."""
 from alembic import op
 
 revision = '0008'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offers that are held: their promises stand where those of leases do."""
+"""Offers, whose allocations are in the same table as those of leases."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was called the line is the wait queue."""
+"""Rename the line to wait queue."""
 from alembic import op
 import sqlalchemy as sa
 

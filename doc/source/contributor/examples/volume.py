@@ -58,8 +58,9 @@ class VolumePlugin(base.ResourcePlugin):
     }
     example = {'size_gb': 100, 'criteria': '["==", "$backend", "ssd"]'}
     options = (
-        cfg.StrOpt('volume_type', default='',
-                   help='Volume type of the volumes. Empty: the default one of Cinder.'),
+        cfg.StrOpt('volume_type', default='{backend}',
+                   help='Volume type of the volumes; {backend} is the name of the backend that was '
+                        'allocated. Each type must name its backend to the scheduler of Cinder.'),
     )
 
     def needs(self, request):
@@ -73,8 +74,10 @@ class VolumePlugin(base.ResourcePlugin):
     def start(self, cloud, lease, reservation, resources):
         # Raises where there is no trust: as Climate itself, the volume would not be the owner's.
         cloud.as_user()
+        [pool] = resources['room']
+        volume_type = self.conf[self.resource_type].volume_type.format(**pool.facts)
         try:
-            volume = self._ensure(block_storage(self.conf, lease.trust_id), reservation)
+            volume = _ensure(block_storage(self.conf, lease.trust_id), reservation, volume_type)
         except exceptions.SDKException as error:
             raise errors.CloudError(service='Cinder', reason=str(error)) from error
         if volume.status == 'error':
@@ -89,15 +92,18 @@ class VolumePlugin(base.ResourcePlugin):
         try:
             left = list(storage.volumes(all_projects=True, name=reservation.id))
             for volume in left:
-                storage.delete_volume(volume, ignore_missing=True)
+                # Cinder refuses to delete a volume on which it is at work.
+                if volume.status not in ('creating', 'deleting'):
+                    storage.delete_volume(volume, ignore_missing=True)
         except exceptions.SDKException as error:
             raise errors.CloudError(service='Cinder', reason=str(error)) from error
         if left:
             raise errors.StillBusy(service='Cinder', reason='the volume is being deleted.')
 
-    def _ensure(self, storage, reservation):
-        for volume in storage.volumes(name=reservation.id):
-            return volume
-        options = {'volume_type': self.conf['virtual:volume'].volume_type or None}
-        return storage.create_volume(name=reservation.id, size=reservation.request['size_gb'],
-                                     **options)
+
+def _ensure(storage, reservation, volume_type):
+    """Return the volume of a reservation, which an earlier try may have made."""
+    for volume in storage.volumes(name=reservation.id):
+        return volume
+    return storage.create_volume(name=reservation.id, size=reservation.request['size_gb'],
+                                 volume_type=volume_type)

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from climate.nova import boot_hints
 from climate.nova import boots
 from climate.nova import errors
+from climate.nova import lease_hints
 from climate.nova import leases
 
-FIRST, SECOND = boot_hints.KEYS
+FIRST, SECOND = lease_hints.KEYS
 END = {'end': '2030-12-01 16:07'}
 
 
@@ -18,11 +18,11 @@ def body(**said):
 
 
 def read(**said):
-    return boot_hints.read(body(**said))
+    return lease_hints.read(body(**said))
 
 
 def wanted(default_days=None, **said):
-    return boot_hints.wanted(read(**said), default_days)
+    return lease_hints.wanted(read(**said), default_days)
 
 
 def server(**fields):
@@ -48,12 +48,12 @@ def test_what_is_neither_yes_nor_no_is_refused(value):
 
 @pytest.mark.parametrize('key', [FIRST, SECOND])
 def test_both_of_novas_keys_are_read(key):
-    found = boot_hints.read({'server': {}, key: {'reserved': True, 'lease_params': END}})
+    found = lease_hints.read({'server': {}, key: {'reserved': True, 'lease_params': END}})
     assert (found.reserved, found.params) == (True, END)
 
 
 def test_both_keys_may_say_the_same():
-    found = boot_hints.read({FIRST: {'reserved': 'True', 'lease_params': json.dumps(END)},
+    found = lease_hints.read({FIRST: {'reserved': 'True', 'lease_params': json.dumps(END)},
                              SECOND: {'reserved': True, 'lease_params': END}})
     assert (found.reserved, found.params) == (True, END)
 
@@ -62,18 +62,18 @@ def test_both_keys_may_say_the_same():
     ('reserved', 'True', 'False'), ('lease_params', END, {'end': '2031-01-01'})])
 def test_both_keys_may_not_contradict_each_other(name, here, there):
     with pytest.raises(errors.BadRequest, match=rf'^{name}: .*contradict each other: leave one'):
-        boot_hints.read({FIRST: {name: here}, SECOND: {name: there}})
+        lease_hints.read({FIRST: {name: here}, SECOND: {name: there}})
 
 
 @pytest.mark.parametrize('value', [None, [], 'x', 7])
 def test_hints_that_are_no_object_are_refused(value):
     with pytest.raises(errors.BadRequest, match=rf'^{SECOND}: it must be an object'):
-        boot_hints.read({SECOND: value})
+        lease_hints.read({SECOND: value})
 
 
 def test_a_reservation_counts_only_where_nova_reads_it():
-    assert boot_hints.read({SECOND: {'reservation': 'r1'}}).reservation
-    assert not boot_hints.read({FIRST: {}, SECOND: {'reservation': 'r1'}}).reservation
+    assert lease_hints.read({SECOND: {'reservation': 'r1'}}).reservation
+    assert not lease_hints.read({FIRST: {}, SECOND: {'reservation': 'r1'}}).reservation
 
 
 @pytest.mark.parametrize(('value', 'said'), [

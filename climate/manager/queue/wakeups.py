@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wait queue: its order, and which lease is woken when a resource is released.
+"""Wake-ups in the wait queue: which lease is tried when a resource is released.
 
-Leases wait in the order of their priority, then of their age. A release wakes the first lease. A
+The order of the queue is in :mod:`climate.db.wait_queue`. A release wakes the first lease. A
 lease that was woken and tried wakes the next one, whether it got its resources or not, so each
 release reaches the whole queue. A lease may take no resource while a lease before it is still to
 be tried, so the order also holds with several managers.
@@ -12,7 +12,7 @@ queue first: see :mod:`climate.db` for the order of all locks.
 import datetime
 
 from climate.db import allocations
-from climate.db import wait_queue as stored
+from climate.db import wait_queue
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import core as cores
@@ -28,7 +28,7 @@ def lock(connection, lease):
     Call it before events of that lease are written, in a transaction that may wake others.
     """
     if lease.state == lifecycle.ACQUIRING or agenda.is_healing(lease):
-        stored.lock(connection)
+        wait_queue.lock(connection)
 
 
 def wake(connection, now, leaving=None):
@@ -38,16 +38,16 @@ def wake(connection, now, leaving=None):
 
     :param leaving: the id of a lease that leaves the queue in this transaction.
     """
-    if stored.somebody_waits(connection):
+    if wait_queue.somebody_waits(connection):
         # The lock keeps the first lease first until this transaction is committed.
-        stored.lock(connection)
-        _wake(connection, stored.first(connection, leaving), now)
-        stored.wake_healing(connection, now)
+        wait_queue.lock(connection)
+        _wake(connection, wait_queue.first(connection, leaving), now)
+        wait_queue.wake_healing(connection, now)
 
 
 def pass_on(connection, acquisition, now):
     """Wake the next lease in the queue, after a woken lease did not fit."""
-    _wake(connection, stored.next_after(connection, acquisition), now)
+    _wake(connection, wait_queue.next_after(connection, acquisition), now)
 
 
 def next_cleaned(connection, conf, now):
@@ -61,7 +61,7 @@ def next_cleaned(connection, conf, now):
 
 def wake_first(connection, now):
     """Wake the first lease in the queue, because a later one can be served without being woken."""
-    _wake(connection, stored.first(connection), now)
+    _wake(connection, wait_queue.first(connection), now)
 
 
 def refuse_out_of_turn(connection, acquisition, now, alone=False):
@@ -73,31 +73,26 @@ def refuse_out_of_turn(connection, acquisition, now, alone=False):
     :param alone: refuse also if the leases before it are not to be tried now.
     :raises OutOfTurn: another lease must be served first.
     """
-    if stored.is_healing_due(connection, now):
+    if wait_queue.is_healing_due(connection, now):
         # A lease that heals goes first: its resources were allocated to it before.
         raise OutOfTurn()
-    if stored.is_due_before(connection, acquisition, now):
+    if wait_queue.is_due_before(connection, acquisition, now):
         raise OutOfTurn()
-    if alone and not is_first(connection, acquisition.lease_id):
+    if alone and not wait_queue.is_first(connection, acquisition.lease_id):
         raise OutOfTurn()
-
-
-def is_first(connection, lease_id):
-    """Return whether a lease is first in the queue."""
-    return stored.first(connection) == lease_id
 
 
 @cores.again_after_a_race
 def release_held_back(core, lease):
     """Release what other queued leases hold back; return True if any held something."""
     with core.database.reader() as connection:
-        others = stored.holders(connection, lease.id)
+        others = wait_queue.holders(connection, lease.id)
     if others:
         with core.database.writer() as connection:
-            stored.take_back(connection, others)
+            wait_queue.take_back(connection, others)
     return bool(others)
 
 
 def _wake(connection, lease_id, now):
     if lease_id is not None:
-        stored.wake(connection, lease_id, now)
+        wait_queue.wake(connection, lease_id, now)

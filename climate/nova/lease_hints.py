@@ -5,11 +5,10 @@ import json
 import re
 
 from climate.nova import errors
+from climate.nova import scheduler_hints
 
 #: The keys under which Nova accepts hints; if both are present it reads only the first.
 KEYS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
-#: The hint that names existing reservations.
-RESERVATION = 'reservation'
 
 _RESERVED = 'reserved'
 _PARAMS = 'lease_params'
@@ -49,7 +48,7 @@ def read(body):
         if not isinstance(body.get(key, {}), dict):
             raise errors.BadRequest(key, 'it must be an object: {"reserved": true, …}.')
     return Hints(_agreed(parts, _RESERVED, _flag), _agreed(parts, _PARAMS, _params),
-                 bool(parts) and RESERVATION in parts[0])
+                 bool(parts) and scheduler_hints.RESERVATION in parts[0])
 
 
 def without(body):

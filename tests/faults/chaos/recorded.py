@@ -10,7 +10,7 @@ from climate.domain import lifecycle
 
 
 @dataclasses.dataclass(frozen=True)
-class Accounts:
+class Recorded:
     """Rows of tables, as mappings."""
 
     leases: list
@@ -34,11 +34,11 @@ class Accounts:
 
 
 def read(url):
-    """The Accounts of a database."""
+    """Return the Recorded of a database."""
     found = engine.Database(url)
     try:
         with found.reader() as connection:
-            return Accounts(
+            return Recorded(
                 leases=_rows(connection, tables.LEASES), events=_rows(connection, tables.EVENTS),
                 allocations=_rows(connection, tables.ALLOCATIONS),
                 managers=_rows(connection, tables.MANAGERS),
