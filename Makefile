@@ -8,7 +8,7 @@ CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 
 .PHONY: run demo test proofs check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
-	faults faults-short faults-long bench bench-short bench-long flame docs samples audit-dependencies clean
+	faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need. Until it was named
 # openstack-climate, the distribution was "climate": two of them would double each entry point.
@@ -35,6 +35,12 @@ $(VENV)/.bench: $(VENV)/.test
 		--constraint constraints.txt --editable '.[service,test,bench]'
 	touch $@
 
+$(VENV)-tox/.made: constraints.txt
+	$(PYTHON) -m venv $(VENV)-tox
+	$(VENV)-tox/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt tox
+	touch $@
+
 run: $(VENV)/.run  ## The service on SQLite and a simulated cloud, until Ctrl-C.
 	$(BIN)/climate-standalone
 
@@ -56,6 +62,11 @@ check: $(VENV)/.check  ## Lint, types, architecture, samples, docs, weaknesses w
 	shellcheck devstack/plugin.sh devstack/settings tools/*.sh .ci/run
 	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html
 	$(PYTHON) -m tools.weaknesses --if-reachable --venv $(VENV)-audit
+
+tox: $(VENV)-tox/.made  ## Can every environment of tox.ini be made? One is run.
+	PIP_NO_COMPILE=1 $(VENV)-tox/bin/tox run --quiet --workdir build/tox --notest -e ALL
+	$(VENV)-tox/bin/tox run --quiet --workdir build/tox -e py3 -- -n 0 tests/unit/test_extras.py
+	rm -rf build/tox
 
 samples: $(VENV)/.check  ## Write etc/climate/*.sample anew.
 	tools/samples.sh
@@ -135,4 +146,4 @@ flame: $(VENV)/.bench databases  ## Where a MODULE of the benchmarks spends its 
 		-m $(MODULE) --form short
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info doc/build
+	rm -rf $(VENV) $(VENV)-audit $(VENV)-tox .tox build dist *.egg-info doc/build
