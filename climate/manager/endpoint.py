@@ -35,12 +35,16 @@ def _answers(method):
 
 
 class Endpoint:
-    """The RPC endpoint: one method for each method of `climate.rpc.client.ManagerClient`."""
+    """The RPC endpoint: one method for each method of `climate.rpc.client.ManagerClient`.
+
+    :param login: the Login of the manager; None: it needs none.
+    """
 
     target = messaging.Target(version=transport.VERSION)
 
-    def __init__(self, core):
+    def __init__(self, core, login=None):
         self._core = core
+        self._login = login
         self._create = create.Create(core)
         self._read = read.Read(core)
         self._update = update.Update(core)
@@ -55,6 +59,8 @@ class Endpoint:
     def ping(self, context):
         with self._core.database.reader() as connection:
             connection.exec_driver_sql('SELECT 1')
+        if self._login is not None:
+            self._login.check()
         return {'database': 'ok'}
 
     @_answers

@@ -17,6 +17,7 @@ from climate.db import managers
 from climate.domain import heartbeat
 from climate.manager import core
 from climate.manager import endpoint
+from climate.manager import login
 from climate.manager import metrics
 from climate.manager.audit import schedule
 from climate.manager.booking import offer_expiry
@@ -27,6 +28,7 @@ from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
 from climate.manager.pools import refresh
 from climate.plugins import registry
+from climate.rpc import client
 from climate.rpc import transport
 from climate.strategies import registry as strategies
 
@@ -35,6 +37,8 @@ LOG = log.getLogger(__name__)
 # The shortest sleep while a due event cannot be claimed.
 _SHORTEST_SLEEP_SECONDS = 0.05
 _FORGET = datetime.timedelta(hours=1)
+# The login is looked at so often; that asks Keystone only if the token is about to expire.
+_LOGIN_SECONDS = 10
 # The default time limit of a stop, the share of it in which running events may finish, and the
 # share in which the others are handed back. The rest is for closing everything else.
 _STOP_SECONDS = 60
@@ -48,11 +52,18 @@ def check(conf):
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
     :raises Unusable: a plugin, an adapter, a strategy or /metrics cannot be used; the error says
         which.
+    :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
     strategies.check(conf)
     metrics.check(conf)
     clouds.build(conf, registry.services(classes))
+    try:
+        client.reach(conf, retries=0)
+    except client.LoginRefused:
+        raise
+    except client.Unreachable as error:
+        LOG.warning('The bus does not answer; the manager waits for it: %s', error)
     engine.connect(conf).dispose()
 
 
@@ -75,8 +86,9 @@ class Manager:
         self.core = core.Core(conf=conf, database=database,
                               cloud=clouds.build(conf, plugins.services), registry=plugins,
                               clock=database.now, notify=self._notified.set)
-        self.endpoint = endpoint.Endpoint(self.core)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
+        self._login = login.Login(self.core, self.owner)
+        self.endpoint = endpoint.Endpoint(self.core, self._login)
         self._watch = target_watch.Watch(self.core)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
@@ -104,7 +116,8 @@ class Manager:
                 serializer=transport.Serializer(),
                 access_policy=messaging.DefaultRPCAccessPolicy)
             self._server.start(override_pool_size=self._conf.manager.rpc_workers)
-        LOG.info('Manager %s: ready', self.owner)
+        # Last, because it says when the manager is ready.
+        self._run(self._keep_logged_in)
 
     def stop(self, within_seconds=_STOP_SECONDS):
         """Stop taking new work, finish or hand back running events, and close everything.
@@ -163,6 +176,9 @@ class Manager:
         while not self._stopping.is_set():
             self._notified.clear()
             pause = self._conf.manager.poll_seconds
+            if not self._login.may_act:
+                self._notified.wait(pause)
+                continue
             try:
                 now = self.core.clock()
                 pause = self._until_next(now, self.event_loop.tick(now))
@@ -187,6 +203,11 @@ class Manager:
             return longest
         shortest = 0 if claimed else _SHORTEST_SLEEP_SECONDS
         return min(longest, max(shortest, (moment - now).total_seconds()))
+
+    def _keep_logged_in(self):
+        while not self._stopping.is_set():
+            self._guarded(self._login.look)
+            self._stopping.wait(_LOGIN_SECONDS)
 
     def _keep_claims(self):
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)
