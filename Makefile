@@ -101,6 +101,10 @@ faults-long: FAULTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
 # The soak wants the machine for itself.
 faults-long: ALONE = CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults \
 	tests/faults/test_soak.py
+# Managers on different nodes of a Galera cluster, which is there for this only.
+faults-long: CLUSTER = $(PYTHON) -m tools.databases up galera && \
+	{ CLIMATE_GALERA_ROUNDS=100 $(BIN)/python -m pytest -m faults tests/faults/test_galera.py; \
+	code=$$?; $(PYTHON) -m tools.databases down galera; exit $$code; }
 faults-short: FAULTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_CHAOS_SEED=1 \
 	CLIMATE_MODEL_STEPS=1500 CLIMATE_MODEL_SEED=1 CLIMATE_CASES=1500 CLIMATE_SEED=1 \
 	CLIMATE_QUEUE_TRIALS=2 CLIMATE_QUEUE_SEED=1
@@ -113,6 +117,7 @@ faults-long:  ## The same with the figures marked long, some hours.
 faults faults-short faults-long: $(VENV)/.test databases
 	$(FAULTS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m faults $(CHOSEN) \
 		tests/faults
+	$(CLUSTER)
 	$(ALONE)
 
 cloud: $(VENV)/.test  ## A real OpenStack on this machine, with Climate beside it.

@@ -21,6 +21,8 @@ LOG = log.getLogger(__name__)
 _SKIPPING = {False: (8, 0, 1), True: (10, 6)}
 # A connection that was used less than this ago is not pinged before reuse.
 _TRUSTED_SECONDS = 1
+_LOST = ('WSREP detected deadlock', 'Lock deadlock; Retry transaction', 'whole_against_',
+         'database is locked')
 # The clock of the database is read again after this time.
 _CLOCK_SECONDS = 1
 
@@ -130,15 +132,17 @@ def _translated():
         raise errors.DatabaseUnreachable(retry_after=5) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         text = str(error)
-        # An error without a statement came while connecting; oslo.db misses some of PostgreSQL's.
+        # A conflict with another node of Galera, in words that oslo.db does not know; an exclusion
+        # constraint of PostgreSQL; or a timeout while waiting for SQLite's lock.
+        if any(each in text for each in _LOST):
+            raise errors.LostRace() from error
+        # Another error without a statement came while connecting; oslo.db misses some of
+        # PostgreSQL's.
         if isinstance(error, sa.exc.OperationalError) and error.statement is None:
             LOG.error('The database cannot be opened: %s', error.orig)
             raise errors.DatabaseUnreachable(retry_after=5) from error
         if 'UNIQUE constraint' in text:
             raise Duplicate(text) from error
-        # An exclusion constraint of PostgreSQL, or a timeout while waiting for SQLite's lock.
-        if 'whole_against_' in text or 'database is locked' in text:
-            raise errors.LostRace() from error
         raise
 
 

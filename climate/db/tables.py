@@ -312,6 +312,14 @@ MANAGERS = sa.Table(
     sa.Column('running', sa.Integer, nullable=False, default=0),
     **_MYSQL)
 
+# Each row confirms that the clock of the database was right at that moment.
+CLOCK_CONFIRMATIONS = sa.Table(
+    'clock_confirmations', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
 ACQUISITIONS = sa.Table(
     'acquisitions', METADATA,
     sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),

@@ -21,6 +21,7 @@ from climate.manager import login
 from climate.manager import metrics
 from climate.manager.audit import schedule
 from climate.manager.booking import offer_expiry
+from climate.manager.events import clock_watch
 from climate.manager.events import loop
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
@@ -89,6 +90,7 @@ class Manager:
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
         self._login = login.Login(self.core, self.owner)
         self.endpoint = endpoint.Endpoint(self.core, self._login)
+        self.clock_watch = clock_watch.ClockWatch(self.core, self.owner)
         self._watch = target_watch.Watch(self.core)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
@@ -101,7 +103,7 @@ class Manager:
         self._since = self.core.clock()
         self._seen()
         self._listener = target_watch.listen(self._conf, self._watch, self.core.clock)
-        metrics.serve(self.core, self.event_loop, self._audit_schedule)
+        metrics.serve(self.core, self.event_loop, self._audit_schedule, self.clock_watch)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
         self._events = self._threads[0]
@@ -162,15 +164,21 @@ class Manager:
                  if plugin.audit_seconds]
         tasks = [
             (sender.flush, 1),
-            (functools.partial(offer_expiry.expire, self.core), 1),
             (self._watch.look, min(looks, default=0)),
-            (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
-            (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
-            (self._audit_schedule.step, self._audit_schedule.pause_seconds),
+            *((functools.partial(self._unless_doubted, task), pause) for task, pause in (
+                (functools.partial(offer_expiry.expire, self.core), 1),
+                (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
+                (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
+                (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.
         return [(task, pause) for task, pause in tasks if pause]
+
+    def _unless_doubted(self, task, now):
+        """Run a task that takes something away because its time has come, if it has."""
+        if not self.clock_watch.look(now):
+            task(now)
 
     def _run_events(self):
         while not self._stopping.is_set():
@@ -181,7 +189,8 @@ class Manager:
                 continue
             try:
                 now = self.core.clock()
-                pause = self._until_next(now, self.event_loop.tick(now))
+                if not self.clock_watch.look(now):
+                    pause = self._until_next(now, self.event_loop.tick(now))
             except errors.ClimateError as error:
                 LOG.warning('Events cannot be carried out now, they are tried again: %s',
                             error.message)

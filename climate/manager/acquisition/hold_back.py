@@ -56,8 +56,7 @@ class Holding:
 
         def write(connection, chosen):
             ownership.current(connection, lease)
-            self._booking.replace(connection, chosen, now,
-                                  [each.id for each in lease.reservations])
+            self._booking.replace(connection, chosen, [each.id for each in lease.reservations])
             return sum(given.copies for given in chosen)
         try:
             return self._booking.book(parts, span, now, write, avoid=avoid)

@@ -61,7 +61,7 @@ class Offers:
         def write(connection, chosen):
             place = _free_place(offers.held(connection, offer.project_id), most)
             offers.add(connection, offer, place)
-            self._booking.replace(connection, chosen, offer.created_at)
+            self._booking.replace(connection, chosen)
             return dataclasses.replace(offer, allocations=tuple(chosen))
         for _ in range(_ATTEMPTS):
             try:

@@ -15,6 +15,7 @@ from climate.domain import agenda
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import selection
+from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
 from climate.manager.queue import wakeups
@@ -68,10 +69,7 @@ class Substitutes:
         :raises NotEnough: a resource is out of use, and there is no substitute; the error names it.
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
-        with self._core.database.writer() as connection:
-            allocated = allocations.of_reservations(connection, [reservation.id])
-            lost = self._hold(connection, reservation, allocated, failing or {}, now)
-            ownership.refuse_overtaken(connection, lease)
+        allocated, lost = self._held(lease, reservation, failing or {}, now)
         if not lost.allocations:
             return sorted(reservation.resource_ids) != sorted(
                 given.resource_id for given in allocated for _ in range(given.copies))
@@ -104,6 +102,14 @@ class Substitutes:
             found = [each for name in self._core.registry.pools
                      for each in resources.find(connection, name)]
         return self.failing(found)
+
+    @cores.again_after_a_race
+    def _held(self, lease, reservation, failing, now):
+        with self._core.database.writer() as connection:
+            allocated = allocations.of_reservations(connection, [reservation.id])
+            lost = self._hold(connection, reservation, allocated, failing, now)
+            ownership.refuse_overtaken(connection, lease)
+        return allocated, lost
 
     def _hold(self, connection, reservation, allocated, failing, now):
         """Occupy the whole resources of a reservation; return the _Lost ones.
@@ -158,7 +164,7 @@ class Substitutes:
             resources.release(connection, reservation.id, lost.ids)
             ownership.refuse_overtaken(connection, lease)
             allocations.delete(connection, [reservation.id], lost.ids)
-            self._booking.replace(connection, chosen, now)
+            self._booking.replace(connection, chosen)
             whole = [given.resource_id for given in chosen if given.whole]
             if resources.hold(connection, whole, reservation.id):
                 raise errors.LostRace()

@@ -134,7 +134,7 @@ class Create:
 
     def _write(self, connection, lease, chosen, request, now):
         leases.add(connection, lease)
-        self._booking.replace(connection, chosen, now)
+        self._booking.replace(connection, chosen)
         if request.idempotency_key is not None:
             hours = datetime.timedelta(hours=self._core.conf.manager.idempotency_hours)
             leases.keep_key(connection, lease.project_id, request.idempotency_key,

@@ -223,7 +223,7 @@ class Update:
             if reservation.id not in {wish.reservation_id for wish in wishes}:
                 self._shorten(connection, reservation, lease, target.lease, now)
             elif lease.state == lifecycle.PENDING:
-                self._booking.replace(connection, mine, now, [reservation.id])
+                self._booking.replace(connection, mine, [reservation.id])
             else:
                 for need in sorted({*reservation.allocated, *(given.need for given in mine)}):
                     self._rewrite(connection, reservation, need, [
@@ -239,7 +239,7 @@ class Update:
         allocations.cut(connection, [reservation.id], now, set(had) - kept, need)
         allocations.change(connection, [reservation.id], kept, need, end=end)
         self._booking.replace(connection, [given for given in chosen
-                                           if given.resource_id not in kept], now)
+                                           if given.resource_id not in kept])
 
     @staticmethod
     def _shorten(connection, reservation, before, after, now):

@@ -134,25 +134,33 @@ class Resources:
             resource = resources.get(connection, pool, resource_id)
             self._refuse_allocated(connection, resource, now)
         # From here on it gets no new allocations, so nobody books it while it is withdrawn.
-        with self._core.database.writer() as connection:
-            resources.lock(connection, [resource_id])
-            self._refuse_allocated(connection, resource, now)
-            resources.change(connection, resource_id, now, reservable=False)
+        self._close(resource, now)
         try:
             source.dismiss(self._core.cloud, resource)
         except errors.ClimateError:
             self._undo_withdrawal(source, resource, now)
             raise
         try:
-            with self._core.database.writer() as connection:
-                # This write locks the resource before its allocations are read.
-                resources.withdraw(connection, resource_id, now)
-                self._refuse_allocated(connection, resource, now)
+            self._write_withdrawal(resource, now)
         except errors.ResourceInUse:
             # Meanwhile it was made reservable again, and a lease got it.
             self._undo_withdrawal(source, dataclasses.replace(resource, reservable=True), now)
             raise
         LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
+
+    @cores.again_after_a_race
+    def _close(self, resource, now):
+        with self._core.database.writer() as connection:
+            resources.lock(connection, [resource.id])
+            self._refuse_allocated(connection, resource, now)
+            resources.change(connection, resource.id, now, reservable=False)
+
+    @cores.again_after_a_race
+    def _write_withdrawal(self, resource, now):
+        with self._core.database.writer() as connection:
+            # This write locks the resource before its allocations are read.
+            resources.withdraw(connection, resource.id, now)
+            self._refuse_allocated(connection, resource, now)
 
     def _undo_withdrawal(self, source, resource, now):
         """Make a resource reservable again; leave it out of use if the pool cannot repair it."""
@@ -184,6 +192,7 @@ class Resources:
         with self._core.database.reader() as connection:
             return resources.properties(connection, pool)
 
+    @cores.again_after_a_race
     def set_private(self, pool, name, private):
         """Show a property to admins only, or to everybody; return the Property.
 

@@ -4,7 +4,10 @@ import datetime
 import threading
 
 import db_rows
+from oslo_db.sqlalchemy import exc_filters
+import pymysql
 import pytest
+import sqlalchemy as sa
 
 from climate import errors
 from climate.db import allocations
@@ -226,6 +229,37 @@ def test_the_sql_mode_is_that_of_the_configuration(conf, database):
         mode = connection.exec_driver_sql('SELECT @@sql_mode').scalar_one()
     other.dispose()
     assert set(mode.split(',')) == {'STRICT_ALL_TABLES', 'ANSI_QUOTES'}
+
+
+@pytest.mark.parametrize(('number', 'words'), [
+    (1213, 'Deadlock found when trying to get lock; try restarting transaction'),
+    (1213, 'Deadlock: wsrep aborted transaction'),
+    (1213, 'WSREP detected deadlock/conflict and aborted the transaction. Try restarting the '
+           'transaction'),
+    (1180, 'Got error 149 "Lock deadlock; Retry transaction" during COMMIT'),
+])
+def test_a_conflict_between_nodes_of_galera_is_a_lost_race(number, words):
+    database = engine.Database('sqlite://')
+    url = sa.make_url('mysql+pymysql://nobody@127.0.0.1/none')
+    elsewhere = sa.create_engine(url, creator=lambda: _Refusing(number, words))
+    exc_filters.register_engine(elsewhere)
+    elsewhere.dialect.initialize = lambda connection: None
+    with pytest.raises(errors.LostRace), database.writer(), elsewhere.begin():
+        pass
+    database.dispose()
+
+
+class _Refusing:
+    """A connection of a driver of which each commit is refused."""
+
+    def __init__(self, *refusal):
+        self._refusal = refusal
+
+    def commit(self):
+        raise pymysql.err.OperationalError(*self._refusal)
+
+    def __getattr__(self, name):
+        return lambda *_, **__: None
 
 
 @pytest.mark.parametrize(('url', 'module', 'wanted'), [
