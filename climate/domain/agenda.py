@@ -99,6 +99,13 @@ def is_healing(lease: records.Lease) -> bool:
     return lease.event(event_kinds.HEAL) is not None
 
 
+def is_being_healed(lease: records.Lease) -> bool:
+    """Return whether the start of a lease was given up and will be tried again."""
+    healing = lease.event(event_kinds.HEAL)
+    return healing is not None and healing.status in (
+        lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
+
+
 def is_moot(lease: records.Lease, event: records.Event) -> bool:
     """Return whether an event has nothing to do any more, because of the state of its lease."""
     kind = event_kinds.of(event.kind)

@@ -65,7 +65,9 @@ class Kind:
     """The properties of all events of one kind.
 
     :ivar does: what the event does, as a sentence.
-    :ivar task: the task that it sets on its lease; None: it sets none.
+    :ivar task: the task by which the state of its lease changes; None: the state does not change.
+    :ivar quiet: users do not see the task: the lease is listed as it is, and can be changed, while
+        the event is carried out.
     :ivar states: the states of the lease in which the event can act; it is moot in the others.
     :ivar until: when it becomes moot; if it is still open then, it is closed.
     :ivar moot_during: the event is moot while the lease has this task.
@@ -86,6 +88,7 @@ class Kind:
     name: str
     does: str
     task: str | None = None
+    quiet: bool = False
     states: frozenset[str] = _ALL_STATES
     until: Until = Until.OVER
     moot_during: str | None = None
@@ -100,6 +103,11 @@ class Kind:
     retry: Retry = Retry.PAUSES
     given_up: GivenUp | None = GivenUp.ERROR
     given_up_reason: str | None = None
+
+    @property
+    def shown_task(self) -> str | None:
+        """The task that users see while the event is carried out; None: they see none."""
+        return None if self.quiet else self.task
 
     @property
     def releases_all(self) -> bool:
@@ -134,7 +142,7 @@ KINDS = {kind.name: kind for kind in (
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,
         may_leave_unneeded=True, says_all=True, given_up=GivenUp.HEALED),
     Kind(
-        HEAL, 'Tries the start of a lease again after it was given up.', task='start',
+        HEAL, 'Tries the start of a lease again after it was given up.', task='start', quiet=True,
         states=frozenset({lifecycle.PENDING, lifecycle.ERROR}), moves_cloud=True,
         may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
     Kind(

@@ -55,20 +55,22 @@ class Usability:
 
 
 def judge(holding: Holding, project_id: str, now: records.Moment,
-          usable_in_start: bool = False) -> Usability:
+          usable_in_start: bool = False, healing: bool = False) -> Usability:
     """Return the Usability of a reservation for a project at `now`, without its hosts.
 
     :param usable_in_start: whether its hosts must be usable while the lease is being started,
         because its target is unshelved there.
+    :param healing: whether the start of the lease was given up and is tried again.
     """
-    idle = _why_idle(holding, now, usable_in_start)
+    idle = _why_idle(holding, now, usable_in_start, healing)
     foreign = holding.project_id != project_id
     reason = idle or ('It belongs to another project.' if foreign else None)
     return Usability(id=holding.id, lease_id=holding.lease_id, project_id=holding.project_id,
                      active=idle is None, usable=reason is None, reason=reason)
 
 
-def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool) -> str | None:
+def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool,
+              healing: bool) -> str | None:
     """Return why nobody may use the reservation at `now`, in words; None: it may be used."""
     lease = f'Lease {holding.lease_id}'
     if holding.deleted_at is not None:
@@ -79,7 +81,7 @@ def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool) -> s
         return f'{lease} is being ended.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'
-    if usable_in_start and holding.task == 'start':
+    if usable_in_start and (holding.task == 'start' or healing):
         return None
     if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE):
         return f'{lease} is in the state {holding.state.lower()}.'

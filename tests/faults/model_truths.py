@@ -228,6 +228,8 @@ def the_lifecycle_is_kept(recorded, lease):
         kinds = {event.kind for event in recorded.open_events(lease.id)}
         ending = {*_KINDS_OF[lease.task], event_kinds.DELETE}
         assert kinds & ending, f'{lease}: nobody will ever end its task.'
+    if event_kinds.HEAL in {event.kind for event in recorded.open_events(lease.id)}:
+        assert lease.task != 'start', f'{lease} is being healed, and is listed as starting.'
     for event in recorded.events[lease.id]:
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
 

@@ -20,6 +20,7 @@ from climate.manager.booking import allocated
 from climate.manager.booking import substitutes
 from climate.manager.clearing import lending
 from climate.manager.clearing import reconcile
+from climate.manager.events import starts
 from climate.manager.events import turns
 from climate.manager.leases import early
 from climate.manager.leases import targets
@@ -47,6 +48,7 @@ class Actions:
         self._core = core
         self._substitutes = substitutes.Substitutes(core)
         self._allocated = allocated.Allocated(core)
+        self._starts = starts.Starts(core)
         self._targets = targets.Targets(core)
         self._tries = tries.Tries(core)
         self._clearing = reconcile.Reconciler(core)
@@ -219,8 +221,12 @@ class Actions:
             claim.ownership.check()
             try:
                 calls.refuse_alone(reservation)
-                made = getattr(self._plugin(reservation), method)(
-                    cloud, calls.lease, reservation, theirs[reservation.id])
+                if method == 'start':
+                    reservation, made = self._starts.start(claim, cloud, calls, reservation,
+                                                           theirs[reservation.id])
+                else:
+                    made = getattr(self._plugin(reservation), method)(
+                        cloud, calls.lease, reservation, theirs[reservation.id])
             except errors.StillBusy as error:
                 busy.append(error.message)
                 patient = patient and error.kwargs.get('has_own_limit', False)

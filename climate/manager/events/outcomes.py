@@ -148,7 +148,7 @@ class Outcomes:
         good = outcome.result in (results.DONE, results.MOOT)
         events.finish(connection, event, now,
                       lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
-        if claim.has_task:
+        if claim.kind.task is not None:
             lease, following = transitions.write(connection, claim, outcome, good, now, unchanged,
                                                  claimed_for)
         if good and claim.kind.may_leave_unneeded:
@@ -182,7 +182,7 @@ class Outcomes:
             return
         if given_up is event_kinds.GivenUp.HEALED:
             self._order_healing(connection, claim.lease, now)
-        if not claim.has_task:
+        if claim.kind.task is None:
             leases.change(connection, leases.get(connection, lease.id), now,
                           reason=claim.kind.given_up_reason or outcome.reason)
         LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,

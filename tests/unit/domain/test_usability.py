@@ -33,6 +33,9 @@ def test_what_is_woken_by_the_start_may_be_placed_while_it_is_tried(state):
     holding = dataclasses.replace(RUNNING, state=lifecycle.PENDING, task='start',
                                   reservation_state=state)
     assert usability.judge(holding, 'demo', SOON, usable_in_start=True).usable
+    broken = dataclasses.replace(holding, state=lifecycle.ERROR, task=None)
+    assert not usability.judge(broken, 'demo', SOON, usable_in_start=True).usable
+    assert usability.judge(broken, 'demo', SOON, usable_in_start=True, healing=True).usable
     asleep = dataclasses.replace(holding, task=None)
     assert not usability.judge(asleep, 'demo', SOON, usable_in_start=True).usable
 
