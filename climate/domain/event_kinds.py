@@ -52,7 +52,7 @@ class GivenUp(enum.Enum):
     """What happens after the last try of an event failed."""
 
     ERROR = 'the lease says why; a person must look'
-    HEALED = 'the lease is in error, and its start is tried until it ends'
+    HEALED = 'the lease is in error, and the same is tried until it ends'
     NOT_ACQUIRED = 'the lease is over: it got no resources'
     REAPED = 'the reaper drops the trust'
 
@@ -132,7 +132,8 @@ KINDS = {kind.name: kind for kind in (
     Kind(
         UPDATE, 'Applies a change of the lease to its running reservations.', task='update',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
-        moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True),
+        moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
+        given_up=GivenUp.HEALED),
     Kind(
         PREPARE, 'Prepares the targets of the lease before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,
@@ -142,9 +143,9 @@ KINDS = {kind.name: kind for kind in (
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,
         may_leave_unneeded=True, says_all=True, given_up=GivenUp.HEALED),
     Kind(
-        HEAL, 'Tries the start of a lease again after it was given up.', task='start', quiet=True,
-        states=frozenset({lifecycle.PENDING, lifecycle.ERROR}), moves_cloud=True,
-        may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
+        HEAL, 'Tries the start or a change of a lease again after it was given up.', task='start',
+        quiet=True, states=frozenset({lifecycle.PENDING, lifecycle.ERROR}), moves_cloud=True,
+        releases=Releases.PART, may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
     Kind(
         ACQUIRE, 'Looks for resources for a lease that has none yet.',
         states=frozenset({lifecycle.ACQUIRING}), makes_first=True, moves_cloud=True,

@@ -12,6 +12,9 @@ class Holding:
     """The states, times and project of a reservation and its lease.
 
     `state` and `task` are those of the lease, `reservation_state` that of the reservation.
+
+    :ivar healing: what was given up of a lease in error will be tried again.
+    :ivar deleting: the deletion of a lease in error was ordered.
     """
 
     id: str
@@ -24,6 +27,8 @@ class Holding:
     reservation_state: str
     resource_type: str
     deleted_at: records.Moment | None
+    healing: bool = False
+    deleting: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,22 +60,20 @@ class Usability:
 
 
 def judge(holding: Holding, project_id: str, now: records.Moment,
-          usable_in_start: bool = False, healing: bool = False) -> Usability:
+          usable_in_start: bool = False) -> Usability:
     """Return the Usability of a reservation for a project at `now`, without its hosts.
 
     :param usable_in_start: whether its hosts must be usable while the lease is being started,
         because its target is unshelved there.
-    :param healing: whether the start of the lease was given up and is tried again.
     """
-    idle = _why_idle(holding, now, usable_in_start, healing)
+    idle = _why_idle(holding, now, usable_in_start)
     foreign = holding.project_id != project_id
     reason = idle or ('It belongs to another project.' if foreign else None)
     return Usability(id=holding.id, lease_id=holding.lease_id, project_id=holding.project_id,
                      active=idle is None, usable=reason is None, reason=reason)
 
 
-def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool,
-              healing: bool) -> str | None:
+def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool) -> str | None:
     """Return why nobody may use the reservation at `now`, in words; None: it may be used."""
     lease = f'Lease {holding.lease_id}'
     if holding.deleted_at is not None:
@@ -81,9 +84,14 @@ def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool,
         return f'{lease} is being ended.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'
-    if usable_in_start and (holding.task == 'start' or healing):
+    if usable_in_start and (holding.task == 'start' or holding.healing):
         return None
-    if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE):
+    if holding.deleting:
+        return f'{lease} is being deleted.'
+    # A change of the lease, or the start of another reservation, may fail: what runs goes on.
+    runs = (holding.state == lifecycle.ERROR
+            and holding.reservation_state == lifecycle.RESERVATION_ACTIVE)
+    if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE) and not runs:
         return f'{lease} is in the state {holding.state.lower()}.'
     if holding.reservation_state == lifecycle.RESERVATION_PENDING:
         return f'{lease} is starting; this reservation is not ready yet.'

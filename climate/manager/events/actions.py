@@ -92,9 +92,11 @@ class Actions:
         return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
 
     def _heal(self, claim, now):
-        """Try the start of a lease again after it was given up."""
+        """Try the start or the change of a lease again after it was given up."""
         if claim.lease.end <= now:
             return results.Outcome(results.MOOT, claim.lease.reason)
+        if agenda.change_given_up(claim.lease):
+            return self._update(claim, now)
         return self._start(claim, now)
 
     def _prepare(self, claim, now):
@@ -239,7 +241,10 @@ class Actions:
                 LOG.warning('Lease %s, reservation %s: %s failed: %s', lease.id, reservation.id,
                             method, error.message)
                 reasons.append(f'Reservation {reservation.id}: {error.message}')
-                states[reservation.id] = bad
+                # What runs goes on while its change fails.
+                runs = (method == 'start'
+                        and reservation.state == lifecycle.RESERVATION_ACTIVE)
+                states[reservation.id] = None if runs else bad
                 continue
             states[reservation.id] = good
             if made is not None and method in _MAKING:
