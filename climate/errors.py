@@ -37,7 +37,7 @@
         DatabaseUnreachable
       ManagerSilent                  504   no response in time; the work may go on
       CloudError                     502   another service of the cloud failed
-        CloudUnreachable TrustDead StillBusy
+        CloudUnreachable TrustDead StillBusy ResourcesRefused
 
 A class has ``status`` (HTTP), ``code`` (stable, for programs) and ``template``. The keyword
 arguments of an error fill its template and become its ``details``. No class is specific to one
@@ -358,3 +358,23 @@ class StillBusy(CloudError):
 
     code = 'still_busy'
     template = '{service}: {reason}'
+
+
+class ResourcesRefused(CloudError):
+    """A service refuses some resources for now, and others may do. Never shown to a user.
+
+    ``details``: ``service``, ``reason``, ``refused`` ({name of the resource: the reason}).
+    """
+
+    code = 'resources_refused'
+    template = '{service}: {reason}'
+
+    def __init__(self, message: str | None = None, **kwargs: Any) -> None:
+        refused = kwargs.get('refused', {})
+        kwargs.setdefault('reason', ' '.join(refused.values()))
+        super().__init__(message, **kwargs)
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """The reasons by the names of the resources."""
+        return self.kwargs['refused']

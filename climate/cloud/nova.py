@@ -151,9 +151,7 @@ class Nova(base.Nova):
             return errors.ResourceNotFound(pool='host', resource=host)
         except nova_errors.Conflict as error:
             # It is already in it, or servers would change their zone, or it is in another zone.
-            if 'instance' in str(error):
-                return errors.StillBusy(service=self.service, reason=str(error))
-            return error
+            return errors.ResourcesRefused(service=self.service, refused={host: str(error)})
         return None
 
     def _remove(self, aggregate, host):
@@ -180,9 +178,17 @@ def connected(link, version):
 
 
 def _raise_first(refusals):
-    """Raise one of the errors, if any; prefer one that a later attempt would not cure."""
+    """Raise one of the errors, if any; prefer one that a later attempt would not cure.
+
+    Refusals of single hosts are raised together.
+    """
+    single = {}
     for error in sorted(refusals, key=lambda error: isinstance(error, errors.StillBusy)):
-        raise error
+        if not isinstance(error, errors.ResourcesRefused):
+            raise error
+        single |= error.refused
+    if single:
+        raise errors.ResourcesRefused(service='Nova', refused=single)
 
 
 def _hypervisor(found, zones):

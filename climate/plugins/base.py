@@ -261,6 +261,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         takes back all that is not in `resources` any more.
 
         :raises StillBusy: not yet; to be called again in a moment.
+        :raises ResourcesRefused: the cloud refuses some of `resources`, which the error names, and
+            the reservation has nothing there. Climate then calls it again with others.
         """
 
     def before_end(self, cloud: clouds.LeaseCloud, lease: records.Lease,

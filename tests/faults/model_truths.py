@@ -43,7 +43,7 @@ _COLUMNS = {
     'leases': (tables.LEASES, 'id state task start end generation trust_id deleted_at '
                               'ended_at reason'),
     'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id'),
-    'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner'),
+    'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner attempts'),
     'allocations': (tables.ALLOCATIONS, 'reservation_id resource_id start end whole amount '
                                         'copies released_at'),
     'resources': (tables.RESOURCES, 'id name capacity reservable held_by lent_to withdrawn_at'),
@@ -228,6 +228,8 @@ def the_lifecycle_is_kept(recorded, lease):
         kinds = {event.kind for event in recorded.open_events(lease.id)}
         ending = {*_KINDS_OF[lease.task], event_kinds.DELETE}
         assert kinds & ending, f'{lease}: nobody will ever end its task.'
+    if event_kinds.HEAL in {event.kind for event in recorded.open_events(lease.id)}:
+        assert lease.task != 'start', f'{lease} is being healed, and is listed as starting.'
     for event in recorded.events[lease.id]:
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
 
@@ -290,3 +292,9 @@ def nothing_goes_back(recorded, before):
         after = recorded.reservations[reservation.id]
         assert after.state in _RESERVATION_MOVES[reservation.state], (
             f'{reservation} became {after}')
+        if (reservation.state, after.state) == (lifecycle.RESERVATION_ACTIVE,
+                                                lifecycle.RESERVATION_ERROR):
+            # A change that fails leaves alone what runs.
+            assert any(each.kind in _ENDINGS and (
+                each.attempts or each.status != lifecycle.EVENT_UNDONE)
+                for each in recorded.events[reservation.lease_id]), f'{reservation} was spoiled.'

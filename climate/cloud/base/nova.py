@@ -70,7 +70,8 @@ class Nova(face.Face):
         All hosts are tried, even if one fails.
 
         :raises ResourceNotFound: Nova knows no such host.
-        :raises StillBusy: servers on a host forbid its new zone.
+        :raises ResourcesRefused: servers on a host forbid its new zone, or it is in another zone;
+            the error has the names of these service hosts.
         """
 
     @abc.abstractmethod

@@ -88,13 +88,15 @@ class SimulatedCloud(base.Cloud):
     def answers(self, answers):
         self._scheduler.answers = answers
 
-    def boot(self, project_id, name, hints=None, host=None, flavor=None, metadata=None):
+    def boot(self, project_id, name, hints=None, host=None, flavor=None, metadata=None,
+             forced=False):
         """Boot a server on the host with the fewest servers that can take it; return the Server.
 
         :param hints: scheduler hints, such as {'reservation': 'the id'}.
         :param host: the name of the only hypervisor to try; None: all.
         :param flavor: the id of the flavor; None: a server without a flavor, which takes nothing.
         :param metadata: {key: text}; the key climate:lease_id marks a server that Climate leases.
+        :param forced: an administrator forces it onto `host`: neither filter nor capacity is asked.
         :raises Conflict: no host may take it or has the capacity.
         :raises NotFound: the project has no such flavor.
         """
@@ -102,9 +104,10 @@ class SimulatedCloud(base.Cloud):
             found = _flavor(connection, flavor, project_id)
             named = None if host is None else frozenset(
                 row['service_host'] for row in hosts.every(connection) if row['name'] == host)
-            chosen = self._scheduler.choose(connection, scheduler.Wanted(
-                project_id, hints or {}, found, leased=_LEASED in (metadata or {}),
-                hosts=named))
+            chosen = min(named) if forced else self._scheduler.choose(
+                connection, scheduler.Wanted(
+                    project_id, hints or {}, found, leased=_LEASED in (metadata or {}),
+                    hosts=named))
             if chosen is None:
                 raise errors.Conflict(reason='No valid host was found.')
             return self._lifecycle.boot(connection, models.Server(

@@ -93,6 +93,11 @@ class Nova(base.Nova):
         else:
             refused = parallel.each(self._pool, one, service_hosts)
         # As the real one does: rather an error that waiting does not cure.
+        single = {}
         for error in sorted(filter(None, refused),
                             key=lambda error: isinstance(error, errors.StillBusy)):
-            raise error
+            if not isinstance(error, errors.ResourcesRefused):
+                raise error
+            single |= error.refused
+        if single:
+            raise errors.ResourcesRefused(service='Nova', refused=single)

@@ -20,6 +20,7 @@ from climate.manager.booking import allocated
 from climate.manager.booking import substitutes
 from climate.manager.clearing import lending
 from climate.manager.clearing import reconcile
+from climate.manager.events import starts
 from climate.manager.events import turns
 from climate.manager.leases import early
 from climate.manager.leases import targets
@@ -47,6 +48,7 @@ class Actions:
         self._core = core
         self._substitutes = substitutes.Substitutes(core)
         self._allocated = allocated.Allocated(core)
+        self._starts = starts.Starts(core)
         self._targets = targets.Targets(core)
         self._tries = tries.Tries(core)
         self._clearing = reconcile.Reconciler(core)
@@ -90,9 +92,11 @@ class Actions:
         return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
 
     def _heal(self, claim, now):
-        """Try the start of a lease again after it was given up."""
+        """Try the start or the change of a lease again after it was given up."""
         if claim.lease.end <= now:
             return results.Outcome(results.MOOT, claim.lease.reason)
+        if agenda.change_given_up(claim.lease):
+            return self._update(claim, now)
         return self._start(claim, now)
 
     def _prepare(self, claim, now):
@@ -219,8 +223,12 @@ class Actions:
             claim.ownership.check()
             try:
                 calls.refuse_alone(reservation)
-                made = getattr(self._plugin(reservation), method)(
-                    cloud, calls.lease, reservation, theirs[reservation.id])
+                if method == 'start':
+                    reservation, made = self._starts.start(claim, cloud, calls, reservation,
+                                                           theirs[reservation.id])
+                else:
+                    made = getattr(self._plugin(reservation), method)(
+                        cloud, calls.lease, reservation, theirs[reservation.id])
             except errors.StillBusy as error:
                 busy.append(error.message)
                 patient = patient and error.kwargs.get('has_own_limit', False)
@@ -233,7 +241,10 @@ class Actions:
                 LOG.warning('Lease %s, reservation %s: %s failed: %s', lease.id, reservation.id,
                             method, error.message)
                 reasons.append(f'Reservation {reservation.id}: {error.message}')
-                states[reservation.id] = bad
+                # What runs goes on while its change fails.
+                runs = (method == 'start'
+                        and reservation.state == lifecycle.RESERVATION_ACTIVE)
+                states[reservation.id] = None if runs else bad
                 continue
             states[reservation.id] = good
             if made is not None and method in _MAKING:

@@ -28,12 +28,13 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
     :returns: (the Lease then, the Event to carry out next under the same claim or None).
     """
     lease, event = claim.lease, claim.event
-    state = lifecycle.after(lease.state, lease.task, good)
+    state = lifecycle.after(lease.state, claim.kind.task, good)
     if outcome.result == results.MOOT:
         state = lease.state
     over = good and claim.kind.releases_all
     values = {'ended_at': now} if over else {}
-    after = lease_claims.end_task(connection, lease, now, state, _reason(claim, outcome), **values)
+    write_end = lease_claims.end_task if claim.has_task else lease_claims.end_quietly
+    after = write_end(connection, lease, now, state, _reason(claim, outcome), **values)
     LOG.info('Lease %s: %s, %s %s, now %s', lease.id, lease.state, event.kind, outcome.result,
              state)
     if over:

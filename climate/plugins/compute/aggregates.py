@@ -4,6 +4,8 @@
 Enrolled hosts that are not leased are in the freepool, an aggregate too. A host is always in one
 of them, because Nova places anybody's servers on a host that is in none.
 """
+import contextlib
+
 from oslo_log import log
 
 from climate import errors
@@ -15,6 +17,7 @@ LOG = log.getLogger(__name__)
 def occupy(conf, nova, lease, reservation, resources):
     """Let the project of a lease have these hosts and no other; return the aggregate.
 
+    :raises ResourcesRefused: as `hand_over`.
     :raises StillBusy: servers run on hosts that the reservation no longer has.
     """
     wanted = service_hosts(resources)
@@ -24,7 +27,11 @@ def occupy(conf, nova, lease, reservation, resources):
 
 
 def hand_over(conf, nova, lease, reservation, resources):
-    """Let the project of a lease have these hosts; return (its Aggregate, the freepool)."""
+    """Let the project of a lease have these hosts; return (its Aggregate, the freepool).
+
+    :raises ResourcesRefused: Nova refuses some of the hosts: servers are on them, or they are in
+        another zone. They stay where they are.
+    """
     wanted = service_hosts(resources)
     known = nova.aggregates()
     aggregate = nova.ensure_aggregate(
@@ -32,7 +39,8 @@ def hand_over(conf, nova, lease, reservation, resources):
         metadata={conf.nova.aggregate_owner_key: lease.project_id}, known=known)
     freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
     # In both for a moment: a host that is in no pool is open to everybody.
-    nova.add_hosts(aggregate, wanted)
+    with resource_names(resources):
+        nova.add_hosts(aggregate, wanted)
     nova.remove_hosts(freepool, wanted)
     return aggregate, freepool
 
@@ -81,6 +89,17 @@ def named(aggregates, name):
 def zone(conf, reservation_id):
     """Return the availability zone of a reservation's aggregate."""
     return conf.nova.availability_zone_prefix + reservation_id
+
+
+@contextlib.contextmanager
+def resource_names(resources):
+    """Let refusals of Nova name the Resources instead of their service hosts."""
+    try:
+        yield
+    except errors.ResourcesRefused as error:
+        names = {each.facts['service_name']: each.name for each in resources}
+        raise errors.ResourcesRefused(service='Nova', refused={
+            names[host]: reason for host, reason in error.refused.items()}) from error
 
 
 def service_hosts(resources):

@@ -146,11 +146,15 @@ def test_a_host_that_is_in_the_aggregate_already_is_done(nova, canned, moves):
     assert 'set_metadata' in canned.asked('POST', '/action')[-1].json()
 
 
-def test_a_host_with_servers_is_busy_and_the_others_are_moved(nova, canned, moves):
-    moves({'a': _refusal(409, 'The zone would change but the host already has 1 instance(s)')})
-    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['b', 'c'])})
-    with pytest.raises(errors.StillBusy):
+def test_hosts_that_are_refused_are_named_and_the_others_are_moved(nova, canned, moves):
+    moves({'a': _refusal(409, 'The zone would change but the host already has 1 instance(s)'),
+           'b': _refusal(409, 'One or more hosts already in availability zone(s) [x]')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['c'])})
+    with pytest.raises(errors.ResourcesRefused) as caught:
         nova.add_hosts(AGGREGATE, ['a', 'b', 'c'])
+    refused = caught.value.refused
+    assert '1 instance' in refused['a'] and 'already in availability' in refused['b']
+    assert refused.keys() == {'a', 'b'}
     assert len(canned.asked('POST', '/action')) == 4
 
 
