@@ -106,8 +106,9 @@ class Comparison:
         if servers:
             return audit.Drift('not enrolled', what, (
                 f'in the freepool, not enrolled, and servers run on it ({len(servers)})'))
+        # The freepool may be that of another service, too, which then has enrolled the host.
         return audit.Drift('not enrolled', what, 'in the freepool, but not enrolled',
-                           audit.ENROL, (self._pool, found[0]))
+                           audit.ENROL, (self._pool, found[0]), unknown=True)
 
 
 def _drift(kind, resource, problem, repair=None):
