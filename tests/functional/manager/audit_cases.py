@@ -177,6 +177,18 @@ REPAIRABLE = [
     room_without_group, trust]
 
 
+def foreign_server_on_a_leased_host(case):
+    [host] = case.hosts_of(case.host)
+    server = case.manager.cloud.force('eve', 'forced', host)
+    return f'server {server.id}', f'of project eve on host {host} of reservation'
+
+
+def foreign_server_in_the_freepool(case):
+    host = case.pooled()[-1]
+    server = case.manager.cloud.force('eve', 'forced', host, flavor='1')
+    return f'server {server.id}', f'of project eve on host {host} of the freepool'
+
+
 def host_with_a_server_in_the_freepool(case):
     case.manager.cloud.add_host('by-hand')
     case.manager.cloud.boot('eve', 'ordinary', host='by-hand')
@@ -262,4 +274,4 @@ BY_HAND = [
     enrolled_host_with_a_server_out_of_the_freepool, host_out_of_use_and_of_the_freepool,
     host_that_nova_forgot, host_that_got_a_second_hypervisor, foreign_host_in_a_running_aggregate,
     leftover_aggregate_with_a_server, leftover_flavor_with_a_server,
-    lease_whose_end_was_given_up]
+    lease_whose_end_was_given_up, foreign_server_on_a_leased_host, foreign_server_in_the_freepool]
