@@ -22,6 +22,9 @@ _COMMAND_LINE = (
         help='What to do. Default: run the daemon.'),
     cfg.BoolOpt('fix', default=False, help='With audit: repair what can be repaired without '
                                            'touching a server.'),
+    cfg.BoolOpt('unknown', default=False,
+                help='With audit --fix: repair also what the database has no record of. Only if no '
+                     'other Climate uses this cloud.'),
 )
 
 
@@ -79,4 +82,6 @@ def _configured(argv):
         raise SystemExit(1 if error.code == 2 else error.code) from error
     if conf.fix and conf.command is None:
         raise SystemExit('climate-manager: --fix belongs to "climate-manager audit".')
+    if conf.unknown and not conf.fix:
+        raise SystemExit('climate-manager: --unknown belongs to "climate-manager audit --fix".')
     return conf

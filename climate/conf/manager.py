@@ -56,9 +56,9 @@ OPTS = [
     cfg.IntOpt('max_reservations', default=100, min=1,
                help='Largest number of reservations in one lease.'),
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
-               help='Seconds between two searches for trusts without a lease and for server groups '
-                    'that an interrupted request left behind. A trust that two searches find is '
-                    'deleted; such a group is deleted at once. 0: never.'),
+               help='Seconds between two searches for trusts of this database that no lease has, '
+                    'and for server groups that an interrupted request left behind. Both are '
+                    'deleted when they are ten minutes old. 0: never.'),
     cfg.IntOpt('refresh_seconds', default=300, min=0,
                help='Seconds between two updates of the capacity, traits, zone and other facts of '
                     'all enrolled hosts from the cloud, by one of the managers. 0: never; the '

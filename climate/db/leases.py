@@ -118,14 +118,6 @@ def change(connection, lease, now, **values):
         raise errors.LostRace()
 
 
-def with_trusts(connection, trust_ids):
-    """Return the set of those of `trust_ids` that a lease still uses."""
-    if not trust_ids:
-        return set()
-    return set(connection.execute(
-        sa.select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(list(trust_ids)))).scalars())
-
-
 def open_ones(connection):
     """Return the leases that are not over with all their parts, by id."""
     return _whole(connection, connection.execute(

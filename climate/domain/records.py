@@ -344,6 +344,24 @@ class EarlyCreation:
 
 
 @dataclasses.dataclass(frozen=True)
+class RecordedTrust:
+    """A Keystone trust that was created for a lease of this database.
+
+    `expires_at` is None for one that never expires. While `closing`, it is being dropped.
+
+    :ivar trust_id: None while no answer of Keystone is known; then `expires_at`, which no other
+        trust has, identifies it.
+    """
+
+    id: str
+    lease_id: str
+    created_at: Moment
+    expires_at: Moment | None = None
+    trust_id: str | None = None
+    closing: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class LeaseRequest:
     """A request for a lease.
 

@@ -24,6 +24,7 @@ from climate.manager.events import starts
 from climate.manager.events import turns
 from climate.manager.leases import early
 from climate.manager.leases import targets
+from climate.manager.leases import trusts
 from climate.plugins import base
 
 LOG = log.getLogger(__name__)
@@ -146,8 +147,7 @@ class Actions:
 
     def _drop_trust(self, claim, now):
         early.delete(self._core, claim.lease)
-        if claim.lease.trust_id is not None:
-            self._core.cloud.as_service().keystone.delete_trust(claim.lease.trust_id)
+        trusts.drop_of(self._core, claim.lease)
         return results.Outcome(results.DONE)
 
     def _return_hosts(self, claim, now):

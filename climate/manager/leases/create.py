@@ -77,21 +77,22 @@ class Create:
         lease, planned = way.plan(lease, wishes, span, now)
         if request.dry_run:
             return _with_resources(lease, planned or ())
-        lease, trust_id = self._trusts.entrust(context, lease)
+        lease, trust = self._trusts.entrust(context, lease, now)
         created = early.Early(self._core, lease, request.offer_id, now)
 
         def write(connection, drawn, chosen):
             made = self._write(connection, drawn, chosen, request, now)
             created.settle(connection)
+            trusts.settle(connection, trust)
             return made
         try:
             lease = created.create()
             made = way.book(lease, wishes, span, now, planned, write)
         except engine.Duplicate:
-            self._undo(created, trust_id)
+            self._undo(created, trust)
             return self._made_meanwhile(context, lease, request, now)
         except errors.ClimateError:
-            self._undo(created, trust_id)
+            self._undo(created, trust)
             raise
         LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', made.id,
                  made.project_id, made.state, made.start.isoformat(), made.end.isoformat(),
@@ -99,9 +100,9 @@ class Create:
         self._core.notify()
         return made
 
-    def _undo(self, created, trust_id):
+    def _undo(self, created, trust):
         created.undo()
-        self._trusts.drop(trust_id)
+        self._trusts.drop(trust)
 
     def _made_before(self, context, lease_id, request, now):
         """Return the lease that an earlier copy of this request made, or None."""

@@ -71,6 +71,7 @@ class Update:
             return self._rename(context, lease, changes, now)
         self._refuse_by_state(lease, changes, now)
         target = self._target(lease, changes, now)
+        trusts.refuse_beyond(self._core, lease, target.lease.end)
         wishes, span = self._wishes(lease, target, now)
         if changes.dry_run:
             planned = self._booking.plan(wishes, span, now) if wishes else []

@@ -9,6 +9,7 @@ import contextlib
 from oslo_log import log
 
 from climate import errors
+from climate.plugins.compute import foreign
 from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
@@ -22,7 +23,8 @@ def occupy(conf, nova, lease, reservation, resources):
     """
     wanted = service_hosts(resources)
     aggregate, freepool = hand_over(conf, nova, lease, reservation, resources)
-    _take_back(nova, aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool, resources)
+    _take_back(conf, nova, lease, aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool,
+               resources)
     return aggregate
 
 
@@ -45,10 +47,11 @@ def hand_over(conf, nova, lease, reservation, resources):
     return aggregate, freepool
 
 
-def release(conf, nova, reservation, resources):
+def release(conf, nova, lease, reservation, resources):
     """Delete the servers on the hosts of a reservation, and return the hosts to the freepool.
 
-    :raises StillBusy: servers are still being deleted.
+    :raises StillBusy: servers are still being deleted, or servers that Climate does not delete are
+        in the way.
     """
     known = nova.aggregates()
     freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
@@ -56,7 +59,7 @@ def release(conf, nova, reservation, resources):
     left = service_hosts(resources)
     if aggregate is not None:
         _open_to_nobody(conf, nova, aggregate)
-        _take_back(nova, aggregate, list(aggregate.hosts), freepool, resources)
+        _take_back(conf, nova, lease, aggregate, list(aggregate.hosts), freepool, resources)
         nova.delete_aggregate(aggregate)
         left = [host for host in left if host not in aggregate.hosts]
     nova.add_hosts(freepool, left)
@@ -112,8 +115,10 @@ def _open_to_nobody(conf, nova, aggregate):
     nova.set_aggregate_metadata(aggregate, {conf.nova.aggregate_owner_key: None})
 
 
-def _take_back(nova, aggregate, hosts, freepool, resources):
+def _take_back(conf, nova, lease, aggregate, hosts, freepool, resources):
     """Take these service hosts back, once they are empty.
+
+    Foreign servers are deleted only if the option says so.
 
     :param resources: those that the reservation has; servers of other hypervisors stay.
     """
@@ -121,12 +126,20 @@ def _take_back(nova, aggregate, hosts, freepool, resources):
         return
     servers = nova.servers_on(hosts)
     others = shared_hosts.of_others(nova, servers, resources)
-    mine = [each for each in servers if each not in others]
+    kept = [] if conf['physical:host'].foreign_servers == 'delete' else foreign.on_leased(
+        [each for each in servers if each not in others], lease.project_id, aggregate)
+    mine = [each for each in servers if each not in others and each not in kept]
     for server in mine:
         nova.delete_server(server.id)
     if mine:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(mine)} servers of {aggregate.name} are being deleted.'))
+    if kept:
+        LOG.warning('Reservation %s: foreign servers keep its hosts, move or delete them: %s',
+                    aggregate.name, ', '.join(f'{each.id} on {each.host}' for each in kept))
+        raise errors.StillBusy(service='Nova', reason=(
+            f'{len(kept)} servers of projects that reservation {aggregate.name} is not for are on '
+            'its hosts. Climate does not delete them; an administrator must move them away.'))
     if others:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(others)} servers on {others[0].host} are on a hypervisor that is not of '

@@ -13,6 +13,7 @@ from climate.domain import selection
 from climate.plugins import base
 from climate.plugins import criteria
 from climate.plugins.compute import aggregates
+from climate.plugins.compute import foreign
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import images
 from climate.plugins.compute import shared_hosts
@@ -22,9 +23,10 @@ LOG = log.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """What is compared: all Aggregates."""
+    """What is compared: all Aggregates and all Servers."""
 
     aggregates: list
+    servers: list
 
 
 class HostPlugin(base.ResourcePlugin):
@@ -59,6 +61,11 @@ class HostPlugin(base.ResourcePlugin):
                    help='What happens to the servers on leased hosts shortly before the end of '
                         'a lease that asks for "default". snapshot: an image of each is made. '
                         'Empty: nothing.'),
+        cfg.StrOpt('foreign_servers', default='keep', choices=['keep', 'delete'],
+                   help='What happens at the end of a lease to servers on its hosts that belong '
+                        'to projects which the lease is not for, such as servers that an '
+                        'administrator forced there. keep: they stay, and the hosts are given '
+                        'back once they are gone. delete: they are deleted with the others.'),
     )
 
     def resolve(self, cloud, request, occasion):
@@ -104,11 +111,12 @@ class HostPlugin(base.ResourcePlugin):
             raise error
 
     def end(self, cloud, lease, reservation, resources):
-        aggregates.release(self.conf, cloud.as_service().nova, reservation,
+        aggregates.release(self.conf, cloud.as_service().nova, lease, reservation,
                            resources[host_pool.NEED])
 
     def observe(self, cloud):
-        return Observed(cloud.as_service().nova.aggregates())
+        services = cloud.as_service()
+        return Observed(services.nova.aggregates(), services.servers.every())
 
     def traces(self, observed):
         return [audit.Trace(each.name, 'aggregate', each.name, signed_by=(
@@ -131,7 +139,12 @@ class HostPlugin(base.ResourcePlugin):
         freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)
         problems += [f'{host} is in the freepool too'
                      for host in sorted(wanted & set(freepool.hosts if freepool else ()))]
+        names = {None, *(each.name for each in resources[host_pool.NEED])}
+        there = [each for each in observed.servers if each.hypervisor in names
+                 and each.host in wanted & set(aggregate.hosts)]
         return [*(_incomplete(reservation, problem) for problem in problems),
+                *foreign.drifts(foreign.on_leased(there, lease.project_id, aggregate),
+                                f'reservation {reservation.id}'),
                 *(audit.Drift('foreign host', f'host {host} in aggregate {reservation.id}',
                               'the reservation that has the aggregate was not promised it')
                   for host in sorted(set(aggregate.hosts) - wanted))]
