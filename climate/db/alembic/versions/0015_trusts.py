@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
 revision = '0015'
-down_revision = '0013'
+down_revision = '0014'
 
 
 def _moment():
