@@ -34,7 +34,7 @@ def changed(manager, request):
 
 def _usable(manager, lease):
     return manager.client.reservation_hosts(builders.an_admin(), lease.reservations[0].id,
-                                               lease.project_id)
+                                            lease.project_id)
 
 
 def test_what_ran_stays_usable_all_the_time(manager, changed):
