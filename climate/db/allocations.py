@@ -15,6 +15,7 @@ from climate.domain import selection
 
 ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
+LEASES = tables.LEASES
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
 # An allocation that a running reservation lost ended at that moment, and its resource is cleaned as
@@ -241,6 +242,28 @@ def requests_on(connection, resource_id, now):
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
         .where(ALLOCATIONS.c.resource_id == resource_id, ALLOCATIONS.c.released_at.is_(None),
                ALLOCATIONS.c.end > now))]
+
+
+def running(connection, now):
+    """Return what running reservations of active leases have at `now`, by resource, as rows.
+
+    :returns: rows with reservation_id, lease_id, resource_type, request, missing_resources,
+        degraded, resource_id, need, whole, amount, copies.
+    """
+    return connection.execute(
+        sa.select(RESERVATIONS.c.id.label('reservation_id'), RESERVATIONS.c.lease_id,
+                  RESERVATIONS.c.resource_type, RESERVATIONS.c.request,
+                  RESERVATIONS.c.missing_resources, LEASES.c.degraded,
+                  ALLOCATIONS.c.resource_id,
+                  ALLOCATIONS.c.need, ALLOCATIONS.c.whole, ALLOCATIONS.c.amount,
+                  ALLOCATIONS.c.copies)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
+        .where(LEASES.c.state == lifecycle.ACTIVE,
+               RESERVATIONS.c.state == lifecycle.RESERVATION_ACTIVE,
+               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.start <= now,
+               ALLOCATIONS.c.end > now)
+        .order_by(ALLOCATIONS.c.resource_id, RESERVATIONS.c.id)).all()
 
 
 def _serving(need):

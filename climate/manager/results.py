@@ -21,6 +21,7 @@ class Outcome:
     :ivar free: ids of reservations that occupy no resource any more.
     :ivar patient: the event is tried again without limit while the result is BUSY.
     :ivar over: no reservation of the lease is left, so the lease ends early.
+    :ivar below: ids of reservations that started on resources below their promise; None: unknown.
     :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
@@ -32,6 +33,7 @@ class Outcome:
     patient: bool = False
     over: bool = False
     in_vain: frozenset = frozenset()
+    below: frozenset | None = None
 
     def without(self, ids):
         """Return this outcome without the reservations `ids`, which are to be tried again."""

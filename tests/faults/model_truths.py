@@ -41,8 +41,8 @@ def _reachable():
 _MOVES = _reachable()
 _COLUMNS = {
     'leases': (tables.LEASES, 'id state task start end generation trust_id deleted_at '
-                              'ended_at reason'),
-    'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id'),
+                              'ended_at reason degraded'),
+    'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id missing_resources'),
     'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner attempts'),
     'allocations': (tables.ALLOCATIONS, 'reservation_id resource_id start end whole amount '
                                         'copies released_at'),
@@ -105,6 +105,7 @@ def check(recorded, before, now, cleaning=_NONE):
     nothing_is_promised_that_was_withdrawn(recorded, now)
     holders_have_what_they_hold(recorded)
     those_that_run_hold_what_they_have(recorded)
+    what_is_missing_is_told(recorded)
     for lease in recorded.leases.values():
         the_lifecycle_is_kept(recorded, lease)
         if recorded.never_acquired(lease):
@@ -218,6 +219,15 @@ def those_that_run_hold_what_they_have(recorded):
         mine = {each.resource_id for each in whole[reservation.id] if each.released_at is None}
         assert mine == held[reservation.id], (
             f'{reservation} has {mine} and holds {held[reservation.id]}')
+
+
+def what_is_missing_is_told(recorded):
+    """A running lease says that it is degraded if one of its running reservations is."""
+    for each in recorded.reservations.values():
+        lease = recorded.leases[each.lease_id]
+        if each.missing_resources and lease.state == lifecycle.ACTIVE and (
+                each.state == lifecycle.RESERVATION_ACTIVE):
+            assert lease.degraded, f'{each} lacks something, and {lease} does not say so.'
 
 
 def the_lifecycle_is_kept(recorded, lease):

@@ -17,6 +17,7 @@ from climate.manager import lease_cloud
 from climate.manager import results
 from climate.manager.acquisition import tries
 from climate.manager.booking import allocated
+from climate.manager.booking import shortfalls
 from climate.manager.booking import substitutes
 from climate.manager.clearing import lending
 from climate.manager.clearing import reconcile
@@ -50,6 +51,7 @@ class Actions:
         self._substitutes = substitutes.Substitutes(core)
         self._allocated = allocated.Allocated(core)
         self._starts = starts.Starts(core)
+        self._shortfalls = shortfalls.Shortfalls(core)
         self._targets = targets.Targets(core)
         self._tries = tries.Tries(core)
         self._clearing = reconcile.Reconciler(core)
@@ -90,7 +92,9 @@ class Actions:
             return results.Outcome(results.MOOT, _PASSED)
         claim, in_vain = self._bound(claim, now)
         claim, found = self._occupy_for_start(claim, now)
-        return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
+        claim, found, below = self._improve(claim, now, found)
+        outcome = self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
+        return dataclasses.replace(outcome, below=below)
 
     def _heal(self, claim, now):
         """Try the start or the change of a lease again after it was given up."""
@@ -178,6 +182,34 @@ class Actions:
         found = self._allocated.all_of(claim.lease.reservations)
         occupied = self._occupy(claim, now, self._substitutes.failing(found))
         return occupied, found if occupied is claim else None
+
+    def _improve(self, claim, now, found):
+        """Substitute occupied resources that do not give what was promised, if others do.
+
+        :param found: the allocated Resources; None: they are read.
+        :returns: (the claim with the lease as it is then, its allocated Resources or None, the ids
+            of the reservations that keep such resources, because there are no better ones).
+        """
+        found = self._allocated.all_of(claim.lease.reservations) if found is None else found
+        below = set()
+        for reservation in claim.lease.open_reservations:
+            short = self._shortfalls.of(claim.lease, reservation, found, now)
+            if not short:
+                continue
+            claim.ownership.check()
+            try:
+                self._substitutes.ensure(claim.lease, reservation, now, failing=short)
+            except errors.NotEnough as error:
+                LOG.warning('Lease %s, reservation %s: it starts with less than it was promised: '
+                            '%s', claim.lease.id, reservation.id, error.message)
+                below.add(reservation.id)
+            else:
+                found = None
+        if found is None:
+            with self._core.database.reader() as connection:
+                claim = dataclasses.replace(
+                    claim, lease=substitutes.reread(connection, claim.lease))
+        return claim, found, frozenset(below)
 
     def _occupy(self, claim, now, failing=None):
         """Hold the resources of all reservations; substitute those that cannot be had.

@@ -121,6 +121,9 @@ class Outcomes:
                 values['state'] = outcome.states[reservation.id]
             if reservation.id in outcome.bindings:
                 values['binding'] = outcome.bindings[reservation.id]
+            if outcome.below is not None and (
+                    reservation.missing_resources != (reservation.id in outcome.below)):
+                values['missing_resources'] = reservation.id in outcome.below
             if values:
                 reservations.change(connection, [reservation.id], now, **values)
 
