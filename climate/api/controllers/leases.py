@@ -164,11 +164,19 @@ class LeasesController(base.Controller):
         return {'lease': self._view(req, lease)}
 
     def _wait_until_gone(self, caller, lease_id):
+        """Wait until a lease is deleted, or until the time for that is over.
+
+        :raises Conflict: Climate gave the deletion up, and the lease is in error.
+        """
         give_up = time.monotonic() + self._parts.conf.api.delete_wait_seconds
         while time.monotonic() < give_up:
             lease = self._parts.manager.get_lease(caller, lease_id)
-            if lease.deleted_at is not None or (lease.state == lifecycle.ERROR and not lease.task):
+            if lease.deleted_at is not None:
                 return
+            if lease.state == lifecycle.ERROR and not lease.task:
+                raise errors.Conflict(reason=(
+                    f'Lease {lease_id} was not deleted: the cloud did not release all that it has. '
+                    'Delete it again, or ask the operator of the cloud.'))
             time.sleep(_LOOK_SECONDS)
 
 

@@ -13,6 +13,9 @@ from climate.api import app
 LEASE = {'id', 'name', 'project_id', 'user_id', 'start', 'end', 'before_end', 'status',
          'status_reason', 'degraded', 'created_at', 'updated_at', 'ended_at', 'deleted_at',
          'reservations', 'events', 'acquire'}
+RESERVATION = {
+    'id', 'resource_type', 'status', 'missing_resources', 'resources_changed', 'resources',
+    'min', 'max', 'hypervisor_properties', 'resource_properties', 'before_end'}
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 
 
@@ -40,14 +43,21 @@ def test_a_lease_has_the_fields_that_are_promised(create, manager):
     lease = create(reservations=[HOSTS])
     assert set(lease) == LEASE
     [reservation] = lease['reservations']
-    assert set(reservation) == {
-        'id', 'resource_type', 'status', 'missing_resources', 'resources_changed', 'resources',
-        'min', 'max', 'hypervisor_properties', 'resource_properties', 'before_end'}
+    assert set(reservation) == RESERVATION
     assert reservation['resources'] == ['1']
     assert all(set(event) == {'id', 'type', 'time', 'status'} for event in lease['events'])
     assert {event['type']: event['time'] for event in lease['events']} == {
         'start_lease': '2030-05-01T12:00:00Z', 'before_end_lease': '2030-05-01T12:00:00Z',
         'end_lease': '2030-05-01T13:00:00Z'}
+
+
+def test_a_host_lease_that_runs_shows_no_id_of_nova(call, create, manager):
+    manager.enrol(2)
+    lease = create(reservations=[HOSTS])
+    manager.run()
+    [reservation] = call('GET', f'/v1/leases/{lease["id"]}').json['lease']['reservations']
+    assert reservation['status'] == 'active'
+    assert set(reservation) == RESERVATION
 
 
 def test_a_status_is_told_in_the_words_of_climate(conf, manager, clock):
