@@ -6,7 +6,7 @@ _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
 # The formats are for readers of the document. The parser of each field checks its text.
 _DATE_TIME = {'type': 'string', 'maxLength': 80, 'format': 'moment',
-              'description': '"now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
+              'description': '"now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
 _MINUTE = {'type': 'string', 'maxLength': 80, 'description': '"now" or "2030-05-01 08:00", UTC.'}
 _DURATION = {'type': ['string', 'integer'], 'format': 'span',
              'description': 'Seconds, "90m", "1d12h" or "PT1H".'}

@@ -10,7 +10,6 @@ from climate.api import acquire_policy
 from climate.api import body
 from climate.api import hooks
 from climate.api import lease_body
-from climate.api import schemas
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
@@ -32,7 +31,6 @@ class LeasesController(base.Controller):
 
     def __init__(self, parts):
         self._parts = parts
-        self._limit = parts.conf.api.max_body_bytes
         self.history = HistoryController(parts, self._visible)
 
     @pecan.expose('json')
@@ -50,8 +48,7 @@ class LeasesController(base.Controller):
     def post(self, req, resp):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.POST)
-        asked = lease_body.request_of(req, self._limit, schemas.LEASE_CREATE,
-                                      self._parts.plugins)
+        asked = lease_body.request_of(req, self._parts)
         acquire_policy.authorize(self._parts.policy, caller, asked.acquire)
         lease_id = uuidutils.generate_uuid()
         address = f'{req.application_url}/v1/leases/{lease_id}'
@@ -75,8 +72,7 @@ class LeasesController(base.Controller):
     def put(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         self._authorize(req, rules.PUT, lease)
-        changes = lease_body.changes_of(req, self._limit, schemas.LEASE_UPDATE,
-                                        self._parts.plugins, lease)
+        changes = lease_body.changes_of(req, self._parts, lease)
         changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
         return self._answer(req, resp, changed)
 
@@ -125,8 +121,9 @@ class LeasesController(base.Controller):
     def _moment(self, asked, name):
         if name not in asked:
             return None
-        found = times.moment(name, asked[name])
-        return self._parts.clock() if found == times.NOW else found
+        now = self._parts.clock()
+        found = times.moment(name, times.settled(asked[name], now))
+        return now if found == times.NOW else found
 
     def _visible(self, req, lease_id):
         """Get a lease that the caller may see.

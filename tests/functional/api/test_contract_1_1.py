@@ -29,11 +29,11 @@ def call(api):
 @pytest.fixture
 def create(call):
     """Creates a lease, of an hour without reservations by default; returns it."""
-    def make(**changes):
+    def make(status=201, **changes):
         body = {'name': 'a lease', 'duration': '1h', **changes}
         answer = call('POST', '/v1/leases', {key: value for key, value in body.items()
                                              if value is not None})
-        assert answer.status_int == 201, answer.body
+        assert answer.status_int == status, answer.body
         return answer.json['lease']
     return make
 
@@ -172,6 +172,39 @@ def test_a_key_makes_one_lease_however_often_it_is_sent(call):
                    token=builders.STRANGER)
     assert foreign.json['lease']['id'] != first.json['lease']['id']
     assert len(call('GET', '/v1/leases').json['leases']) == 1
+
+
+def test_a_key_with_relative_times_makes_one_lease_also_later(call, clock):
+    body = {'name': 'x', 'start': '+10m', 'end': '+2h', 'before_end': '+1h30m',
+            'events': [{'type': 'notify', 'time': '+1h'}]}
+    answers = []
+    for _ in range(2):
+        answers.append(call('POST', '/v1/leases', body, headers={'Idempotency-Key': 'k'}))
+        clock.advance(builders.seconds(70))
+    first, again = answers
+    assert (first.status_int, again.status_int) == (201, 201), again.body
+    lease = again.json['lease']
+    assert lease['id'] == first.json['lease']['id']
+    assert (lease['start'], lease['end'], lease['before_end']) == (
+        '2030-05-01T12:10:00Z', '2030-05-01T14:00:00Z', '2030-05-01T13:30:00Z')
+    assert '2030-05-01T13:00:00Z' in [event['time'] for event in lease['events']]
+    longer = call('PUT', f'/v1/leases/{lease["id"]}', {'end': '+1d'})
+    assert longer.json['lease']['end'] == '2030-05-02T12:02:20Z'
+
+
+def test_a_relative_time_until_which_a_lease_waits(create, manager):
+    manager.enrol(1)
+    create(reservations=[HOSTS])
+    lease = create(reservations=[HOSTS], status=202,
+                   acquire={'type': 'wait', 'not_after': '+PT1H'})
+    assert lease['acquire']['not_after'] == '2030-05-01T13:00:00Z'
+
+
+@pytest.mark.parametrize('text', ['+', '+x', '+-2h', '+0h', '+99999999999d', '+9000w', '+2h '])
+def test_a_relative_time_that_is_none_is_refused(call, text):
+    answer = call('POST', '/v1/leases', {'name': 'x', 'end': text})
+    assert answer.status_int == 400, answer.body
+    assert answer.json['error_message'].startswith('end: ')
 
 
 def test_a_key_that_comes_many_times_at_once_makes_one_lease(call, manager):
