@@ -249,6 +249,15 @@ def test_a_wait_that_is_broken_off_names_the_lease(run, demo):
     assert f'lease {LEASE_ID} goes on' in outcome.err
 
 
+def test_a_create_whose_wait_is_broken_off_names_the_lease(run, demo):
+    demo.post(f'{URL}/leases', status_code=201, json={'lease': canned.a_lease()})
+    demo.get(LEASE_URL, exc=KeyboardInterrupt)
+    outcome = run('lease', 'create', 'demo', '--hosts', '1', '--start', 'now', '--duration', '1h',
+                  '--wait')
+    assert outcome.code == 130
+    assert f'lease {LEASE_ID} goes on' in outcome.err
+
+
 def test_wait_gives_up(run, demo):
     outcome = run('lease', 'wait', 'demo', '--timeout', '0')
     assert outcome.code == 1
