@@ -100,6 +100,9 @@ class LeasesController(base.Controller):
         if unknown:
             raise errors.BadField(field=min(unknown)[:80], reason=(
                 f'no such filter; known are {", ".join(_FILTERS)}.'))
+        repeated = [name for name in req.GET if name != 'status' and len(req.GET.getall(name)) > 1]
+        if repeated:
+            raise errors.BadField(field=repeated[0], reason='it is given more than once.')
         asked = req.GET
         project_id = asked.get('project_id', caller.project_id)
         everything = body.flag(req, 'all_projects')
@@ -108,11 +111,12 @@ class LeasesController(base.Controller):
             self._parts.policy.authorize(caller, rules.ALL_PROJECTS)
         if everything:
             project_id = asked.get('project_id')
-        if 'status' in asked:
-            status_words.selected(asked['status'])
+        status = ','.join(asked.getall('status')) if 'status' in asked else None
+        if status is not None:
+            status_words.all_selected(status)
         resource = asked.get('resource_id')
         return records.LeaseQuery(
-            project_id=project_id, status=asked.get('status'), name=asked.get('name'),
+            project_id=project_id, status=status, name=asked.get('name'),
             starts_before=self._moment(asked, 'starts_before'),
             ends_after=self._moment(asked, 'ends_after'),
             resource_id=base.resource_id(resource) if resource else None, deleted=deleted,

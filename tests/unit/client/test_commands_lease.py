@@ -42,6 +42,40 @@ def test_filters_of_a_list_are_sent(run, demo):
         'deleted': ['true'], 'sort': ['end:desc,name'], 'limit': ['5']}
 
 
+def test_all_statuses_that_are_given_are_taken(run, demo):
+    run('lease', 'list', '--status', 'active', '--status', 'error')
+    assert demo.last_request.qs == {'status': ['active,error']}
+
+
+def test_leases_that_are_over_are_listed_last(run, demo):
+    over, fresh = (canned.a_lease(id=name, name=name) for name in ('over', 'fresh'))
+    living = 'inactive,to_be_started,in_progress,starting,active,updating,terminating,deleting,error'
+    demo.get(f'{URL}/leases?status={living}', json={'leases': [fresh]}, complete_qs=False)
+    demo.get(f'{URL}/leases?status=terminated,timedout', json={'leases': [over, fresh]})
+    assert run('lease', 'list', '-f', 'value', '-c', 'id').out == 'fresh\nover\n'
+    assert run('lease', 'list', '--limit', '1', '-f', 'value', '-c', 'id').out == 'fresh\n'
+
+
+def test_an_administrator_finds_a_lease_of_another_project_by_name(run, demo):
+    demo.get(f'{URL}/leases', json={'leases': []})
+    demo.get(f'{URL}/leases?all_projects=true', json={'leases': [canned.a_lease()]})
+    assert run('lease', 'show', 'demo', '-f', 'value', '-c', 'id').out == f'{LEASE_ID}\n'
+    demo.get(f'{URL}/leases?all_projects=true', status_code=403, json={
+        'error_code': 403, 'error_name': 'forbidden', 'error_message': 'No.'})
+    outcome = run('lease', 'show', 'demo')
+    assert (outcome.code, outcome.out) == (1, '')
+    assert 'No lease is called "demo".' in outcome.err
+
+
+@pytest.mark.parametrize('words', [
+    ('create', 'x', '--hosts', '1', '--duration', '1h'), ('set', LEASE_ID, '--name', 'x')])
+def test_a_dry_run_says_that_nothing_was_made(run, demo, words):
+    demo.put(LEASE_URL, json={'lease': canned.a_lease()})
+    demo.post(f'{URL}/leases', json={'lease': canned.a_lease()})
+    assert run('lease', *words, '--dry-run').err == 'Dry run: nothing was made or changed.\n'
+    assert 'Dry run' not in run('lease', *words).err
+
+
 def test_show_tells_reservations_events_and_the_remaining_time(run, demo):
     outcome = run('lease', 'show', 'demo')
     assert 'r1 physical:host pending min=1 max=2' in outcome.out
