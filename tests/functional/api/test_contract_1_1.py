@@ -60,6 +60,26 @@ def test_a_host_lease_that_runs_shows_no_id_of_nova(call, create, manager):
     assert set(reservation) == RESERVATION
 
 
+def test_no_event_is_done_in_the_future(call, create, manager):
+    manager.enrol(3)
+    for start, change in (('now', {'end': 'now'}), ('now', None), ('+1d', None)):
+        lease = create(start=start, duration='6h', reservations=[HOSTS])
+        manager.run()
+        place = f'/v1/leases/{lease["id"]}'
+        manager.clock.advance(builders.minutes(1))
+        if change is None:
+            call('DELETE', place)
+        else:
+            call('PUT', place, change)
+        for _ in range(2):
+            after = call('GET', place, token=builders.ADMIN).json['lease']
+            now = f'{manager.clock():%Y-%m-%dT%H:%M:%SZ}'
+            assert [each for each in after['events']
+                    if each['status'] == 'DONE' and each['time'] > now] == []
+            manager.run()
+        assert after['status'] in ('terminated', 'deleted')
+
+
 def test_a_status_is_told_in_the_words_of_climate(conf, manager, clock):
     service = webtest.TestApp(
         app.build(conf, manager.client, builders.manager_plugins(conf), clock=clock),

@@ -49,7 +49,8 @@ def test_all_statuses_that_are_given_are_taken(run, demo):
 
 def test_leases_that_are_over_are_listed_last(run, demo):
     over, fresh = (canned.a_lease(id=name, name=name) for name in ('over', 'fresh'))
-    living = 'inactive,to_be_started,in_progress,starting,active,updating,terminating,deleting,error'
+    living = ('inactive,to_be_started,in_progress,starting,active,updating,terminating,deleting,'
+              'error')
     demo.get(f'{URL}/leases?status={living}', json={'leases': [fresh]}, complete_qs=False)
     demo.get(f'{URL}/leases?status=terminated,timedout', json={'leases': [over, fresh]})
     assert run('lease', 'list', '-f', 'value', '-c', 'id').out == 'fresh\nover\n'
@@ -102,10 +103,24 @@ def reservation(**changes):
      {'server_id': None}),
 ])
 def test_show_tells_what_to_pass_to_server_create(run, demo, found, line, more):
-    demo.get(LEASE_URL, json={'lease': canned.a_lease(reservations=[reservation(**found)])})
-    shown = run('lease', 'show', LEASE_ID, '-f', 'json').json
-    assert shown['server_create'] == [{'reservation_id': 'r2', **more}]
-    assert f'| {line} ' in run('lease', 'show', LEASE_ID).out
+    for status in ('active', 'pending'):
+        demo.get(LEASE_URL, json={'lease': canned.a_lease(
+            reservations=[reservation(status=status, **found)])})
+        usable = {'usable': status == 'active'} if 'arguments' in more else {}
+        early = 'not before the lease is active: ' if usable == {'usable': False} else ''
+        shown = run('lease', 'show', LEASE_ID, '-f', 'json').json
+        assert shown['server_create'] == [{'reservation_id': 'r2', **usable, **more}]
+        assert f'| {early}{line} ' in run('lease', 'show', LEASE_ID).out
+
+
+def test_a_lease_that_waits_has_no_times_yet(run, demo):
+    waiting = canned.a_lease(status='in_progress', before_end='2030-05-01T09:00:00Z', events=[])
+    demo.get(LEASE_URL, json={'lease': waiting})
+    demo.get(f'{URL}/leases', json={'leases': [waiting]})
+    for words, count in ((('list',), 2), (('show', LEASE_ID), 3)):
+        out = run('lease', *words).out
+        assert (out.count('not known yet'), '08:00' in out) == (count, False)
+    assert run('lease', 'show', LEASE_ID, '-f', 'json').json['start'] == '2030-05-01T08:00:00Z'
 
 
 @pytest.mark.parametrize('found', [
@@ -120,7 +135,7 @@ def test_a_dry_run_does_not_tell_what_to_pass_to_server_create(run, demo):
     words = ('lease', 'create', 'demo', '--hosts', '1', '--duration', '1h', '-f', 'json')
     assert 'server_create' not in run(*words, '--dry-run').json
     assert run(*words).json['server_create'] == [
-        {'reservation_id': 'r1', 'arguments': ['--hint', 'reservation=r1']}]
+        {'reservation_id': 'r1', 'usable': False, 'arguments': ['--hint', 'reservation=r1']}]
 
 
 def test_a_server_is_leased_with_reservation_words_too(run, demo):
