@@ -63,7 +63,7 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
     if name == 'reservations':
         return reservations(value or [])
     if name == 'server_create':
-        return columns.ServerCreate(value)
+        return columns.ServerCreate(value or [])
     if name == 'acquire':
         return columns.Acquire(value)
     if name == 'events':
