@@ -277,11 +277,11 @@ class ResourceAmbiguous(Conflict):
 
 
 class TargetLeased(_BeginsWithNoun, Conflict):
-    """``details``: ``kind``, ``target_id``, ``lease_id``, ``reservation_id``."""
+    """``details``: ``kind``, ``target_id``, ``lease_id``, ``lease_name``, ``reservation_id``."""
 
     code = 'target_leased'
-    template = ('{kind} {target_id} is leased already, by lease {lease_id} (reservation '
-                '{reservation_id}): change that lease, or end it first.')
+    template = ('{kind} {target_id} is leased already, by lease "{lease_name}" ({lease_id}, '
+                'reservation {reservation_id}): change that lease, or end it first.')
 
 
 class PropertyInUse(Conflict):

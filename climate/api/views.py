@@ -59,7 +59,8 @@ class Views:
             'reservations': [self._reservation_1_1(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),
                         'status': event.status}
-                       for event in lease.events if event.kind in event_kinds.SHOWN],
+                       for event in lease.events
+                       if event.kind in event_kinds.SHOWN and not _never_came(event, lease, now)],
         }
 
     def _reservation_1_0(self, reservation):
@@ -88,6 +89,15 @@ class Views:
         # A reservation whose type is disabled is shown as it was stored.
         return getattr(plugin, form)(reservation) if plugin else {
             **reservation.request, **reservation.binding}
+
+
+def _never_came(event, lease, now):
+    """Whether an event was closed because the lease was over before its time."""
+    if event.status != lifecycle.EVENT_DONE:
+        return False
+    # The clock of the manager, which may be ahead of ours, is right for leases that run.
+    over = (lease.end, lease.ended_at, lease.deleted_at, now if lease.task == 'delete' else None)
+    return event.at > min(each for each in over if each is not None)
 
 
 def _order_fields(found):

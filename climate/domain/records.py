@@ -424,7 +424,10 @@ class LeaseChanges:
 
 @dataclasses.dataclass(frozen=True)
 class LeaseQuery:
-    """A query for leases: filters, of which None means any, and the order."""
+    """A query for leases: filters, of which None means any, and the order.
+
+    :ivar status: one status word, or several separated by commas.
+    """
 
     project_id: str | None = None
     status: str | None = None

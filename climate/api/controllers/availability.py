@@ -19,13 +19,15 @@ class AvailabilityController(base.Controller):
     def get_all(self, req, resp):
         base.refuse_lenient(req, 'Availability is served')
         self._parts.policy.authorize(hooks.caller(req), rules.GET)
-        return self._found(req, availability_request.from_query(req))
+        return self._found(req, availability_request.from_query(
+            req, self._parts.clock()))
 
     @pecan.expose('json')
     def post(self, req, resp):
         base.refuse_lenient(req, 'Availability is served')
         self._parts.policy.authorize(hooks.caller(req), rules.POST)
-        answer = self._found(req, availability_request.from_body(req, self._parts.conf.api))
+        answer = self._found(req, availability_request.from_body(
+            req, self._parts.conf.api, self._parts.clock()))
         if any(each['id'] is not None for each in answer['offers']):
             resp.status = 201
         return answer

@@ -22,6 +22,13 @@ class Time(columns.FormattableColumn[str | None]):
         return times.for_people(self._value)
 
 
+class UnknownTime(Time):
+    """The start or the end of a lease that waits for its resources: for people not known yet."""
+
+    def human_readable(self) -> str:
+        return 'not known yet' if self._value else ''
+
+
 class HistoryTime(Time):
     """The time of an entry of a history; None stands for the present status."""
 

@@ -74,7 +74,10 @@ class Create:
             request = way.said(request)
         lease, wishes = self._drafts.draft(context, lease_id, request, now)
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
-        lease, planned = way.plan(lease, wishes, span, now)
+        try:
+            lease, planned = way.plan(lease, wishes, span, now)
+        except errors.NotEnough as error:
+            raise self._offers.naming_own(context, span, error) from error
         if request.dry_run:
             return _with_resources(lease, planned or ())
         lease, trust = self._trusts.entrust(context, lease, now)

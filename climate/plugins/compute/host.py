@@ -158,6 +158,11 @@ class HostPlugin(base.ResourcePlugin):
         aggregates.delete_empty(self.conf, cloud.as_service().nova, made_for, resources)
 
     @classmethod
+    def fields(cls, reservation):
+        # The aggregate is Nova's; its number tells a client nothing.
+        return dict(reservation.request)
+
+    @classmethod
     def shown(cls, reservation):
         fields = {**reservation.request, 'aggregate_id': None, **reservation.binding}
         fields.pop('extra_specs', None)

@@ -48,6 +48,11 @@ class HostPool(base.Pool, clearing.ClearableHosts):
         return _found(services.nova.hypervisor(name), services.placement.traits(name),
                       services.placement.inventory(name))
 
+    def identify(self, cloud, name, fields):
+        if 'id' in fields:
+            name = cloud.as_service().nova.hypervisor_name(fields['id'])
+        return self.discover(cloud, name)
+
     def survey(self, cloud, resources):
         services = cloud.as_service()
         wanted = {resource.name: resource for resource in resources}
