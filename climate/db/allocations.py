@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations in the database: which reservation has which resource, and when."""
 import collections
+import datetime
 import json
 
 import sqlalchemy as sa
@@ -108,6 +109,39 @@ def next_cleaned(connection, now, cleaning):
     end = connection.execute(sa.select(sa.func.min(ALLOCATIONS.c.end)).where(
         _COUNTS, ALLOCATIONS.c.end > now - cleaning, ALLOCATIONS.c.end <= now)).scalar()
     return None if end is None else end + cleaning
+
+
+# How long the end of a lease may take in the cloud until its resources count as released before.
+_TEARDOWN = datetime.timedelta(days=1)
+
+
+def released_since(connection, resource_ids, since, span, now, cleaning):
+    """Return what was released of resources from `since` on that others had during `span`.
+
+    A running allocation is released when the teardown of its lease is done, or the resource has
+    been cleaned. One that was void before it began counts if it touched `span`.
+
+    :returns: {resource id: [amount of all its copies, or selection.WHOLE]}.
+    """
+    torn_down = sa.exists().where(
+        EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
+        EVENTS.c.kind.in_((event_kinds.END, event_kinds.DELETE)),
+        EVENTS.c.status == lifecycle.EVENT_DONE, EVENTS.c.updated_at >= since)
+    ended = sa.and_(_COUNTS, ALLOCATIONS.c.end <= now, sa.or_(
+        ALLOCATIONS.c.end >= since - cleaning,
+        sa.and_(ALLOCATIONS.c.end > since - _TEARDOWN, torn_down)))
+    void = sa.and_(~_COUNTS, ALLOCATIONS.c.released_at >= since,
+                   ALLOCATIONS.c.start < span.end, ALLOCATIONS.c.end > span.start)
+    rows = connection.execute(
+        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.whole, ALLOCATIONS.c.amount,
+                  ALLOCATIONS.c.copies)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .where(ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)), sa.or_(ended, void)))
+    found = collections.defaultdict(list)
+    for resource_id, whole, amount, copies in rows.all():
+        found[resource_id].append(selection.WHOLE if whole else {
+            name: units * copies for name, units in amount.items()})
+    return found
 
 
 # The index on status and due_at finds these events. After an outage there may be thousands, so

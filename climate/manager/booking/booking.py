@@ -173,12 +173,15 @@ class Booking:
                 chosen = None
         raise errors.LostRace()
 
-    def plan(self, wishes, span, now, avoid=()):
+    def plan(self, wishes, span, now, avoid=(), ignoring=()):
         """Return the Allocations that `wishes` would get, without writing anything.
 
+        :param ignoring: ids of other reservations whose allocations count as free.
         :raises NotEnough: too few resources are free; the error has the reasons.
         """
-        return self._planned(wishes, self.terms(wishes, span, now, avoid))
+        terms = self.terms(wishes, span, now, avoid)
+        return self._planned(wishes, dataclasses.replace(
+            terms, replaced=terms.replaced.union(ignoring)))
 
     def take(self, wishes, span, now, chosen, write):
         """Book exactly the Allocations `chosen` for `wishes`, or nothing; else as `book`.
