@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths /v1/leases and /v1/leases/{id}/history."""
-import time
-
 from oslo_utils import uuidutils
 import pecan
 
 from climate import errors
 from climate.api import acquire_policy
 from climate.api import body
+from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
 from climate.api import schemas
@@ -15,7 +14,6 @@ from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
 from climate.domain import acquire
-from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
 from climate.policies import leases as rules
@@ -24,7 +22,6 @@ _SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
 _FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_projects',
             'starts_before', 'ends_after', 'resource_id', 'deleted')
 _LONGEST_ID = 36
-_LOOK_SECONDS = 0.2
 
 
 class LeasesController(base.Controller):
@@ -33,6 +30,7 @@ class LeasesController(base.Controller):
     def __init__(self, parts):
         self._parts = parts
         self._limit = parts.conf.api.max_body_bytes
+        self._waits = delete_waits.DeleteWaits(parts.manager, parts.conf.api)
         self.history = HistoryController(parts, self._visible)
 
     @pecan.expose('json')
@@ -86,7 +84,7 @@ class LeasesController(base.Controller):
         self._authorize(req, rules.DELETE, lease)
         caller = hooks.caller(req)
         if not self._parts.manager.delete_lease(caller, lease_id) and hooks.is_lenient(req):
-            self._wait_until_gone(caller, lease_id)
+            self._waits.wait(req.environ, caller, lease)
         resp.status = 204
 
     def _page(self, req, caller):
@@ -162,14 +160,6 @@ class LeasesController(base.Controller):
         if not hooks.is_lenient(req):
             resp.headers['ETag'] = f'"{lease.generation}"'
         return {'lease': self._view(req, lease)}
-
-    def _wait_until_gone(self, caller, lease_id):
-        give_up = time.monotonic() + self._parts.conf.api.delete_wait_seconds
-        while time.monotonic() < give_up:
-            lease = self._parts.manager.get_lease(caller, lease_id)
-            if lease.deleted_at is not None or (lease.state == lifecycle.ERROR and not lease.task):
-                return
-            time.sleep(_LOOK_SECONDS)
 
 
 class HistoryController(base.Controller):
