@@ -19,7 +19,7 @@ class Allocation:
 
     If not `whole`, it takes `amount`, {class: units}, for each of `copies`. `need` is the key of
     the need of the reservation's plugin that it serves. An allocation that was released early has
-    `released_at` and does not count any more.
+    `released_at` and does not count any more. Only lists have its `id`, and its `lease_id`.
     """
 
     reservation_id: str
@@ -32,6 +32,7 @@ class Allocation:
     released_at: Moment | None = None
     lease_id: str | None = None
     need: str = ''
+    id: int | None = None
 
 
 def by_need(allocations: Iterable[Allocation],

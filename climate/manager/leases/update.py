@@ -22,6 +22,7 @@ from climate.domain import transitions
 from climate.manager import core
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.booking import slots
 from climate.manager.leases import early
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
@@ -177,8 +178,14 @@ class Update:
                 if reservation.id not in target.changed:
                     wish = _as_many_as_now(wish, running)
                 wishes.append(wish)
+        if target.changed:
+            slots.refuse_too_many(self._core.conf.manager.max_slots,
+                                  self._all_wishes(target.lease), self._all_wishes(lease))
         criteria.check_wishes(self._core, wishes)
         return wishes, span
+
+    def _all_wishes(self, lease):
+        return [wish for each in lease.reservations for wish in self._booking.wishes_of(each)]
 
     def _apply(self, context, lease, target, wishes, span, changes, now):
         def write(connection, chosen):
