@@ -352,6 +352,7 @@ class LeaseRequest:
 
     :ivar whole_minutes: the caller counts in whole minutes: "now" is the current one.
     :ivar offer_id: the offer to take, which has the reservations and the dates.
+    :ivar hidden_criteria: whether criteria may name resources and use private properties.
     """
 
     name: str
@@ -367,6 +368,7 @@ class LeaseRequest:
     idempotency_key: str | None = None
     request_hash: str | None = None
     offer_id: str | None = None
+    hidden_criteria: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -375,7 +377,7 @@ class LeaseChanges:
 
     `start_now` and `end_now` stand for the word "now". With `whole_minutes`, the minute in which
     the lease starts stands for its start. `generation`, if given, is the version
-    of the lease that the caller has seen.
+    of the lease that the caller has seen. `hidden_criteria` is as in a LeaseRequest.
     """
 
     name: str | None = None
@@ -390,6 +392,7 @@ class LeaseChanges:
     whole_minutes: bool = False
     dry_run: bool = False
     generation: int | None = None
+    hidden_criteria: bool = True
 
     @property
     def only_renames(self) -> bool:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths /v1/leases and /v1/leases/{id}/history."""
+import dataclasses
+
 from oslo_utils import uuidutils
 import pecan
 
 from climate import errors
 from climate.api import acquire_policy
 from climate.api import body
+from climate.api import criteria_policy
 from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
@@ -51,6 +54,8 @@ class LeasesController(base.Controller):
         asked = lease_body.request_of(req, self._limit, schemas.LEASE_CREATE,
                                       self._parts.plugins)
         acquire_policy.authorize(self._parts.policy, caller, asked.acquire)
+        asked = dataclasses.replace(asked, hidden_criteria=criteria_policy.may_use_hidden(
+            self._parts.policy, req))
         lease_id = uuidutils.generate_uuid()
         address = f'{req.application_url}/v1/leases/{lease_id}'
         try:
@@ -75,6 +80,8 @@ class LeasesController(base.Controller):
         self._authorize(req, rules.PUT, lease)
         changes = lease_body.changes_of(req, self._limit, schemas.LEASE_UPDATE,
                                         self._parts.plugins, lease)
+        changes = dataclasses.replace(changes, hidden_criteria=criteria_policy.may_use_hidden(
+            self._parts.policy, req))
         changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
         return self._answer(req, resp, changed)
 

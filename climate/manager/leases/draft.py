@@ -38,7 +38,9 @@ class Drafts:
         lease = dataclasses.replace(lease, events=self._events(lease, request, now))
         wishes = [wish for each in lease.reservations for wish in self._booking.wishes_of(each)]
         slots.refuse_too_many(self._core.conf.manager.max_slots, wishes)
-        criteria.check_wishes(self._core, wishes)
+        # The criteria of an offer were checked when it was made.
+        criteria.check_wishes(self._core, wishes,
+                              request.hidden_criteria or request.offer_id is not None)
         leased = lease.leased_ids
         if len(set(leased)) < len(leased):
             raise errors.BadField(field='reservations', reason=(

@@ -72,7 +72,7 @@ class Update:
             return self._rename(context, lease, changes, now)
         self._refuse_by_state(lease, changes, now)
         target = self._target(lease, changes, now)
-        wishes, span = self._wishes(lease, target, now)
+        wishes, span = self._wishes(lease, target, changes, now)
         if changes.dry_run:
             planned = self._booking.plan(wishes, span, now) if wishes else []
             return _as_planned(target.lease, planned)
@@ -156,7 +156,7 @@ class Update:
             base.Occasion(lease.project_id, lease.state != lifecycle.PENDING, reservation))
         return dataclasses.replace(reservation, request=request)
 
-    def _wishes(self, lease, target, now):
+    def _wishes(self, lease, target, changes, now):
         """Return (Wishes that must be booked again, their Interval).
 
         There are no Wishes if the lease only gets shorter; the Interval is None if it ends now.
@@ -181,7 +181,8 @@ class Update:
         if target.changed:
             slots.refuse_too_many(self._core.conf.manager.max_slots,
                                   self._all_wishes(target.lease), self._all_wishes(lease))
-        criteria.check_wishes(self._core, wishes)
+        criteria.check_wishes(self._core, wishes, changes.hidden_criteria,
+                              had=self._all_wishes(lease))
         return wishes, span
 
     def _all_wishes(self, lease):
