@@ -33,6 +33,7 @@
       BodyTooLarge                   413
       UnsupportedMediaType           400
       KeyReused                      422   one Idempotency-Key, two bodies
+      TooManyRequests                429   too many requests of one project: try again later
       Overloaded                     503   too many requests: try again later
         DatabaseUnreachable
       ManagerSilent                  504   no response in time; the work may go on
@@ -313,6 +314,13 @@ class KeyReused(ClimateError):
     status = 422
     code = 'key_reused'
     template = 'Idempotency-Key "{key}" was used with another body before: choose a new key.'
+
+
+class TooManyRequests(ClimateError):
+    status = 429
+    code = 'too_many_requests'
+    template = ('Your project has {limit} requests in progress, which is the most that it may '
+                'have: try again in {retry_after} seconds.')
 
 
 class Overloaded(ClimateError):

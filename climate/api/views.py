@@ -158,10 +158,13 @@ def allocation(resource_id, bookings, lenient):
     """Render the allocations of a resource."""
     show = times.shown_exactly if lenient else times.shown
     names = ('start_date', 'end_date') if lenient else ('start', 'end')
-    return {'resource_id': str(resource_id), 'reservations': [
-        {'id': each.reservation_id, 'lease_id': each.lease_id,
-         names[0]: show(each.start), names[1]: show(each.end)}
-        for each in bookings for _ in range(each.copies)]}
+    reservations = []
+    for each in bookings:
+        shown = {'id': each.reservation_id, 'lease_id': each.lease_id,
+                 names[0]: show(each.start), names[1]: show(each.end)}
+        # The contract of REST 1.0 has an element for each slot; all of them are one object.
+        reservations += [shown] * each.copies if lenient else [{**shown, 'count': each.copies}]
+    return {'resource_id': str(resource_id), 'reservations': reservations}
 
 
 def offer(found):

@@ -55,6 +55,10 @@ OPTS = [
                help='Hours for which an Idempotency-Key is stored.'),
     cfg.IntOpt('max_reservations', default=100, min=1,
                help='Largest number of reservations in one lease.'),
+    cfg.IntOpt('max_slots', default=1000, min=1,
+               help='Largest number of slots that one lease may have on shared resources, in all '
+                    'its reservations. A slot is the capacity of one instance. Whole hosts do not '
+                    'count. A lease that has more already keeps them.'),
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
                help='Seconds between two searches for trusts of this database that no lease has, '
                     'and for server groups that an interrupted request left behind. Both are '

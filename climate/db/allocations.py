@@ -24,6 +24,9 @@ RESERVATIONS = tables.RESERVATIONS
 _COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
                  ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
 
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
 # The statuses of events that are not done, or that were given up.
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ERROR)
 
@@ -244,17 +247,23 @@ def taken_out(connection, reservation_ids):
     return [_record(row) for row in rows]
 
 
-def listing(connection, pool, now, resource_ids=None, lease_id=None, reservation_id=None):
+def listing(connection, pool, now, resource_ids=None, lease_id=None, reservation_id=None,
+            after=None, limit=None):
     """Return the allocations of a pool's resources, by resource and start.
 
     Ended allocations are listed only if a lease or a reservation is named.
+
+    :param after: the `place` of an allocation; only those that follow it. None: from the first one.
     """
     statement = (
         sa.select(ALLOCATIONS, RESERVATIONS.c.lease_id)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
         .join(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id)
         .where(RESOURCES.c.pool == pool, ALLOCATIONS.c.released_at.is_(None))
-        .order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.id))
+        .order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.id)
+        .limit(limit))
+    if after is not None:
+        statement = statement.where(_follows(*after))
     if lease_id is not None:
         statement = statement.where(RESERVATIONS.c.lease_id == lease_id)
     if reservation_id is not None:
@@ -263,7 +272,26 @@ def listing(connection, pool, now, resource_ids=None, lease_id=None, reservation
         statement = statement.where(ALLOCATIONS.c.end >= now)
     if resource_ids is not None:
         statement = statement.where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
-    return [_record(row, lease_id=row.lease_id) for row in connection.execute(statement)]
+    return [_record(row, lease_id=row.lease_id, id=row.id)
+            for row in connection.execute(statement)]
+
+
+def place(allocation):
+    """Return the place of an Allocation in `listing`: [resource, start in microseconds, id]."""
+    return [allocation.resource_id, (allocation.start - _EPOCH) // _MICROSECOND, allocation.id]
+
+
+def _follows(resource_id, microseconds, allocation_id):
+    try:
+        start = _EPOCH + microseconds * _MICROSECOND
+    except OverflowError:
+        # Nothing starts so late.
+        return ALLOCATIONS.c.resource_id > resource_id
+    return sa.or_(
+        ALLOCATIONS.c.resource_id > resource_id,
+        sa.and_(ALLOCATIONS.c.resource_id == resource_id,
+                sa.or_(ALLOCATIONS.c.start > start,
+                       sa.and_(ALLOCATIONS.c.start == start, ALLOCATIONS.c.id > allocation_id))))
 
 
 def requests_on(connection, resource_id, now):
@@ -304,8 +332,8 @@ def _serving(need):
     return () if need is None else (ALLOCATIONS.c.need == need,)
 
 
-def _record(row, lease_id=None):
+def _record(row, **more):
     return records.Allocation(
         reservation_id=row.reservation_id, resource_id=row.resource_id, start=row.start,
         end=row.end, whole=row.whole, amount=row.amount, copies=row.copies,
-        released_at=row.released_at, lease_id=lease_id, need=row.need)
+        released_at=row.released_at, need=row.need, **more)

@@ -159,6 +159,11 @@ class Endpoint:
                          reservation_id=None):
         return self._resources.allocations(pool, resource_id, lease_id, reservation_id)
 
+    @_answers
+    def page_of_allocations(self, context, pool, limit, marker=None, lease_id=None,
+                            reservation_id=None):
+        return self._resources.page_of_allocations(pool, limit, marker, lease_id, reservation_id)
+
 
 class InProcess:
     """A manager in the same process, called without a bus, for `climate-standalone` and tests.

@@ -62,6 +62,9 @@ class Pool(audited.AuditedPool, abc.ABC):
     fact_prefixes: ClassVar[tuple[str, ...]] = ()
     #: The name in criteria for the resource's own name.
     name_fact: ClassVar[str] = 'name'
+    #: The names in criteria that single out one resource. Only some callers may use them, and lent
+    #: resources meet no such criteria, because otherwise any user could find out which exist.
+    identifying_names: ClassVar[frozenset[str]] = frozenset()
     #: The names of the adapters that the pool uses, such as 'nova'.
     services: ClassVar[tuple[str, ...]] = ()
 

@@ -267,3 +267,21 @@ class ManagerClient:
         found = self._call(context, 'list_allocations', pool=pool, resource_id=resource_id,
                            lease_id=lease_id, reservation_id=reservation_id)
         return [(each, wire.unpack_all(records.Allocation, items)) for each, items in found]
+
+    def page_of_allocations(self, context: context.RequestContext, pool: str, limit: int,
+                            marker: list[int] | None = None, lease_id: str | None = None,
+                            reservation_id: str | None = None
+                            ) -> tuple[list[tuple[int, list[records.Allocation]]],
+                                       list[int] | None]:
+        """Return one page of the allocations of a pool.
+
+        :param limit: how many resources, and how many allocations, the page has at most.
+        :param marker: where the last page ended; None: the first page.
+        :returns: ([(resource id, [Allocation])], the marker of this page or None if it is the last
+            one). A resource with many allocations goes on in the next page.
+        """
+        found, following = self._call(
+            context, 'page_of_allocations', pool=pool, limit=limit, marker=marker,
+            lease_id=lease_id, reservation_id=reservation_id)
+        return [(each, wire.unpack_all(records.Allocation, items))
+                for each, items in found], following

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The path /v1/availability."""
+import dataclasses
+
 import pecan
 
 from climate.api import availability_request
 from climate.api import availability_view
+from climate.api import criteria_policy
 from climate.api import hooks
 from climate.api.controllers import base
 from climate.policies import availability as rules
@@ -34,5 +37,7 @@ class AvailabilityController(base.Controller):
 
     def _found(self, req, query):
         caller = hooks.caller(req)
+        query = dataclasses.replace(query, hidden_criteria=criteria_policy.may_use_hidden(
+            self._parts.policy, req))
         answer = self._parts.manager.find_availability(caller, query)
         return availability_view.shown(answer, self._parts.policy.allows(caller, rules.GET_NAMES))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths /v1/leases and /v1/leases/{id}/history."""
-import time
+import dataclasses
 
 from oslo_utils import uuidutils
 import pecan
@@ -8,13 +8,14 @@ import pecan
 from climate import errors
 from climate.api import acquire_policy
 from climate.api import body
+from climate.api import criteria_policy
+from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
 from climate.domain import acquire
-from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
 from climate.policies import leases as rules
@@ -23,7 +24,6 @@ _SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
 _FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_projects',
             'starts_before', 'ends_after', 'resource_id', 'deleted')
 _LONGEST_ID = 36
-_LOOK_SECONDS = 0.2
 
 
 class LeasesController(base.Controller):
@@ -31,6 +31,7 @@ class LeasesController(base.Controller):
 
     def __init__(self, parts):
         self._parts = parts
+        self._waits = delete_waits.DeleteWaits(parts.manager, parts.conf.api)
         self.history = HistoryController(parts, self._visible)
 
     @pecan.expose('json')
@@ -50,6 +51,8 @@ class LeasesController(base.Controller):
         self._parts.policy.authorize(caller, rules.POST)
         asked = lease_body.request_of(req, self._parts)
         acquire_policy.authorize(self._parts.policy, caller, asked.acquire)
+        asked = dataclasses.replace(asked, hidden_criteria=criteria_policy.may_use_hidden(
+            self._parts.policy, req))
         lease_id = uuidutils.generate_uuid()
         address = f'{req.application_url}/v1/leases/{lease_id}'
         try:
@@ -72,7 +75,9 @@ class LeasesController(base.Controller):
     def put(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         self._authorize(req, rules.PUT, lease)
-        changes = lease_body.changes_of(req, self._parts, lease)
+        changes = dataclasses.replace(
+            lease_body.changes_of(req, self._parts, lease),
+            hidden_criteria=criteria_policy.may_use_hidden(self._parts.policy, req))
         changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
         return self._answer(req, resp, changed)
 
@@ -82,7 +87,7 @@ class LeasesController(base.Controller):
         self._authorize(req, rules.DELETE, lease)
         caller = hooks.caller(req)
         if not self._parts.manager.delete_lease(caller, lease_id) and hooks.is_lenient(req):
-            self._wait_until_gone(caller, lease_id)
+            self._waits.wait(req.environ, caller, lease)
         resp.status = 204
 
     def _page(self, req, caller):
@@ -163,22 +168,6 @@ class LeasesController(base.Controller):
         if not hooks.is_lenient(req):
             resp.headers['ETag'] = f'"{lease.generation}"'
         return {'lease': self._view(req, lease)}
-
-    def _wait_until_gone(self, caller, lease_id):
-        """Wait until a lease is deleted, or until the time for that is over.
-
-        :raises Conflict: Climate gave the deletion up, and the lease is in error.
-        """
-        give_up = time.monotonic() + self._parts.conf.api.delete_wait_seconds
-        while time.monotonic() < give_up:
-            lease = self._parts.manager.get_lease(caller, lease_id)
-            if lease.deleted_at is not None:
-                return
-            if lease.state == lifecycle.ERROR and not lease.task:
-                raise errors.Conflict(reason=(
-                    f'Lease {lease_id} was not deleted: the cloud did not release all that it has. '
-                    'Delete it again, or ask the operator of the cloud.'))
-            time.sleep(_LOOK_SECONDS)
 
 
 class HistoryController(base.Controller):

@@ -106,7 +106,9 @@ class Allocated(Lines):
         """Format an allocation of a resource: the period and the lease."""
         start = element.get('start')
         end = element.get('end') or element.get('end_date')
-        return (f'{times.for_people(start)} to {times.for_people(end)} '
+        count = element.get('count', 1)
+        slots = f'{count} slots ' if count > 1 else ''
+        return (f'{times.for_people(start)} to {times.for_people(end)} {slots}'
                 f'lease {element.get("lease_id")} reservation {element["id"]}')
 
 

@@ -26,6 +26,7 @@ class HostPool(base.Pool, clearing.ClearableHosts):
     #: For each resource class of Placement: the greatest amount that one server can have.
     fact_prefixes = ('max_unit:',)
     name_fact = 'hypervisor_hostname'
+    identifying_names = frozenset({'hypervisor_hostname', 'service_name'})
 
     @classmethod
     def shown(cls, resource):

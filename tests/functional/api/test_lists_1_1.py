@@ -32,7 +32,7 @@ def leases(call, manager):
             'reservations': [{'resource_type': 'physical:host', 'min': 1, 'max': 1,
                               'resource_properties': ['==', '$hypervisor_hostname',
                                                       f'compute-{1 + start % 2}']}] * (name != 'b')
-        }).json['lease']
+        }, token='demo:demo:admin,member,reader').json['lease']
         manager.clock.advance(builders.minutes(1))
     return found
 
