@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frozen records of what the cloud holds."""
 import dataclasses
+import datetime
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,12 +163,14 @@ class Trust:
     """A Keystone trust that a user gave to Climate.
 
     :ivar roles: names of roles; empty if Keystone does not show them, as in its list of trusts.
+    :ivar expires_at: None: never.
     """
 
     id: str
     project_id: str
     trustor_id: str
     roles: tuple
+    expires_at: datetime.datetime | None = None
 
 
 def named(aggregates, name):

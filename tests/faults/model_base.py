@@ -185,7 +185,8 @@ class Base(stateful.RuleBasedStateMachine):
         truths.check(self.recorded, before, self.now, builders.minutes(self.cleaning))
         if not self.world.frozen:
             # What a manager did too late is not true at once: an audit finds it.
-            model_cloud.check(self.world.cloud, self.recorded, self.booted_for)
+            model_cloud.check(self.world.cloud, self.recorded, self.booted_for,
+                              self.strangers)
             model_cloud.no_server_goes_without_its_image(
                 self.world.cloud, self.recorded, self.booted_for, self.deleted_by_users)
             model_cloud.nobody_else_suffers(self.world.cloud, self.recorded, self.strangers,

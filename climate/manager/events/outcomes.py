@@ -139,6 +139,9 @@ class Outcomes:
                 values['state'] = outcome.states[reservation.id]
             if reservation.id in outcome.bindings:
                 values['binding'] = outcome.bindings[reservation.id]
+            if outcome.below is not None and (
+                    reservation.missing_resources != (reservation.id in outcome.below)):
+                values['missing_resources'] = reservation.id in outcome.below
             if values:
                 reservations.change(connection, [reservation.id], now, **values)
 
@@ -167,7 +170,7 @@ class Outcomes:
         good = outcome.result in (results.DONE, results.MOOT)
         events.finish(connection, event, now,
                       lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
-        if claim.has_task:
+        if claim.kind.task is not None:
             lease, following = transitions.write(connection, claim, outcome, good, now, unchanged,
                                                  claimed_for)
         if good and claim.kind.may_leave_unneeded:
@@ -201,7 +204,7 @@ class Outcomes:
             return
         if given_up is event_kinds.GivenUp.HEALED:
             self._order_healing(connection, claim.lease, now)
-        if not claim.has_task:
+        if claim.kind.task is None:
             leases.change(connection, leases.get(connection, lease.id), now,
                           reason=claim.kind.given_up_reason or outcome.reason)
         LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
@@ -209,14 +212,14 @@ class Outcomes:
         outbox.publish(connection, lease, now, 'error')
 
     def _order_healing(self, connection, lease, now):
-        """Add the event that tries a start that was given up once more, after a pause."""
+        """Order the event that tries once more, after a pause, what was given up."""
         again = lease_events.healed(lease, self._healing, now)
-        if again:
-            events.add(connection, events.all_new(lease.id, again, now))
+        if again.add or again.move:
+            events.change(connection, lease.id, again, now)
             acquisitions.heal(connection, lease, now)
 
     def _record_healing(self, connection, claim, outcome, good, now):
-        """Write down that a start that was given up succeeded after all, or order another try."""
+        """Write down that what was given up succeeded after all, or order another try."""
         lease, event = claim.lease, claim.event
         if not good:
             moments = (now + (self._healing or self._busy_pause),
@@ -227,11 +230,15 @@ class Outcomes:
             return
         acquisitions.leave(connection, lease.id, now)
         if outcome.result == results.DONE:
-            events.close(connection, lease.id, now, (event_kinds.START,))
+            changed = agenda.change_given_up(lease)
+            events.close(connection, lease.id, now,
+                         (event_kinds.UPDATE if changed else event_kinds.START,))
+            what = 'It could not be changed' if changed else 'It failed to start'
             journal.note(connection, lease.id, now, 'climate', 'healed',
-                         f'It failed to start before: {lease.reason}')
-            outbox.publish(connection, leases.get(connection, lease.id), now,
-                           f'event.{event_kinds.START}')
+                         f'{what} before: {lease.reason}')
+            if not changed:
+                outbox.publish(connection, leases.get(connection, lease.id), now,
+                               f'event.{event_kinds.START}')
 
 
 def _tell(connection, claim, now, what, why):

@@ -4,9 +4,12 @@
 Enrolled hosts that are not leased are in the freepool, an aggregate too. A host is always in one
 of them, because Nova places anybody's servers on a host that is in none.
 """
+import contextlib
+
 from oslo_log import log
 
 from climate import errors
+from climate.plugins.compute import foreign
 from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
@@ -16,18 +19,23 @@ def occupy(conf, services, lease, reservation, resources, images=None):
     """Let the project of a lease have these hosts and no other; return the aggregate.
 
     :param images: the ``server_images.Images`` of servers that it deletes; None: it makes none.
+    :raises ResourcesRefused: as `hand_over`.
     :raises StillBusy: servers run on hosts that the reservation no longer has.
     :raises CloudError: a server that has no image is kept.
     """
     wanted = service_hosts(resources)
     aggregate, freepool = hand_over(conf, services.nova, lease, reservation, resources)
-    _take_back(services, aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool,
-               resources, images)
+    _take_back(conf, services, lease, aggregate, sorted(set(aggregate.hosts) - set(wanted)),
+               freepool, resources, images)
     return aggregate
 
 
 def hand_over(conf, nova, lease, reservation, resources):
-    """Let the project of a lease have these hosts; return (its Aggregate, the freepool)."""
+    """Let the project of a lease have these hosts; return (its Aggregate, the freepool).
+
+    :raises ResourcesRefused: Nova refuses some of the hosts: servers are on them, or they are in
+        another zone. They stay where they are.
+    """
     wanted = service_hosts(resources)
     known = nova.aggregates()
     aggregate = nova.ensure_aggregate(
@@ -35,19 +43,21 @@ def hand_over(conf, nova, lease, reservation, resources):
         metadata={conf.nova.aggregate_owner_key: lease.project_id}, known=known)
     freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
     # In both for a moment: a host that is in no pool is open to everybody.
-    nova.add_hosts(aggregate, wanted)
+    with resource_names(resources):
+        nova.add_hosts(aggregate, wanted)
     nova.remove_hosts(freepool, wanted)
     return aggregate, freepool
 
 
-def release(conf, services, reservation, resources, images=None, returned=None):
+def release(conf, services, lease, reservation, resources, images=None, returned=None):
     """Delete the servers on the hosts of a reservation, and return the hosts to the freepool.
 
     If a server that has no image is kept, the hosts without servers are returned nevertheless.
 
     :param images: as in `occupy`.
     :param returned: callable(service hosts), called after hosts were returned beside kept servers.
-    :raises StillBusy: servers are still being imaged or deleted.
+    :raises StillBusy: servers are still being imaged or deleted, or servers that Climate does not
+        delete are in the way.
     :raises CloudError: a server that has no image is kept.
     """
     nova = services.nova
@@ -57,8 +67,8 @@ def release(conf, services, reservation, resources, images=None, returned=None):
     left = service_hosts(resources)
     if aggregate is not None:
         _open_to_nobody(conf, nova, aggregate)
-        _take_back(services, aggregate, list(aggregate.hosts), freepool, resources, images,
-                   returned)
+        _take_back(conf, services, lease, aggregate, list(aggregate.hosts), freepool, resources,
+                   images, returned)
         nova.delete_aggregate(aggregate)
         left = [host for host in left if host not in aggregate.hosts]
     nova.add_hosts(freepool, left)
@@ -104,6 +114,17 @@ def zone(conf, reservation_id):
     return conf.nova.availability_zone_prefix + reservation_id
 
 
+@contextlib.contextmanager
+def resource_names(resources):
+    """Let refusals of Nova name the Resources instead of their service hosts."""
+    try:
+        yield
+    except errors.ResourcesRefused as error:
+        names = {each.facts['service_name']: each.name for each in resources}
+        raise errors.ResourcesRefused(service='Nova', refused={
+            names[host]: reason for host, reason in error.refused.items()}) from error
+
+
 def service_hosts(resources):
     """Return the names that Nova's compute services have on these hosts."""
     return [resource.facts['service_name'] for resource in resources]
@@ -114,8 +135,11 @@ def _open_to_nobody(conf, nova, aggregate):
     nova.set_aggregate_metadata(aggregate, {conf.nova.aggregate_owner_key: None})
 
 
-def _take_back(services, aggregate, hosts, freepool, resources, images, returned=None):
+def _take_back(conf, services, lease, aggregate, hosts, freepool, resources, images,
+               returned=None):
     """Take these service hosts back, once they are empty.
+
+    Foreign servers are deleted only if the option says so.
 
     :param resources: those that the reservation has; servers of other hypervisors stay.
     :param images: as in `occupy`.
@@ -125,18 +149,27 @@ def _take_back(services, aggregate, hosts, freepool, resources, images, returned
         return
     nova = services.nova
     mine, others = _servers_on(services, hosts, resources)
-    released, kept = (mine, None) if images is None else images.release(mine)
+    strangers = [] if conf['physical:host'].foreign_servers == 'delete' else foreign.on_leased(
+        mine, lease.project_id, aggregate)
+    mine = [each for each in mine if each not in strangers]
+    released, unsaved = (mine, None) if images is None else images.release(mine)
     for server in released:
         nova.delete_server(server.id)
-    if kept is not None:
-        empty = sorted(set(hosts) - {each.host for each in [*mine, *others]})
-        if empty and returned is not None and not isinstance(kept, errors.StillBusy):
+    if unsaved is not None:
+        empty = sorted(set(hosts) - {each.host for each in [*mine, *strangers, *others]})
+        if empty and returned is not None and not isinstance(unsaved, errors.StillBusy):
             _return(nova, aggregate, empty, freepool)
             returned(empty)
-        raise kept
+        raise unsaved
     if mine:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(mine)} servers of {aggregate.name} are being deleted.'))
+    if strangers:
+        LOG.warning('Reservation %s: foreign servers keep its hosts, move or delete them: %s',
+                    aggregate.name, ', '.join(f'{each.id} on {each.host}' for each in strangers))
+        raise errors.StillBusy(service='Nova', reason=(
+            f'{len(strangers)} servers of projects that reservation {aggregate.name} is not for are on '
+            'its hosts. Climate does not delete them; an administrator must move them away.'))
     if others:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(others)} servers on {others[0].host} are on a hypervisor that is not of '

@@ -12,15 +12,17 @@ from climate.domain import selection
 from climate.plugins import base
 from climate.plugins import criteria
 from climate.plugins.compute import aggregates
+from climate.plugins.compute import foreign
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import server_images
 
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """What is compared: all Aggregates."""
+    """What is compared: all Aggregates and all Servers."""
 
     aggregates: list
+    servers: list
 
 
 class HostPlugin(base.ResourcePlugin):
@@ -71,6 +73,11 @@ class HostPlugin(base.ResourcePlugin):
                         'stopped and stays, its host is kept out of use, and the lease is in error '
                         'until somebody deletes the server and the lease. delete: the server is '
                         'deleted, and the lease says so.'),
+        cfg.StrOpt('foreign_servers', default='keep', choices=['keep', 'delete'],
+                   help='What happens at the end of a lease to servers on its hosts that belong '
+                        'to projects which the lease is not for, such as servers that an '
+                        'administrator forced there. keep: they stay, and the hosts are given '
+                        'back once they are gone. delete: they are deleted with the others.'),
     )
 
     def resolve(self, cloud, request, occasion):
@@ -101,13 +108,14 @@ class HostPlugin(base.ResourcePlugin):
     def end(self, cloud, lease, reservation, resources):
         hosts = resources[host_pool.NEED]
         aggregates.release(
-            self.conf, cloud.as_service(), reservation, hosts,
+            self.conf, cloud.as_service(), lease, reservation, hosts,
             server_images.before_end(self.conf, cloud, lease, reservation),
             returned=lambda names: cloud.give_back(reservation, [
                 each for each in hosts if each.facts['service_name'] in names]))
 
     def observe(self, cloud):
-        return Observed(cloud.as_service().nova.aggregates())
+        services = cloud.as_service()
+        return Observed(services.nova.aggregates(), services.servers.every())
 
     def traces(self, observed):
         return [audit.Trace(each.name, 'aggregate', each.name, signed_by=(
@@ -130,7 +138,12 @@ class HostPlugin(base.ResourcePlugin):
         freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)
         problems += [f'{host} is in the freepool too'
                      for host in sorted(wanted & set(freepool.hosts if freepool else ()))]
+        names = {None, *(each.name for each in resources[host_pool.NEED])}
+        there = [each for each in observed.servers if each.hypervisor in names
+                 and each.host in wanted & set(aggregate.hosts)]
         return [*(_incomplete(reservation, problem) for problem in problems),
+                *foreign.drifts(foreign.on_leased(there, lease.project_id, aggregate),
+                                f'reservation {reservation.id}'),
                 *(audit.Drift('foreign host', f'host {host} in aggregate {reservation.id}',
                               'the reservation that has the aggregate was not promised it')
                   for host in sorted(set(aggregate.hosts) - wanted))]
@@ -145,14 +158,12 @@ class HostPlugin(base.ResourcePlugin):
 
     @classmethod
     def fields(cls, reservation):
-        fields = super().fields(reservation)
-        # The history and the status_reason of the lease have them.
-        fields.pop('warnings', None)
-        return fields
+        # The aggregate is Nova's; its number tells a client nothing.
+        return dict(reservation.request)
 
     @classmethod
     def shown(cls, reservation):
-        fields = {'aggregate_id': None, **cls.fields(reservation)}
+        fields = {**reservation.request, 'aggregate_id': reservation.binding.get('aggregate_id')}
         fields.pop('extra_specs', None)
         fields.pop('on_image_failure', None)
         return fields
