@@ -168,8 +168,8 @@ def _take_back(conf, services, lease, aggregate, hosts, freepool, resources, ima
         LOG.warning('Reservation %s: foreign servers keep its hosts, move or delete them: %s',
                     aggregate.name, ', '.join(f'{each.id} on {each.host}' for each in strangers))
         raise errors.StillBusy(service='Nova', reason=(
-            f'{len(strangers)} servers of projects that reservation {aggregate.name} is not for are on '
-            'its hosts. Climate does not delete them; an administrator must move them away.'))
+            f'{len(strangers)} servers of projects that reservation {aggregate.name} is not for '
+            'are on its hosts. Climate does not delete them; an administrator must move them away.'))
     if others:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(others)} servers on {others[0].host} are on a hypervisor that is not of '
