@@ -169,7 +169,7 @@ def _take_back(conf, services, lease, aggregate, hosts, freepool, resources, ima
                     aggregate.name, ', '.join(f'{each.id} on {each.host}' for each in strangers))
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(strangers)} servers of projects that reservation {aggregate.name} is not for '
-            'are on its hosts. Climate does not delete them; an administrator must move them away.'))
+            'are on its hosts. Climate does not delete them: an administrator must move them.'))
     if others:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(others)} servers on {others[0].host} are on a hypervisor that is not of '
