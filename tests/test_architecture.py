@@ -339,7 +339,7 @@ def test_every_test_that_the_list_of_known_faults_names_is_there():
 STORIES = {
     'unit': {'test_nova_whatever_comes', 'test_plugin_contract', 'test_pool_contract'},
     'functional/db': {'test_db_statements', 'test_upgrade'},
-    'functional/manager': {'test_cleaning', 'test_foreign_servers', 'test_lease_races',
+    'functional/manager': {'test_cleaning', 'test_lease_races',
                            'test_lock_order', 'test_several_needs', 'test_two_climates'},
 }
 # The parts of climate/ whose modules the tests in a folder are about.
