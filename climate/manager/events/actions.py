@@ -147,7 +147,11 @@ class Actions:
             raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
         if lease.state not in (lifecycle.ACTIVE, lifecycle.ERROR):
             return results.Outcome(results.MOOT)
-        return self._each(claim, now, 'before_end', lease.open_reservations)
+        running = [each for each in lease.open_reservations
+                   if each.state == lifecycle.RESERVATION_ACTIVE]
+        if not running:
+            return results.Outcome(results.MOOT)
+        return self._each(claim, now, 'before_end', running)
 
     def _drop_trust(self, claim, now):
         early.delete(self._core, claim.lease)

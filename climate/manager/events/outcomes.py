@@ -31,7 +31,9 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# The longest pause between two looks at a change in the cloud that has a time limit of its own.
+# The events that may wait long for images of servers, and the longest pause between two looks.
+_IMAGING = frozenset({event_kinds.BEFORE_END, event_kinds.UPDATE, event_kinds.END,
+                      event_kinds.DELETE})
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 
 
@@ -101,11 +103,8 @@ class Outcomes:
         return self._pause_of_wait(claim, outcome) if outcome.result == results.BUSY else None
 
     def _pause_of_wait(self, claim, outcome):
-        """Return the pause before the cloud is asked again.
-
-        A wait that has its own limit may be long, so it is asked for ever more seldom.
-        """
-        if not outcome.patient:
+        """Return the pause before the cloud is asked again; it grows while images are made."""
+        if not _waits_for_images(claim, outcome):
             return self._busy_pause
         waited = claim.at - (claim.event.begun_at or claim.at)
         return max(self._busy_pause, min(waited / 10, _LONGEST_WAIT))
@@ -150,8 +149,7 @@ class Outcomes:
         failed = self._has_failed(event, outcome)
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
                       attempts=event.attempts + failed,
-                      # A wait that has its own limit does not count for the common one.
-                      waits=event.waits + (not failed and not outcome.patient))
+                      waits=event.waits + (not failed and not _waits_for_images(claim, outcome)))
         if claim.has_task:
             # The lease keeps its task, so that users see it. Only the event holds the claim.
             lease_claims.hold_task(connection, [lease], now)
@@ -239,6 +237,11 @@ class Outcomes:
             if not changed:
                 outbox.publish(connection, leases.get(connection, lease.id), now,
                                f'event.{event_kinds.START}')
+
+
+def _waits_for_images(claim, outcome):
+    """Return whether a wait has the time limit of images, so that it does not count for another."""
+    return outcome.patient and claim.kind.name in _IMAGING
 
 
 def _tell(connection, claim, now, what, why):

@@ -18,6 +18,7 @@ from climate import errors
 from climate.db import trusts
 from climate.domain import reasons
 from climate.domain import records
+from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
 
@@ -47,8 +48,7 @@ class Trusts:
         """
         record = records.RecordedTrust(uuidutils.generate_uuid(), lease.id, now,
                                        _expiry(max(lease.end, now)))
-        with self._core.database.writer() as connection:
-            trusts.add(connection, record)
+        self._record(record)
         try:
             trust = self._core.cloud.as_service().keystone.create_trust(
                 context, record.expires_at)
@@ -65,6 +65,11 @@ class Trusts:
             return dataclasses.replace(lease, reason=reasons.with_notice(lease, lease.reason)), None
         return (dataclasses.replace(lease, trust_id=trust.id),
                 dataclasses.replace(record, trust_id=trust.id))
+
+    @cores.again_after_a_race
+    def _record(self, record):
+        with self._core.database.writer() as connection:
+            trusts.add(connection, record)
 
     def drop(self, record):
         """Delete a trust whose lease was not written; if that fails, the reaper deletes it."""
