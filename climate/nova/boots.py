@@ -18,7 +18,7 @@ def lease_of(server, params):
     """Return the body of the request to Climate: one lease with a reservation for each server.
 
     :param server: the value of ``server`` in the request to Nova.
-    :param params: the lease parameters that hints.wanted returns.
+    :param params: the lease parameters that ``lease_hints.wanted`` returns.
     :raises BadRequest: the server's name, flavor, metadata or count is missing or wrong.
     """
     named = _name(server)

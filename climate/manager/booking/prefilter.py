@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prefilter many candidates to the few that ``domain.fit`` could choose, with arrays.
+"""Prefilter many candidates to the few that ``domain.selection`` could choose, with arrays.
 
-``fit`` looks at one resource after the other. The prefilter looks at all of them at once, and only
-leaves out those that ``fit`` would not choose anyway. ``fit`` then chooses among the few that are
-left, with all their bookings.
+``selection`` looks at one resource after the other. The prefilter looks at all of them at once, and
+only leaves out those that ``selection`` would not choose anyway. ``selection`` then chooses among
+the few that are left, with all their bookings.
 """
 from collections.abc import Sequence
 import dataclasses
@@ -59,8 +59,8 @@ class CandidateSet:
     def free_copies(self, amount, span):
         """Return the free copies of each resource during `span`, and whether it is used.
 
-        :returns: two arrays, in the order of `ids`: (free copies, whether used), as ``fit`` counts
-            them.
+        :returns: two arrays, in the order of `ids`: (free copies, whether used), as ``selection``
+            counts them.
         """
         touching = ((self._start < calendars.microseconds(span.end))
                     & (self._end > calendars.microseconds(span.start)))

@@ -21,7 +21,7 @@ from climate.manager.booking import shortfalls
 from climate.manager.booking import substitutes
 from climate.manager.clearing import lending
 from climate.manager.clearing import reconcile
-from climate.manager.events import starts
+from climate.manager.events import refused_resources
 from climate.manager.events import turns
 from climate.manager.leases import early
 from climate.manager.leases import targets
@@ -50,7 +50,7 @@ class Actions:
         self._core = core
         self._substitutes = substitutes.Substitutes(core)
         self._allocated = allocated.Allocated(core)
-        self._starts = starts.Starts(core)
+        self._starts = refused_resources.Starts(core)
         self._shortfalls = shortfalls.Shortfalls(core)
         self._targets = targets.Targets(core)
         self._tries = tries.Tries(core)

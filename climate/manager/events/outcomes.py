@@ -23,6 +23,7 @@ from climate.manager import ownership
 from climate.manager import results
 from climate.manager.acquisition import closing
 from climate.manager.clearing import returns
+from climate.manager.events import retries
 from climate.manager.events import transitions
 from climate.manager.leases import targets
 from climate.manager.leases import transitions as lease_transitions
@@ -31,11 +32,6 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# The events that may wait long for images of servers, and the longest pause between two looks.
-_IMAGING = frozenset({event_kinds.BEFORE_END, event_kinds.UPDATE, event_kinds.END,
-                      event_kinds.DELETE})
-_LONGEST_WAIT = datetime.timedelta(seconds=30)
-
 
 class Outcomes:
     """Writes the Outcomes of claimed events to the database."""
@@ -43,10 +39,7 @@ class Outcomes:
     def __init__(self, parts):
         self._core = parts
         conf = parts.conf.manager
-        self._busy_pause = datetime.timedelta(seconds=conf.busy_seconds)
-        self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
-        self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
-                                   conf.event_max_retries)
+        self._retries = retries.Retries(conf)
         self._claim_length = datetime.timedelta(seconds=conf.claim_seconds)
         self._healing = (datetime.timedelta(seconds=conf.heal_seconds)
                          if conf.heal_seconds else None)
@@ -73,7 +66,7 @@ class Outcomes:
             if outcome.free or outcome.given_back or (outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
                 wakeups.wake(connection, now)
-            pause = self._pause_after(claim, outcome)
+            pause = self._retries.pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
                 self._record_again(connection, claim, outcome, now, pause)
@@ -86,34 +79,6 @@ class Outcomes:
             if outcome.over and not claim.kind.releases_all:
                 lease_transitions.end_early(connection, claim.lease.id, now)
         return following
-
-    def _pause_after(self, claim, outcome):
-        """Return the pause before the event is tried again; None if it is not tried again."""
-        attempts, retry = claim.event.attempts + 1, claim.kind.retry
-        if self._has_failed(claim.event, outcome):
-            if retry is event_kinds.Retry.HEALING:
-                # Healing has a pause of its own and no limit of tries; see _record_healing.
-                return None
-            if retry is event_kinds.Retry.ACQUISITION and (
-                    claim.lease.acquire_type == acquire.BEST_EFFORT):
-                # A best effort has a time limit of its own, and the hosts that it cleared must be
-                # returned in the end. So it is tried without a limit.
-                return self._pause.after(min(attempts, self._pause.attempts)) or self._busy_pause
-            return self._pause.after(attempts)
-        return self._pause_of_wait(claim, outcome) if outcome.result == results.BUSY else None
-
-    def _pause_of_wait(self, claim, outcome):
-        """Return the pause before the cloud is asked again; it grows while images are made."""
-        if not _waits_for_images(claim, outcome):
-            return self._busy_pause
-        waited = claim.at - (claim.event.begun_at or claim.at)
-        return max(self._busy_pause, min(waited / 10, _LONGEST_WAIT))
-
-    def _has_failed(self, event, outcome):
-        """Return True if the action failed, or if it waits for the cloud longer than it may."""
-        if outcome.result == results.BUSY:
-            return not outcome.patient and event.waits >= self._waits_limit
-        return outcome.result == results.FAILED
 
     @staticmethod
     def _release(connection, claim, outcome):
@@ -146,10 +111,11 @@ class Outcomes:
 
     def _record_again(self, connection, claim, outcome, now, pause):
         event, lease = claim.event, claim.lease
-        failed = self._has_failed(event, outcome)
+        failed = self._retries.has_failed(event, outcome)
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
                       attempts=event.attempts + failed,
-                      waits=event.waits + (not failed and not _waits_for_images(claim, outcome)))
+                      waits=event.waits + (
+                          not failed and not retries.waits_for_images(claim, outcome)))
         if claim.has_task:
             # The lease keeps its task, so that users see it. Only the event holds the claim.
             lease_claims.hold_task(connection, [lease], now)
@@ -220,7 +186,7 @@ class Outcomes:
         """Write down that what was given up succeeded after all, or order another try."""
         lease, event = claim.lease, claim.event
         if not good:
-            moments = (now + (self._healing or self._busy_pause),
+            moments = (now + (self._healing or self._retries.busy_pause),
                        wakeups.next_cleaned(connection, self._core.conf, now))
             events.move(connection, event, now,
                         min(each for each in moments if each is not None))
@@ -237,11 +203,6 @@ class Outcomes:
             if not changed:
                 outbox.publish(connection, leases.get(connection, lease.id), now,
                                f'event.{event_kinds.START}')
-
-
-def _waits_for_images(claim, outcome):
-    """Return whether a wait has the time limit of images, so that it does not count for another."""
-    return outcome.patient and claim.kind.name in _IMAGING
 
 
 def _tell(connection, claim, now, what, why):
