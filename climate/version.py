@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version of Climate, and the name under which it is installed."""
+"""The version of Climate."""
 from importlib import metadata
 
-#: The name of the distribution. "climate" on PyPI is somebody else's.
-DISTRIBUTION = 'openstack-climate'
 
-
-def text() -> str:
+def text():
     """Return the version of the installed package, '0' if Climate is not installed."""
     try:
-        return metadata.version(DISTRIBUTION)
+        return metadata.version('climate')
     except metadata.PackageNotFoundError:
         return '0'

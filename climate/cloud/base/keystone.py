@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface to Keystone's trusts."""
 import abc
-import datetime
 from typing import Any
 
 from climate.cloud import models
@@ -14,11 +13,11 @@ class Keystone(face.Face):
     service = 'Keystone'
 
     @abc.abstractmethod
-    def create_trust(self, context: Any,
-                     expires_at: datetime.datetime | None = None) -> models.Trust:
+    def create_trust(self, context: Any) -> models.Trust:
         """Create a Trust from the caller to Climate, with the caller's roles and project.
 
-        :param expires_at: when it expires, to the microsecond; None: never.
+        The trust does not expire.
+
         :param context: the RequestContext of the caller, whose token creates the trust.
         :raises TrustRefused: this token may not delegate, or these roles cannot be delegated.
         :raises NotAuthenticated: the token is no longer valid.
@@ -31,7 +30,4 @@ class Keystone(face.Face):
     @abc.abstractmethod
     @face.read
     def trusts(self) -> list[models.Trust]:
-        """Return the Trusts that were given to Climate's user, without their roles.
-
-        Other services that log in as the same user have some of them.
-        """
+        """Return the Trusts that were given to Climate, without their roles."""

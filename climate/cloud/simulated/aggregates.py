@@ -63,12 +63,10 @@ def add_host(connection, aggregate_id, host):
     if new_zone is not None:
         zone = hosts.zone_of(connection, host)
         if zone not in (hosts.DEFAULT_ZONE, new_zone):
-            raise errors.ResourcesRefused(service='Nova', refused={host: (
+            raise errors.CloudError(service='Nova', reason=(
                 f'Cannot add host to aggregate {aggregate_id}. Reason: One or more hosts already '
-                f'in availability zone(s) [\'{zone}\'].')})
-        why = _why_no_new_zone(connection, host)
-        if why:
-            raise errors.ResourcesRefused(service='Nova', refused={host: why})
+                f'in availability zone(s) [\'{zone}\'].'))
+        _refuse_new_zone(connection, host)
     connection.execute('INSERT INTO aggregate_hosts VALUES (?, ?)', (aggregate_id, host))
 
 
@@ -77,9 +75,7 @@ def remove_host(connection, aggregate_id, host):
     if not _has(connection, aggregate_id, host):
         return
     if _row(connection, aggregate_id)['zone'] is not None:
-        why = _why_no_new_zone(connection, host)
-        if why:
-            raise errors.StillBusy(service='Nova', reason=why)
+        _refuse_new_zone(connection, host)
     connection.execute('DELETE FROM aggregate_hosts WHERE aggregate_id = ? AND host = ?',
                        (aggregate_id, host))
 
@@ -130,8 +126,9 @@ def _select(connection, query, *values):
             for row in rows]
 
 
-def _why_no_new_zone(connection, host):
-    """Return why the zone of a host cannot change; None if it can."""
+def _refuse_new_zone(connection, host):
     count = len(servers.on(connection, [host]))
-    return (f'The availability zone of the host would change, but the host already has {count} '
-            'instance(s).') if count else None
+    if count:
+        raise errors.StillBusy(service='Nova', reason=(
+            f'The availability zone of the host would change, but the host already has {count} '
+            f'instance(s).'))

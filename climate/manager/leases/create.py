@@ -74,28 +74,24 @@ class Create:
             request = way.said(request)
         lease, wishes = self._drafts.draft(context, lease_id, request, now)
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
-        try:
-            lease, planned = way.plan(lease, wishes, span, now)
-        except errors.NotEnough as error:
-            raise self._offers.naming_own(context, span, error) from error
+        lease, planned = way.plan(lease, wishes, span, now)
         if request.dry_run:
             return _with_resources(lease, planned or ())
-        lease, trust = self._trusts.entrust(context, lease, now)
+        lease, trust_id = self._trusts.entrust(context, lease)
         created = early.Early(self._core, lease, request.offer_id, now)
 
         def write(connection, drawn, chosen):
             made = self._write(connection, drawn, chosen, request, now)
             created.settle(connection)
-            trusts.settle(connection, trust)
             return made
         try:
             lease = created.create()
             made = way.book(lease, wishes, span, now, planned, write)
         except engine.Duplicate:
-            self._undo(created, trust)
+            self._undo(created, trust_id)
             return self._made_meanwhile(context, lease, request, now)
         except errors.ClimateError:
-            self._undo(created, trust)
+            self._undo(created, trust_id)
             raise
         LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', made.id,
                  made.project_id, made.state, made.start.isoformat(), made.end.isoformat(),
@@ -103,9 +99,9 @@ class Create:
         self._core.notify()
         return made
 
-    def _undo(self, created, trust):
+    def _undo(self, created, trust_id):
         created.undo()
-        self._trusts.drop(trust)
+        self._trusts.drop(trust_id)
 
     def _made_before(self, context, lease_id, request, now):
         """Return the lease that an earlier copy of this request made, or None."""
@@ -138,7 +134,7 @@ class Create:
 
     def _write(self, connection, lease, chosen, request, now):
         leases.add(connection, lease)
-        self._booking.replace(connection, chosen)
+        self._booking.replace(connection, chosen, now)
         if request.idempotency_key is not None:
             hours = datetime.timedelta(hours=self._core.conf.manager.idempotency_hours)
             leases.keep_key(connection, lease.project_id, request.idempotency_key,
