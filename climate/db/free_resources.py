@@ -58,6 +58,37 @@ def in_order(connection, search, after_id, limit):
     return _resources(connection, search, after_id, limit, False)
 
 
+def open_capacities(connection, search):
+    """Return how many resources of which capacity are not wholly taken; criteria do not count.
+
+    :returns: rows of the JSON text of the capacity, whether a part is taken, and the number of
+        resources.
+    """
+    return connection.execute(_open_statement(search.soon), {
+        'pool': search.pool, 'own': list(search.own), 'start': search.span.start,
+        'end': search.span.end, 'ignoring': list(search.ignoring)}).all()
+
+
+@functools.lru_cache
+def _open_statement(soon):
+    taken = (
+        sa.select(sa.func.max(sa.case((ALLOCATIONS.c.whole.is_(True), 2), else_=1)))
+        .where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.TOUCHES,
+               allocations.IGNORING)
+        .scalar_subquery())
+    own = sa.bindparam('own', expanding=True)
+    found = (
+        sa.select(sa.cast(RESOURCES.c.capacity, sa.Text).label('capacity'),
+                  sa.func.coalesce(taken, 0).label('taken'))
+        .where(allocations.RESERVABLE,
+               sa.or_(RESOURCES.c.lent_to.is_(None), RESOURCES.c.lent_to.in_(own))))
+    if soon:
+        found = found.where(sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(own)))
+    each = found.subquery()
+    return (sa.select(each.c.capacity, each.c.taken, sa.func.count())
+            .where(each.c.taken < 2).group_by(each.c.capacity, each.c.taken))
+
+
 def _resources(connection, search, after_id, limit, unused):
     asked = {'pool': search.pool, 'own': list(search.own), 'after_id': after_id, 'limit': limit,
              **search.condition.values,

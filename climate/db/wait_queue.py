@@ -51,6 +51,14 @@ def is_first(connection, lease_id):
     return first(connection) == lease_id
 
 
+def count_of(connection, project_id):
+    """Return how many leases of a project are in the queue."""
+    return connection.execute(
+        sa.select(sa.func.count()).select_from(ACQUISITIONS)
+        .join(LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id)
+        .where(_QUEUED, LEASES.c.project_id == project_id)).scalar_one()
+
+
 def next_after(connection, acquisition):
     """Return the id of the lease that follows an Acquisition in the queue, or None."""
     return connection.execute(_queue().where(_behind(acquisition)).limit(1)).scalar()

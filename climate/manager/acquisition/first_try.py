@@ -7,6 +7,7 @@ import random
 from climate import errors
 from climate.db import events
 from climate.db import resources
+from climate.db import wait_queue
 from climate.domain import acquire
 from climate.domain import joint_selection
 from climate.domain import lease_events
@@ -68,6 +69,9 @@ class FirstTry:
     @cores.again_after_a_race
     def _write_without(self, lease, write):
         with self._core.database.writer() as connection:
+            if _is_queued(lease):
+                wait_queue.lock(connection)
+                wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
             return write(connection, lease, [])
 
     def _sought(self, lease, wishes, span, now, error):
@@ -89,6 +93,8 @@ class FirstTry:
         acquisition = dataclasses.replace(lease.acquisition, plan=plan)
         next_at = self._next_at(acquisition, now)
         if acquisition.type in acquire.QUEUED:
+            with self._core.database.reader() as connection:
+                wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
             # Resources that were released while this request was answered did not notify this
             # lease, which was not in the wait queue yet. So it counts as notified from the start.
             acquisition = dataclasses.replace(acquisition, wakes=1)
@@ -129,3 +135,7 @@ class FirstTry:
             raise errors.NotEnough(
                 f'{error.message} All that is enrolled would not be enough, so there is nothing '
                 'to wait for.', **error.kwargs) from error
+
+
+def _is_queued(lease):
+    return lease.state == lifecycle.ACQUIRING and lease.acquisition.type in acquire.QUEUED

@@ -80,6 +80,10 @@ class Tries:
 
     def _try(self, claim, now):
         claim = self._reread(claim)
+        plain = self._plain_shortage(claim.lease, now)
+        if plain is not None:
+            self._put_off(claim, reasons.not_yet(plain), now)
+            return
         try:
             try:
                 self._take(claim, now)
@@ -93,6 +97,18 @@ class Tries:
             self._put_off(claim, reasons.not_yet(error, held), now)
         except (wakeups.OutOfTurn, errors.LostRace):
             self._yield(claim, now)
+
+    def _plain_shortage(self, lease, now):
+        """Return a NotEnough if it is plain that a lease that is not the first does not fit.
+
+        So a try that cannot succeed costs little, however many leases wait. The first in the queue
+        is always tried: it may get what others hold back, and holds back what it can.
+        """
+        with self._core.database.reader() as connection:
+            if wait_queue.is_first(connection, lease.id):
+                return None
+            return self._booking.shortage(connection, self._booking.wishes_of_all(lease),
+                                          lease.interval_from(now), now)
 
     def _take(self, claim, now):
         """Book the resources of a lease and let it start.

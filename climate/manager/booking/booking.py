@@ -18,6 +18,7 @@ from climate.db import resources
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import selection
+from climate.manager.booking import bound
 from climate.manager.booking import candidates
 from climate.manager.booking import criteria
 from climate.manager.booking import offer_expiry
@@ -183,6 +184,13 @@ class Booking:
         return self._planned(wishes, dataclasses.replace(
             terms, replaced=terms.replaced.union(ignoring)))
 
+    def shortage(self, connection, wishes, span, now):
+        """Return a NotEnough if it is plain that `wishes` do not fit, or else None.
+
+        It reads one row for each kind of resource, so it costs far less than `plan`.
+        """
+        return bound.shortage(connection, wishes, self.terms(wishes, span, now))
+
     def take(self, wishes, span, now, chosen, write):
         """Book exactly the Allocations `chosen` for `wishes`, or nothing; else as `book`.
 
@@ -216,7 +224,7 @@ class Booking:
         # A single wish that has nothing yet takes the first resources that fit, so it is enough to
         # read some of them.
         some = len(wishes) == 1 and not wishes[0].keep
-        asks = [self._ask(connection, wish, terms, most if some else None) for wish in wishes]
+        asks = self._asks(connection, wishes, terms, most if some else None)
         while True:
             try:
                 return wishes, prefilter.choose(asks, terms.span)
@@ -248,19 +256,27 @@ class Booking:
             avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
             longest_pause=self._longest_pause)
 
-    def _ask(self, connection, wish, terms, most):
-        """Return the demand of a wish with the candidates for it, as a ``prefilter.Ask``.
+    def _asks(self, connection, wishes, terms, most):
+        """Return the demand of each wish with the candidates for it, as a ``prefilter.Ask``.
+
+        Wishes that differ only in how much they need have the same candidates, read once.
 
         :param most: read only so many candidates that fit; None: read all.
         """
-        kept = collections.Counter(wish.keep)
-        demand = dataclasses.replace(wish.need.demand,
-                                     keep=tuple(selection.Pick(*each) for each in kept.items()))
-        look = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
-        terms = dataclasses.replace(terms, avoid=terms.avoid | wish.avoid)
-        return prefilter.Ask(
-            demand, look(self._core, connection, wish.need, terms, most, self._read_first),
-            wish.must_keep)
+        read, asks = [], []
+        for wish in wishes:
+            kept = collections.Counter(wish.keep)
+            demand = dataclasses.replace(
+                wish.need.demand, keep=tuple(selection.Pick(*each) for each in kept.items()))
+            look = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
+            key = look, wish.need.pool, wish.need.requirement, wish.avoid
+            found = next((known for other, known in read if other == key), None)
+            if found is None:
+                found = look(self._core, connection, wish.need, dataclasses.replace(
+                    terms, avoid=terms.avoid | wish.avoid), most, self._read_first)
+                read.append((key, found))
+            asks.append(prefilter.Ask(demand, found, wish.must_keep))
+        return asks
 
     def _prove(self, connection, wishes, chosen, terms):
         """Lock the chosen resources and raise LostRace unless they are still free.

@@ -72,8 +72,10 @@ class Claims:
         with self._lock:
             return list(self._running.values())
 
-    def take(self, now, slots):
+    def take(self, now, slots, kinds):
         """Claim events that are due at `now`, at most `slots` and one per lease; returns Claims.
+
+        Only events of these `kinds` are claimed.
 
         Moot events and notices are finished at once, many in one transaction, because they need
         no call of the cloud.
@@ -81,7 +83,7 @@ class Claims:
         while True:
             began = self._core.monotonic()
             with self._core.database.reader() as connection:
-                due = events.due(connection, now, slots * _LOOK)
+                due = events.due(connection, now, slots * _LOOK, kinds)
             waiting = agenda.next_of_each_lease(due)
             if not waiting:
                 return []

@@ -11,6 +11,7 @@ queue first: see :mod:`climate.db` for the order of all locks.
 """
 import datetime
 
+from climate import errors
 from climate.db import allocations
 from climate.db import wait_queue
 from climate.domain import agenda
@@ -80,6 +81,19 @@ def refuse_out_of_turn(connection, acquisition, now, alone=False):
         raise OutOfTurn()
     if alone and not wait_queue.is_first(connection, acquisition.lease_id):
         raise OutOfTurn()
+
+
+def refuse_too_many(connection, conf, project_id):
+    """Refuse one more lease of a project in the queue if it has as many as it may.
+
+    To count for sure, the caller locks the queue in the same transaction.
+
+    :raises TooManyWaiting: it has as many as [acquire] waiting_per_project says.
+    """
+    most = conf.acquire.waiting_per_project
+    count = wait_queue.count_of(connection, project_id) if most else 0
+    if most and count >= most:
+        raise errors.TooManyWaiting(count=count, most=most)
 
 
 @cores.again_after_a_race
