@@ -196,7 +196,7 @@ def set_values(connection, pool, resource_id, values, now, fact=False):
 def properties(connection, pool):
     """Return the Properties that operators set on a pool's resources, by name, with their values.
 
-    A property of which no resource has a value is left out.
+    A property without a value on any resource is left out.
     """
     rows = connection.execute(
         sa.select(PROPERTIES, VALUES.c.text)

@@ -73,7 +73,7 @@ class Criterion:
 class Considered:
     """The numbers that explain the answer for one reservation.
 
-    The pool has `enrolled` resources, of which `matching` meet all criteria. At the best moment
+    The pool has `enrolled` resources; `matching` of them meet all criteria. At the best moment
     `free` copies are free for this reservation alone; it needs at least `wanted`.
     """
 

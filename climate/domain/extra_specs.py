@@ -14,7 +14,7 @@ filter" in Nova's guide to scheduling). The first word of a value is the operato
 no operator                    the host's text is this text
 =============================  =================================================================
 
-A value that Nova fails on, or of which it silently ignores a part, is refused here: an operator
+A value that Nova fails on, or silently ignores in part, is refused here: an operator
 without a word, too many words, text instead of a number, ``>=4`` without the space.
 """
 from collections.abc import Mapping

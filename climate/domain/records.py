@@ -406,7 +406,7 @@ class LeaseChanges:
 
 @dataclasses.dataclass(frozen=True)
 class LeaseQuery:
-    """A query for leases: filters, of which None means any, and the order."""
+    """A query for leases: filters and order. A filter that is None selects all."""
 
     project_id: str | None = None
     status: str | None = None

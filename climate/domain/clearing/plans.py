@@ -185,7 +185,7 @@ def told(before: Plan, after: Plan) -> list[tuple[str, str]]:
                 found.append((_TOLD[move.state], (
                     f'server {move.server_id} from {move.source} to {move.target}')))
         if host.state == RELEASED and earlier == PLANNED:
-            # Nothing was done to it, so there is nothing to report.
+            # Climate has not changed this host, so no report is needed.
             continue
         if host.state in _TOLD_OF_HOST and earlier != host.state:
             found.append((_TOLD_OF_HOST[host.state], ': '.join(
