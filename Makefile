@@ -8,28 +8,37 @@ CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 
 .PHONY: run demo test proofs check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
-	faults faults-short faults-long bench bench-short bench-long flame docs samples audit-dependencies clean
+	faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
-# The service itself, and what its tests, its linters and its docs need.
+# The service itself, and what its tests, its linters and its docs need. Until it was named
+# openstack-climate, the distribution was "climate": two of them would double each entry point.
 $(VENV)/.run: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip uninstall -qqq --yes climate
+	rm -rf climate.egg-info
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable .
+		--constraint constraints.txt --editable '.[service]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[test,eventlet]'
+		--constraint constraints.txt --editable '.[service,test,eventlet]'
 	touch $@
 
 $(VENV)/.check: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[test,lint,docs]'
+		--constraint constraints.txt --editable '.[service,test,lint,docs]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[test,bench]'
+		--constraint constraints.txt --editable '.[service,test,bench]'
+	touch $@
+
+$(VENV)-tox/.made: constraints.txt
+	$(PYTHON) -m venv $(VENV)-tox
+	$(VENV)-tox/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt tox
 	touch $@
 
 run: $(VENV)/.run  ## The service on SQLite and a simulated cloud, until Ctrl-C.
@@ -53,6 +62,11 @@ check: $(VENV)/.check  ## Lint, types, architecture, samples, docs, weaknesses w
 	shellcheck devstack/plugin.sh devstack/settings tools/*.sh .ci/run
 	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html
 	$(PYTHON) -m tools.weaknesses --if-reachable --venv $(VENV)-audit
+
+tox: $(VENV)-tox/.made  ## Can every environment of tox.ini be made? One is run.
+	PIP_NO_COMPILE=1 $(VENV)-tox/bin/tox run --quiet --workdir build/tox --notest -e ALL
+	$(VENV)-tox/bin/tox run --quiet --workdir build/tox -e py3 -- -n 0 tests/unit/test_extras.py
+	rm -rf build/tox
 
 samples: $(VENV)/.check  ## Write etc/climate/*.sample anew.
 	tools/samples.sh
@@ -87,6 +101,10 @@ faults-long: FAULTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
 # The soak wants the machine for itself.
 faults-long: ALONE = CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults \
 	tests/faults/test_soak.py
+# Managers on different nodes of a Galera cluster, which is there for this only.
+faults-long: CLUSTER = $(PYTHON) -m tools.databases up galera && \
+	{ CLIMATE_GALERA_ROUNDS=100 $(BIN)/python -m pytest -m faults tests/faults/test_galera.py; \
+	code=$$?; $(PYTHON) -m tools.databases down galera; exit $$code; }
 faults-short: FAULTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_CHAOS_SEED=1 \
 	CLIMATE_MODEL_STEPS=1500 CLIMATE_MODEL_SEED=1 CLIMATE_CASES=1500 CLIMATE_SEED=1 \
 	CLIMATE_QUEUE_TRIALS=2 CLIMATE_QUEUE_SEED=1
@@ -99,6 +117,7 @@ faults-long:  ## The same with the figures marked long, some hours.
 faults faults-short faults-long: $(VENV)/.test databases
 	$(FAULTS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m faults $(CHOSEN) \
 		tests/faults
+	$(CLUSTER)
 	$(ALONE)
 
 cloud: $(VENV)/.test  ## A real OpenStack on this machine, with Climate beside it.
@@ -132,4 +151,4 @@ flame: $(VENV)/.bench databases  ## Where a MODULE of the benchmarks spends its 
 		-m $(MODULE) --form short
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info doc/build
+	rm -rf $(VENV) $(VENV)-audit $(VENV)-tox .tox build dist *.egg-info doc/build

@@ -19,6 +19,7 @@ MODULES = {
     'benchmarks.planning': (1, 2, 14),
     'benchmarks.create': (3,),
     'benchmarks.lists': (4,),
+    'benchmarks.worst_list': (0,),
     'benchmarks.starts': (5, 13),
     'benchmarks.availability': (6,),
     'benchmarks.filter': (7,),

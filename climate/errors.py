@@ -33,11 +33,12 @@
       BodyTooLarge                   413
       UnsupportedMediaType           400
       KeyReused                      422   one Idempotency-Key, two bodies
+      TooManyRequests                429   too many requests of one project: try again later
       Overloaded                     503   too many requests: try again later
         DatabaseUnreachable
       ManagerSilent                  504   no response in time; the work may go on
       CloudError                     502   another service of the cloud failed
-        CloudUnreachable TrustDead StillBusy
+        CloudUnreachable TrustDead StillBusy ResourcesRefused
 
 A class has ``status`` (HTTP), ``code`` (stable, for programs) and ``template``. The keyword
 arguments of an error fill its template and become its ``details``. No class is specific to one
@@ -277,11 +278,11 @@ class ResourceAmbiguous(Conflict):
 
 
 class TargetLeased(_BeginsWithNoun, Conflict):
-    """``details``: ``kind``, ``target_id``, ``lease_id``, ``reservation_id``."""
+    """``details``: ``kind``, ``target_id``, ``lease_id``, ``lease_name``, ``reservation_id``."""
 
     code = 'target_leased'
-    template = ('{kind} {target_id} is leased already, by lease {lease_id} (reservation '
-                '{reservation_id}): change that lease, or end it first.')
+    template = ('{kind} {target_id} is leased already, by lease "{lease_name}" ({lease_id}, '
+                'reservation {reservation_id}): change that lease, or end it first.')
 
 
 class PropertyInUse(Conflict):
@@ -313,6 +314,13 @@ class KeyReused(ClimateError):
     status = 422
     code = 'key_reused'
     template = 'Idempotency-Key "{key}" was used with another body before: choose a new key.'
+
+
+class TooManyRequests(ClimateError):
+    status = 429
+    code = 'too_many_requests'
+    template = ('Your project has {limit} requests in progress, which is the most that it may '
+                'have: try again in {retry_after} seconds.')
 
 
 class Overloaded(ClimateError):
@@ -358,3 +366,23 @@ class StillBusy(CloudError):
 
     code = 'still_busy'
     template = '{service}: {reason}'
+
+
+class ResourcesRefused(CloudError):
+    """A service refuses some resources for now, and others may do. Never shown to a user.
+
+    ``details``: ``service``, ``reason``, ``refused`` ({name of the resource: the reason}).
+    """
+
+    code = 'resources_refused'
+    template = '{service}: {reason}'
+
+    def __init__(self, message: str | None = None, **kwargs: Any) -> None:
+        refused = kwargs.get('refused', {})
+        kwargs.setdefault('reason', ' '.join(refused.values()))
+        super().__init__(message, **kwargs)
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """The reasons by the names of the resources."""
+        return self.kwargs['refused']

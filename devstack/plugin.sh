@@ -14,7 +14,7 @@ function climate_url {
 
 function install_climate {
     # Into the same place as Nova, because nova-scheduler and nova-api load the filters from it.
-    setup_develop "$CLIMATE_DIR"
+    setup_develop "$CLIMATE_DIR" service
 }
 
 # The login of a service user, in a group of a file.

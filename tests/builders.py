@@ -187,7 +187,9 @@ def a_free_port():
 def on_files(folder, more):
     """A configuration file for programs on the SQLite files of a folder, with `more` at its end."""
     path = folder / 'climate.conf'
-    path.write_text(f"""[cloud]
+    path.write_text(f"""[DEFAULT]
+transport_url = fake:/
+[cloud]
 driver = simulated
 [database]
 connection = sqlite:///{folder}/climate.sqlite

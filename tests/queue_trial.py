@@ -94,14 +94,19 @@ class Trial:
         self._meddles = True
 
     def _judge_patience(self, first, snapshot, released):
-        """The first lease is served after as many releases as it needs hosts, at the latest."""
+        """The first lease is served after as many releases as it needs hosts, at the latest.
+
+        A release counts if others have left over nothing of what is not held back for it.
+        """
         if not snapshot.queue or snapshot.queue[0].id != first.id or self.queue.cleaning:
             self._patience = None, 0
             return
         lease_id, count = self._patience
-        count = count + released if lease_id == first.id else 0
+        left_over = snapshot.free_for(first, self._clock(), self.queue.cleaning) - snapshot.has(
+            snapshot.queue[0])
+        count = count + (released and not left_over) if lease_id == first.id else 0
         self._patience = first.id, count
-        # Each release gives it one host at least, and it keeps what it has.
+        # Each such release gives it one host at least, and it keeps what it has.
         assert snapshot.has(snapshot.queue[0]) >= min(count, first.request['min'])
         assert count < first.request['min'], f'{first} is starving.'
 

@@ -10,6 +10,7 @@ import pytest
 
 from climate import errors
 from climate import policies
+from climate import version
 from climate.api import error_names
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -24,12 +25,12 @@ LEVELS = {
     'api': 3, 'manager': 3,
     'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'policy': 2,
     'domain': 1, 'context': 1, 'policies': 1,
-    'errors': 0, 'conf': 0, 'version': 0, 'backend': 0,
+    'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0,
 }
 # The rooms of the manager, from the door inwards. A room imports from rooms below it only. The
 # modules of the last row know no room; all rooms may use them.
 ROOMS = (
-    ('service', 'endpoint', 'services', 'metrics'),
+    ('service', 'endpoint', 'services', 'metrics', 'login'),
     ('events',),
     ('audit',),
     ('leases',),
@@ -48,9 +49,10 @@ IDENTITIES = {'as_service', 'as_user', 'as_owner_or_service'}
 # These stand beside the house and import nothing of it.
 ALONE = {'client', 'nova'}
 # The few that have a reason: the simulated scheduler decides with the rules of the real filter;
-# conf gathers the version; the API reads the plugins' schemas but never makes one; the standalone
-# leaves its note where the client looks for it.
-ALSO = {('cloud', 'nova'), ('conf', 'version'), ('client', 'version'), ('cmd', 'client')}
+# conf, extras and the client ask for the version; the API reads the plugins' schemas but never
+# makes one; the standalone leaves its note where the client looks for it.
+ALSO = {('cloud', 'nova'), ('conf', 'version'), ('extras', 'version'), ('client', 'version'),
+        ('cmd', 'client')}
 # Foreign packages and the only parts that may import them.
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
@@ -273,7 +275,7 @@ def test_the_table_of_events_in_the_pages_is_the_one_of_the_code():
 
 def test_every_entry_point_can_be_loaded():
     from importlib import metadata
-    loaded = [point.load() for point in metadata.distribution('climate').entry_points]
+    loaded = [point.load() for point in metadata.distribution(version.DISTRIBUTION).entry_points]
     assert len(loaded) > 20
 
 
@@ -337,8 +339,8 @@ def test_every_test_that_the_list_of_known_faults_names_is_there():
 STORIES = {
     'unit': {'test_nova_whatever_comes', 'test_plugin_contract', 'test_pool_contract'},
     'functional/db': {'test_db_statements', 'test_upgrade'},
-    'functional/manager': {'test_cleaning', 'test_lease_races', 'test_lock_order',
-                           'test_several_needs'},
+    'functional/manager': {'test_cleaning', 'test_lease_races',
+                           'test_lock_order', 'test_several_needs', 'test_two_climates'},
 }
 # The parts of climate/ whose modules the tests in a folder are about.
 TESTED = {'functional/db': ('db',), 'functional/manager': ('manager', 'plugins')}

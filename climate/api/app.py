@@ -42,7 +42,8 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
                          request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook()])
     health = healthcheck.Healthcheck(None, {
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager})
-    protected = request_limiter.RequestLimiter(auth.protect(app, conf), conf.api.max_requests)
+    limited = request_limiter.ProjectLimiter(app, conf.api.max_requests_per_project)
+    protected = request_limiter.RequestLimiter(auth.protect(limited, conf), conf.api.max_requests)
     app = _PublicPaths({**dict.fromkeys(_PUBLIC, app), '/healthcheck': health}, protected)
     app = request_id.RequestId(app)
     app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)

@@ -12,7 +12,7 @@ from climate.domain import availability
 _NUMBERS = ('limit',)
 
 
-def from_query(request):
+def from_query(request, now):
     """Parse the query of GET /v1/availability; its field ``reservations`` is JSON text.
 
     :returns: an ``availability.Query``.
@@ -27,10 +27,10 @@ def from_query(request):
             raise errors.BadField(field=name, reason='it is given more than once.')
     data = {name: _value(name, text) for name, text in asked.items()}
     body.check(data, schemas.AVAILABILITY)
-    return _query(data)
+    return _query(data, now)
 
 
-def from_body(request, conf):
+def from_body(request, conf, now):
     """Parse the body of POST /v1/availability, which also says how many offers to hold.
 
     :returns: an ``availability.Query``.
@@ -39,7 +39,7 @@ def from_body(request, conf):
     data = body.read(request, schemas.AVAILABILITY_HOLD, conf.max_body_bytes)
     hold = schemas.AVAILABILITY_HOLD[1]['properties']['hold']['default']
     return dataclasses.replace(
-        _query(data), hold=data.get('hold', hold), hold_seconds=conf.offer_seconds,
+        _query(data, now), hold=data.get('hold', hold), hold_seconds=conf.offer_seconds,
         hold_most=conf.offers_per_project)
 
 
@@ -58,16 +58,16 @@ def _value(name, text):
             '[{"resource_type": "physical:host", "min": 1, "max": 1}].')) from error
 
 
-def _query(data):
+def _query(data, now):
     return availability.Query(
         reservations=tuple(lease_body.reservation(item) for item in data['reservations']),
         duration_seconds=times.seconds('duration', data['duration']),
-        earliest=_moment(data, 'earliest'), latest=_moment(data, 'latest'),
+        earliest=_moment(data, 'earliest', now), latest=_moment(data, 'latest', now),
         limit=data.get('limit', schemas.AVAILABILITY['properties']['limit']['default']))
 
 
-def _moment(data, name):
-    found = times.moment(name, data[name]) if name in data else None
+def _moment(data, name, now):
+    found = times.moment(name, times.settled(data[name], now)) if name in data else None
     if found != times.NOW:
         return found
     if name == 'latest':

@@ -49,7 +49,13 @@ def message(error):
 
 
 def at_1_0(error):
-    """Replace an error for REST 1.0, whose clients look for "Missing parameter"."""
+    """Replace an error for REST 1.0.
+
+    Its clients look for "Missing parameter", and know 403 for a before_end_date out of range.
+    """
+    # An error in the form of the date names the field of the body, before_end_date, and stays 400.
+    if isinstance(error, errors.BadDate) and error.kwargs.get('field') == 'before_end':
+        return errors.Forbidden(error.message.replace('before_end:', 'before_end_date:', 1))
     missing = error.kwargs.get('missing') if isinstance(error, errors.BadField) else None
     return errors.MissingFields(fields=', '.join(missing)) if missing else error
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/healthcheck: whether a manager answers, and whether it reaches its database."""
+"""/healthcheck: whether a manager answers, reaches its database and may use the cloud."""
 from oslo_middleware.healthcheck import pluginbase
 
 from climate import context
@@ -19,6 +19,9 @@ class ManagerHealth(pluginbase.HealthcheckBaseExtension):
             return _result(False, 'no manager answers')
         except errors.DatabaseUnreachable:
             return _result(False, 'the manager does not reach the database')
+        except errors.CloudError:
+            # Who asks needs no token, so the address and the words of Keystone are not told.
+            return _result(False, 'Keystone refuses the login of the manager')
         except errors.ClimateError as error:
             return _result(False, error.message)
         return _result(True, 'OK')

@@ -93,6 +93,8 @@ def refused_url(environ, start_response):
 
 
 def _answer(request, error):
+    if request.environ.get(_VERSION) == microversion.MINIMUM:
+        error = error_names.at_1_0(error)
     response = _json(error.status, _body(request, error))
     for header, detail in (('Retry-After', 'retry_after'), ('Location', 'location')):
         if detail in error.kwargs:
@@ -107,7 +109,6 @@ def _body(request, error):
                          and isinstance(error, errors.UnsupportedMediaType)):
         return {'error': error.status, 'error_message': message}
     if found == microversion.MINIMUM:
-        message = error_names.message(error_names.at_1_0(error))
         name = 'INTERNAL_SERVER_ERROR' if error.status == 500 else error.status
         return {'error_code': error.status, 'error_message': message, 'error_name': name}
     return {'error_code': error.status, 'error_name': error_names.code(error),

@@ -8,6 +8,7 @@ from climate import errors
 from climate.api import body
 from climate.api import hooks
 from climate.api import rest_1_0
+from climate.api import schemas
 from climate.api import times
 from climate.domain import event_kinds
 from climate.domain import records
@@ -17,20 +18,23 @@ _RESERVED_EVENTS = {
     event_kinds.DELETE, event_kinds.DROP_TRUST}
 # The offer decides these fields of a lease that is created from it.
 _SET_BY_OFFER = ('reservations', 'start', 'end', 'duration', 'acquire')
+_MOMENTS = ('start', 'end', 'before_end')
 _LONGEST_KEY = 255
 # Fields of reservations of every type, which REST 1.0 does not have.
 _ORDER_FIELDS = ('label', 'depends_on')
 
 
-def request_of(request, limit, schemas, plugins):
+def request_of(request, parts):
     """Parse the body of POST /v1/leases.
 
-    :param plugins: {resource type: plugin class}.
+    :param parts: the ``Parts`` of the controllers.
     :returns: a LeaseRequest.
     :raises BadRequest: the error names the field.
     """
-    data = body.read(request, schemas, limit)
+    sent = body.read(request, schemas.LEASE_CREATE, parts.conf.api.max_body_bytes)
     lenient = hooks.is_lenient(request)
+    plugins = parts.plugins if lenient else None
+    data = sent if lenient else _settled(sent, parts.clock())
     offer_id = None if lenient else _offer_id(data)
     start, end = _dates(data, lenient)
     if end == times.NOW:
@@ -49,24 +53,27 @@ def request_of(request, limit, schemas, plugins):
     return records.LeaseRequest(
         name=_name(data['name']), start=None if start == times.NOW else start, end=end,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
-        reservations=tuple(_new(reservation(item, lenient), plugins if lenient else None)
+        reservations=tuple(_new(reservation(item, lenient), plugins)
                            for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient),
         acquire=None if lenient else _acquire(data.get('acquire')), whole_minutes=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
-        request_hash=_hash(data) if key else None, offer_id=offer_id)
+        # Of what was sent: a repeated "+2h" is the same request.
+        request_hash=_hash(sent) if key else None, offer_id=offer_id)
 
 
-def changes_of(request, limit, schemas, plugins, lease):
+def changes_of(request, parts, lease):
     """Parse the body of PUT /v1/leases/{id}.
 
-    :param plugins: {resource type: plugin class}.
+    :param parts: the ``Parts`` of the controllers.
     :param lease: the lease before the change.
     :returns: a LeaseChanges.
     :raises BadRequest: the error names the field.
     """
-    data = body.read(request, schemas, limit)
+    data = body.read(request, schemas.LEASE_UPDATE, parts.conf.api.max_body_bytes)
     lenient = hooks.is_lenient(request)
+    plugins = parts.plugins if lenient else None
+    data = data if lenient else _settled(data, parts.clock())
     start, end = _dates(data, lenient)
     seconds = None
     if not lenient and 'duration' in data:
@@ -79,10 +86,23 @@ def changes_of(request, limit, schemas, plugins, lease):
         start=None if start == times.NOW else start, start_now=start == times.NOW,
         end=None if end == times.NOW else end, end_now=end == times.NOW,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
-        reservations=tuple(_changed(reservation(item, lenient), lease, plugins if lenient else None)
+        reservations=tuple(_changed(reservation(item, lenient), lease, plugins)
                            for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient), whole_minutes=lenient, dry_run=_dry_run(request),
         generation=None if lenient else _generation(request))
+
+
+def _settled(data, now):
+    """Return a body of REST 1.1 whose moments do not count from `now` any more."""
+    found = {name: times.settled(value, now) if name in _MOMENTS else value
+             for name, value in data.items()}
+    if 'events' in found:
+        found['events'] = [{**each, 'time': times.settled(each['time'], now)}
+                           for each in found['events']]
+    if 'not_after' in found.get('acquire', ()):
+        found['acquire'] = {**found['acquire'], 'not_after': times.settled(
+            found['acquire']['not_after'], now)}
+    return found
 
 
 def _dry_run(request):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serialization of hosts for /v1/os-hosts, the path that clients of REST 1.0 use."""
+from climate import errors
 from climate.api import schemas
 from climate.api import serializers
 from climate.api import times
@@ -22,7 +23,10 @@ class HostSerializer(serializers.ResourceSerializer):
 
     def enrolment(self, data):
         properties = dict(data)
-        return properties.pop('name'), serializers.as_text(properties), {}
+        name = properties.pop('name', '')
+        # The schema of REST 1.1 demands the name.
+        fields = {} if name else _place_in_nova(properties)
+        return name, serializers.as_text(properties), fields
 
     def changes(self, data):
         properties = dict(data)
@@ -45,3 +49,14 @@ class HostSerializer(serializers.ResourceSerializer):
         return {'id': str(found.id), 'resource_type': 'physical:host',
                 'property_name': found.name, 'private': found.private,
                 'created_at': show(found.created_at), 'updated_at': show(found.updated_at)}
+
+
+def _place_in_nova(properties):
+    """Take the id out of `properties` of a host without a name.
+
+    :returns: {'id': the id in Nova, as text}.
+    :raises Forbidden: there is none; existing clients expect 403.
+    """
+    if 'id' not in properties:
+        raise errors.Forbidden('Name the host: send "name", its hypervisor hostname, or "id".')
+    return {'id': str(properties.pop('id'))}

@@ -47,7 +47,7 @@ def _paths(place, serializer):
                                schemas.PROPERTY_UPDATE[1])},
         f'{place}/allocations': {
             'get': operation(f'List the allocations of the pool {pool}',
-                             query=filters)},
+                             query=[*filters, *operations.paging()])},
         f'{place}/{{id}}/allocation': {
             'parameters': [_NUMBER],
             'get': operation(f'Show the allocations of a resource of the pool {pool}',

@@ -1,36 +1,122 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limit of the requests that are processed at the same time."""
+"""Limits of the requests that are processed at the same time: in all, and for one project."""
+import collections
+import re
 import threading
 
 from climate import errors
 from climate.api import hooks
 
 _RETRY_SECONDS = 2
+_SLOTS = 'climate.slots'
+# What Nova asks while it boots a server. The .json at the end of a path was removed before.
+_QUESTION = re.compile('/v1/(reservations|servers)/[^/]+/hosts')
+
+
+class Slots:
+    """At most `limit` slots for each key; an unknown key has none taken."""
+
+    def __init__(self, limit):
+        self._limit = limit
+        self._taken = collections.Counter()
+        self._lock = threading.Lock()
+
+    def take(self, key=None):
+        """Return a Slot, or None if all slots of the key are taken."""
+        with self._lock:
+            if self._taken[key] >= self._limit:
+                return None
+            self._taken[key] += 1
+        return Slot(self, key)
+
+    def free(self, key):
+        """Count one slot less; only a Slot calls this."""
+        with self._lock:
+            self._taken[key] -= 1
+            if not self._taken[key]:
+                # There may be any number of projects.
+                del self._taken[key]
+
+
+class Slot:
+    """A slot that is taken until it is given back."""
+
+    def __init__(self, slots, key):
+        self._slots = slots
+        self._key = key
+        self._lock = threading.Lock()
+
+    def give_back(self):
+        """Give the slot back; the second time nothing happens."""
+        with self._lock:
+            slots, self._slots = self._slots, None
+        if slots is not None:
+            slots.free(self._key)
 
 
 class RequestLimiter:
     """WSGI middleware that passes at most `limit` requests at a time to `application`.
 
     Further requests get a 503 at once. Thus memory and the queue on the message bus stay bounded,
-    however many callers there are.
+    however many callers there are. Nova's questions have as many slots of their own, so no other
+    request can be the reason why one is refused. Requests that only wait do not count.
+    """
+
+    def __init__(self, application, limit):
+        self._application = application
+        self._ordinary = Slots(limit)
+        self._questions = Slots(limit)
+
+    def __call__(self, environ, start_response):
+        slot = (self._questions if _is_question(environ) else self._ordinary).take()
+        if slot is None:
+            refusal = hooks.refused(environ, errors.Overloaded(retry_after=_RETRY_SECONDS))
+            return refusal(environ, start_response)
+        return _carried_out(self._application, slot, environ, start_response)
+
+
+class ProjectLimiter:
+    """WSGI middleware that passes at most `limit` requests of one project at a time.
+
+    Further requests of that project get a 429 at once, and other projects are still served. It is
+    inside the authentication, which says whose request it is. Nova's questions do not count: their
+    policy lets only services ask, and all of them ask as one project.
+
+    :param limit: 0: no limit.
     """
 
     def __init__(self, application, limit):
         self._application = application
         self._limit = limit
-        self._active = 0
-        self._lock = threading.Lock()
+        self._slots = Slots(limit)
 
     def __call__(self, environ, start_response):
-        with self._lock:
-            full = self._active >= self._limit
-            self._active += not full
-        if full:
-            refusal = hooks.refused(environ, errors.Overloaded(retry_after=_RETRY_SECONDS))
-            return refusal(environ, start_response)
-        try:
-            # Responses are not streamed: the work is done when the application returns.
+        if not self._limit or _is_question(environ):
             return self._application(environ, start_response)
-        finally:
-            with self._lock:
-                self._active -= 1
+        slot = self._slots.take(environ.get('HTTP_X_PROJECT_ID') or environ.get('HTTP_X_USER_ID'))
+        if slot is None:
+            refusal = hooks.refused(environ, errors.TooManyRequests(
+                limit=self._limit, retry_after=_RETRY_SECONDS))
+            return refusal(environ, start_response)
+        return _carried_out(self._application, slot, environ, start_response)
+
+
+def stop_counting(environ):
+    """Give back the slots of a request that from now on only waits."""
+    for slot in environ.get(_SLOTS, ()):
+        slot.give_back()
+
+
+def _carried_out(application, slot, environ, start_response):
+    """Return the response of `application`; the slot is given back when it is there."""
+    environ.setdefault(_SLOTS, []).append(slot)
+    try:
+        # Responses are not streamed: the work is done when the application returns.
+        return application(environ, start_response)
+    finally:
+        slot.give_back()
+
+
+def _is_question(environ):
+    return (environ['REQUEST_METHOD'] == 'GET'
+            and _QUESTION.fullmatch(environ.get('PATH_INFO') or '') is not None)

@@ -6,7 +6,7 @@ _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
 # The formats are for readers of the document. The parser of each field checks its text.
 _DATE_TIME = {'type': 'string', 'maxLength': 80, 'format': 'moment',
-              'description': '"now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
+              'description': '"now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
 _MINUTE = {'type': 'string', 'maxLength': 80, 'description': '"now" or "2030-05-01 08:00", UTC.'}
 _DURATION = {'type': ['string', 'integer'], 'format': 'span',
              'description': 'Seconds, "90m", "1d12h" or "PT1H".'}
@@ -100,6 +100,14 @@ _HOST_CREATE = {
     'properties': {'name': {'type': 'string', 'minLength': 1, 'maxLength': 255}},
     'additionalProperties': _VALUE,
 }
+# A name or the id of a hypervisor in Nova. Of neither, REST 1.0 answers 403, not 400.
+_HOST_CREATE_1_0 = {
+    'type': 'object',
+    'properties': {**_HOST_CREATE['properties'],
+                   'id': {'type': ['string', 'integer'], 'minLength': 1, 'maxLength': 255,
+                          'minimum': 0, 'maximum': 10 ** 18}},
+    'additionalProperties': _VALUE,
+}
 _HOST_UPDATE = {
     'type': 'object',
     'minProperties': 1,
@@ -163,7 +171,7 @@ AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
-HOST_CREATE = (_HOST_CREATE, _HOST_CREATE)
+HOST_CREATE = (_HOST_CREATE_1_0, _HOST_CREATE)
 HOST_UPDATE = (_HOST_UPDATE_1_0, _HOST_UPDATE)
 #: Schema of the properties in the body that enrols a resource; the pool has the other fields.
 RESOURCE_PROPERTIES = {'type': 'object', 'additionalProperties': _VALUE,

@@ -8,7 +8,7 @@ from climate import errors
 NOW = 'now'
 _MINUTES = '%Y-%m-%d %H:%M'
 _LOOSE = ('%Y-%m-%d %H:%M:%S', _MINUTES)
-_EXAMPLE = 'write "now", "2030-05-01 08:00" or "2030-05-01T08:00:00Z"'
+_EXAMPLE = 'write "now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z"'
 _UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
 _SPAN = re.compile(r'(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?',
                    re.IGNORECASE | re.ASCII)
@@ -54,6 +54,17 @@ def moment(field, text):
     except (ValueError, TypeError, OverflowError) as error:
         raise errors.BadDate(f'{field}: "{str(text)[:80]}" is not a moment: {_EXAMPLE}.',
                              value=str(text)[:80], field=field, reason=_EXAMPLE) from error
+
+
+def settled(value, now):
+    """Replace "+2h" and the like, which count from `now`, by ISO text; other values stay."""
+    if not isinstance(value, str) or not value.startswith('+'):
+        return value
+    try:
+        return shown(now + datetime.timedelta(seconds=seconds('', value[1:])))
+    except (errors.BadField, OverflowError):
+        # The parser of the moment refuses the text, and names the field.
+        return value
 
 
 def seconds(field, value):

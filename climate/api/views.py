@@ -59,7 +59,8 @@ class Views:
             'reservations': [self._reservation_1_1(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),
                         'status': event.status}
-                       for event in lease.events if event.kind in event_kinds.SHOWN],
+                       for event in lease.events
+                       if event.kind in event_kinds.SHOWN and not _never_came(event, lease, now)],
         }
 
     def _reservation_1_0(self, reservation):
@@ -88,6 +89,15 @@ class Views:
         # A reservation whose type is disabled is shown as it was stored.
         return getattr(plugin, form)(reservation) if plugin else {
             **reservation.request, **reservation.binding}
+
+
+def _never_came(event, lease, now):
+    """Whether an event was closed because the lease was over before its time."""
+    if event.status != lifecycle.EVENT_DONE:
+        return False
+    # The clock of the manager, which may be ahead of ours, is right for leases that run.
+    over = (lease.end, lease.ended_at, lease.deleted_at, now if lease.task == 'delete' else None)
+    return event.at > min(each for each in over if each is not None)
 
 
 def _order_fields(found):
@@ -148,10 +158,13 @@ def allocation(resource_id, bookings, lenient):
     """Render the allocations of a resource."""
     show = times.shown_exactly if lenient else times.shown
     names = ('start_date', 'end_date') if lenient else ('start', 'end')
-    return {'resource_id': str(resource_id), 'reservations': [
-        {'id': each.reservation_id, 'lease_id': each.lease_id,
-         names[0]: show(each.start), names[1]: show(each.end)}
-        for each in bookings for _ in range(each.copies)]}
+    reservations = []
+    for each in bookings:
+        shown = {'id': each.reservation_id, 'lease_id': each.lease_id,
+                 names[0]: show(each.start), names[1]: show(each.end)}
+        # The contract of REST 1.0 has an element for each slot; all of them are one object.
+        reservations += [shown] * each.copies if lenient else [{**shown, 'count': each.copies}]
+    return {'resource_id': str(resource_id), 'reservations': reservations}
 
 
 def offer(found):

@@ -5,6 +5,10 @@ The environment variable CLIMATE_CONFIG_FILES names the configuration files, sep
 By default oslo.config looks for them in its usual places.
 """
 # ruff: noqa: E402
+from climate import extras
+
+extras.demand('service')
+
 from climate import backend
 
 backend.prefer_threads()

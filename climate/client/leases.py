@@ -4,6 +4,7 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+import contextlib
 import datetime
 import itertools
 import typing
@@ -30,14 +31,26 @@ class Leases:
         """List leases; each page is requested when needed.
 
         :param limit: the maximum number of leases; None: all.
-        :param filters: sort, status, name, project_id, all_projects, starts_before, ends_after,
-            resource_id, deleted; those that are None or False are not sent.
+        :param filters: sort, status (one or several), name, project_id, all_projects,
+            starts_before, ends_after, resource_id, deleted; those that are None or False are not
+            sent.
         """
-        query = {name: 'true' if value is True else value
+        query = {name: _in_query(value)
                  for name, value in filters.items() if value is not None and value is not False}
         if limit is not None:
             query['limit'] = min(limit, _LARGEST_PAGE)
         return itertools.islice(self._http.pages('/leases', 'leases', query), limit)
+
+    def living_first(self, *, limit: int | None = None, **filters: typing.Any
+                     ) -> Iterator[http.Record]:
+        """List leases as `list` does, and those that are over after all others."""
+        seen: set[str] = set()
+        for status in (statuses.LIVING, tuple(sorted(statuses.PAST - {statuses.DELETED}))):
+            for lease in self.list(limit=limit, status=status, **filters):
+                # A lease that ends between the two requests is in both responses.
+                if lease['id'] not in seen and (limit is None or len(seen) < limit):
+                    seen.add(lease['id'])
+                    yield lease
 
     def get(self, lease_id: str) -> http.Record:
         """Get a lease, with its ``etag``."""
@@ -46,16 +59,24 @@ class Leases:
     def find(self, name_or_id: str) -> http.Record:
         """Find the lease with this id, or the only one with exactly this name.
 
-        Leases that are over count only if no other lease has the name.
+        Leases that are over count only if no other lease has the name. Leases of other projects
+        count, for administrators, only if the project has none of that name.
 
         :raises NotFound: no lease has the id or the name.
         :raises Ambiguous: several leases have the name.
         """
         if find.is_id(name_or_id):
             return self.get(name_or_id)
-        named = [lease for lease in self.list(name=name_or_id) if lease['name'] == name_or_id]
+        named = self._named(name_or_id)
+        if not named:
+            # Most callers may not see other projects.
+            with contextlib.suppress(errors.Forbidden):
+                named = self._named(name_or_id, all_projects=True)
         alive = [lease for lease in named if lease['status'] not in statuses.PAST]
         return self.get(find.only('lease', name_or_id, alive or named, _shown)['id'])
+
+    def _named(self, name: str, **filters: typing.Any) -> Sequence[http.Record]:
+        return [lease for lease in self.list(name=name, **filters) if lease['name'] == name]
 
     def create(self, name: str, *,
                reservations: Sequence[Mapping[str, typing.Any]] | None = None,
@@ -198,6 +219,12 @@ def _path(lease_id: str) -> str:
 
 def _shown(lease: http.Record) -> str:
     return f'{lease["id"]} ({lease.get("status")})'
+
+
+def _in_query(value: typing.Any) -> typing.Any:
+    if isinstance(value, (list, tuple)):
+        return ','.join(value)
+    return 'true' if value is True else value
 
 
 def _dry(dry_run: bool) -> dict[str, str] | None:

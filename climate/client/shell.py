@@ -13,6 +13,7 @@ from cliff import app
 from cliff import commandmanager
 from cliff import help as cliff_help
 
+from climate import version
 from climate.client import commands
 from climate.client import errors
 from climate.client import options
@@ -57,7 +58,7 @@ class Shell(app.App):
                  stdout: typing.TextIO | None = None, stderr: typing.TextIO | None = None,
                  environ: Mapping[str, str] | None = None) -> None:
         self.environ = os.environ if environ is None else environ
-        super().__init__('Reserve resources of a cloud for a period of time.', _version(),
+        super().__init__('Reserve resources of a cloud for a period of time.', version.text(),
                          Commands('climate.cli'), stdin=stdin, stdout=stdout, stderr=stderr,
                          deferred_help=True)
         self._handlers: list[logging.Handler] = []
@@ -145,13 +146,6 @@ class Shell(app.App):
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     return Shell().run(sys.argv[1:] if argv is None else argv)
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version('climate')
-    except importlib.metadata.PackageNotFoundError:
-        return '0'
 
 
 if __name__ == '__main__':

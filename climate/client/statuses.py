@@ -10,6 +10,7 @@ ACQUIRING = 'in_progress'
 # A lease does not become active from these by itself.
 FAILED = frozenset({'error', 'timedout'})
 PAST = frozenset({'terminated', 'timedout', DELETED})
+LIVING = tuple(word for word in LEASE if word not in PAST)
 OVER = frozenset({'terminated', 'terminating', 'deleting'})
 
 # The metadata of the server has the first two words, too.

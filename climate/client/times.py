@@ -72,10 +72,16 @@ def moment(text: Moment, now: datetime.datetime) -> datetime.datetime:
 
 
 def on_the_wire(text: Moment, now: datetime.datetime) -> str:
-    """Convert a moment to what is sent: ISO text, or "now" for the clock of the service."""
-    if isinstance(text, str) and text.strip().lower() == 'now':
-        return 'now'
-    return iso(moment(text, now))
+    """Convert a moment to what is sent: ISO text, or "now" or "+7200s" for the service's clock.
+
+    :param now: only to check that the moment is in the calendar.
+    """
+    found = moment(text, now)
+    words = text.strip().lower() if isinstance(text, str) else ''
+    if words == 'now':
+        return words
+    # The service keeps this form, so a request with the same key is the same request later.
+    return f'+{int(span(words[1:]).total_seconds())}s' if words.startswith('+') else iso(found)
 
 
 def iso(when: datetime.datetime) -> str:

@@ -6,6 +6,8 @@ from climate.cloud import models
 from climate.cloud import nova
 
 _BINARY = 'nova-compute'
+# The status of a service whose cell does not answer.
+_UNKNOWN = 'UNKNOWN'
 # For more hosts than this, one call that lists all services is cheaper.
 _FEW = 3
 
@@ -53,5 +55,9 @@ class Computes(base.Computes):
 
 
 def _compute(found):
-    return models.Compute(host=found.host, enabled=found.status == 'enabled',
-                          up=found.state == 'up', reason=found.disabled_reason or None)
+    # A dict, because a service in a cell that is down has few attributes, and novaclient makes
+    # another call for a missing one.
+    told = found.to_dict()
+    return models.Compute(host=told['host'], enabled=told.get('status') == 'enabled',
+                          up=told.get('state') == 'up', reason=told.get('disabled_reason') or None,
+                          answers=told.get('status') != _UNKNOWN)

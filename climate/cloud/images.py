@@ -44,4 +44,4 @@ class Images(base.Images):
 
 def _image(found):
     return models.Image(id=found['id'], name=found['name'] or '', status=found['status'],
-                        owner=found['owner'])
+                        owner=found['owner'], server_id=found.get(servers.SERVER_KEY))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keystone: the trusts that users give to Climate."""
 from keystoneauth1 import exceptions as keystone_errors
+from oslo_utils import timeutils
 
 from climate import errors
 from climate.cloud import base
@@ -8,6 +9,7 @@ from climate.cloud import faults
 from climate.cloud import models
 
 _TRUSTS = '/OS-TRUST/trusts'
+_MOMENT = '%Y-%m-%dT%H:%M:%S.%fZ'
 
 
 class Keystone(base.Keystone):
@@ -18,13 +20,14 @@ class Keystone(base.Keystone):
         self._session = link.session
         self._adapter = link.rest(version='3')
 
-    def create_trust(self, context):
+    def create_trust(self, context, expires_at=None):
         if not context.auth_token:
             raise errors.TrustRefused(reason='the request carries no token.')
         # Users and projects by id, because a member may not look up names; roles by name.
         wanted = {
             'trustor_user_id': context.user_id, 'trustee_user_id': self._session.get_user_id(),
-            'project_id': context.project_id, 'impersonation': True, 'expires_at': None,
+            'project_id': context.project_id, 'impersonation': True,
+            'expires_at': None if expires_at is None else expires_at.strftime(_MOMENT),
             'roles': [{'name': name} for name in context.roles],
         }
         try:
@@ -51,6 +54,8 @@ class Keystone(base.Keystone):
 
 
 def _trust(found):
+    expires_at = found.get('expires_at')
     return models.Trust(
         id=found['id'], project_id=found['project_id'], trustor_id=found['trustor_user_id'],
-        roles=tuple(role['name'] for role in found.get('roles', ())))
+        roles=tuple(role['name'] for role in found.get('roles', ())),
+        expires_at=None if expires_at is None else timeutils.parse_isotime(expires_at))

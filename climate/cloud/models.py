@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frozen records of what the cloud holds."""
 import dataclasses
+import datetime
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,12 +34,15 @@ class Compute:
     :ivar host: its service host.
     :ivar enabled: whether it takes new servers.
     :ivar reason: the reason given when it was disabled; None if none was given.
+    :ivar answers: False if its cell does not answer. Nova then knows nothing else of it, and leaves
+        its servers out of lists.
     """
 
     host: str
     enabled: bool
     up: bool
     reason: str | None = None
+    answers: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,12 +115,14 @@ class Image:
 
     :ivar status: Glance's status: queued, saving, active, killed …
     :ivar owner: the id of a project.
+    :ivar server_id: the id of the server, if Climate asked for the image.
     """
 
     id: str
     name: str
     status: str
     owner: str
+    server_id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,12 +163,14 @@ class Trust:
     """A Keystone trust that a user gave to Climate.
 
     :ivar roles: names of roles; empty if Keystone does not show them, as in its list of trusts.
+    :ivar expires_at: None: never.
     """
 
     id: str
     project_id: str
     trustor_id: str
     roles: tuple
+    expires_at: datetime.datetime | None = None
 
 
 def named(aggregates, name):

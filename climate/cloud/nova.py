@@ -5,6 +5,7 @@ import json
 
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_errors
+from oslo_utils import uuidutils
 
 from climate import errors
 from climate.cloud import base
@@ -14,6 +15,8 @@ from climate.cloud import parallel
 VERSION = '2.90'
 # The last microversion at which a hypervisor shows its sizes and its CPU.
 _SIZES_VERSION = '2.87'
+# The last microversion at which a hypervisor has a number instead of a UUID.
+_NUMBERS_VERSION = '2.52'
 _ZONE_KEY = 'availability_zone'
 # A metadata key that no aggregate has.
 _NO_KEY = 'climate:none'
@@ -27,6 +30,7 @@ class Nova(base.Nova):
         self._pool = link.pool
         self._client = connected(link, VERSION)
         self._sizes = connected(link, _SIZES_VERSION)
+        self._numbers = connected(link, _NUMBERS_VERSION)
 
     def hypervisor(self, name):
         try:
@@ -40,6 +44,16 @@ class Nova(base.Nova):
         if len(exact) > 1:
             raise errors.ResourceAmbiguous(pool='host', resource=name)
         return _hypervisor(exact[0], self._zones(host=exact[0]['service']['host']))
+
+    def hypervisor_name(self, hypervisor_id):
+        by_number = hypervisor_id.isascii() and hypervisor_id.isdigit()
+        if not by_number and not uuidutils.is_uuid_like(hypervisor_id):
+            return hypervisor_id
+        client = self._numbers if by_number else self._sizes
+        try:
+            return client.hypervisors.get(hypervisor_id).hypervisor_hostname
+        except (nova_errors.NotFound, nova_errors.BadRequest):
+            raise errors.ResourceNotFound(pool='host', resource=hypervisor_id) from None
 
     def hypervisors(self):
         zones = self._zones()
@@ -151,9 +165,7 @@ class Nova(base.Nova):
             return errors.ResourceNotFound(pool='host', resource=host)
         except nova_errors.Conflict as error:
             # It is already in it, or servers would change their zone, or it is in another zone.
-            if 'instance' in str(error):
-                return errors.StillBusy(service=self.service, reason=str(error))
-            return error
+            return errors.ResourcesRefused(service=self.service, refused={host: str(error)})
         return None
 
     def _remove(self, aggregate, host):
@@ -180,9 +192,17 @@ def connected(link, version):
 
 
 def _raise_first(refusals):
-    """Raise one of the errors, if any; prefer one that a later attempt would not cure."""
+    """Raise one of the errors, if any; prefer one that a later attempt would not cure.
+
+    Refusals of single hosts are raised together.
+    """
+    single = {}
     for error in sorted(refusals, key=lambda error: isinstance(error, errors.StillBusy)):
-        raise error
+        if not isinstance(error, errors.ResourcesRefused):
+            raise error
+        single |= error.refused
+    if single:
+        raise errors.ResourcesRefused(service='Nova', refused=single)
 
 
 def _hypervisor(found, zones):

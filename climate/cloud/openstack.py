@@ -28,6 +28,7 @@ class OpenStackCloud(base.Cloud):
             self._sessions = session.Sessions(conf)
             # All sessions are created now, so that a wrong option is reported at the start.
             connected = {name: self._sessions.as_service(name) for name in adapters}
+        self._connected = connected
         self._pool = futures.ThreadPoolExecutor(conf.nova.concurrency, 'climate-cloud')
         self._kinds = {
             face: (name, guard.guarded(kind, (*faults.FOREIGN, *adapter.foreign),
@@ -37,6 +38,11 @@ class OpenStackCloud(base.Cloud):
         # {trust id: (session, Services)}; the most recently used one is last.
         self._users = collections.OrderedDict()
         self._lock = threading.Lock()
+
+    def log_in(self):
+        for name, connected in self._connected.items():
+            with faults.mapped('Keystone', login_group=self._sessions.login_group(name)):
+                connected.get_token()
 
     def as_service(self):
         return self._service

@@ -20,6 +20,8 @@ _FAILED = ('error', 'failed')
 _LONGEST_NAME = 255
 # The property of an image that names the purpose it was made for.
 IMAGE_KEY = 'climate_key'
+# The property of an image that names its server. Nova sets one of its own, but not on every image.
+SERVER_KEY = 'climate_server'
 
 
 class Servers(base.Servers):
@@ -122,7 +124,8 @@ class Servers(base.Servers):
 
     def create_image(self, server_id, name, key):
         with self._about(server_id):
-            self._client.servers.create_image(server_id, name[:_LONGEST_NAME], {IMAGE_KEY: key})
+            self._client.servers.create_image(
+                server_id, name[:_LONGEST_NAME], {IMAGE_KEY: key, SERVER_KEY: server_id})
 
     def _find(self, server_id):
         try:

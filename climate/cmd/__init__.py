@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The console programs."""
+"""The console programs, which need the extra "service"."""
+# ruff: noqa: E402
+from climate import extras
+
+extras.demand('service')
+
 from climate import backend
 
 backend.prefer_threads()

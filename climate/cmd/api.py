@@ -31,11 +31,12 @@ def listen(application, conf):
 
     :raises SystemExit: the address cannot be used.
     """
+    # A thread for each request, each question of Nova, and each DELETE that waits.
+    threads = 2 * conf.api.max_requests + conf.api.delete_waits + _REFUSING
     try:
         return waitress.create_server(
             application, host=conf.api.host, port=conf.api.port, ident='climate',
-            threads=conf.api.max_requests + _REFUSING, asyncore_use_poll=True,
-            connection_limit=_CONNECTIONS * (conf.api.max_requests + _REFUSING),
+            threads=threads, asyncore_use_poll=True, connection_limit=_CONNECTIONS * threads,
             # [oslo_middleware] decides whether these headers are trusted.
             clear_untrusted_proxy_headers=False,
             max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))

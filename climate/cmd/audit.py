@@ -25,22 +25,24 @@ def run(conf):
     try:
         return examine(core.Core(conf=conf, database=database,
                                  cloud=clouds.build(conf, plugins.services), registry=plugins,
-                                 clock=database.now), conf.fix)
+                                 clock=database.now),
+                       conf.fix, unknown=conf.unknown)
     finally:
         database.dispose()
 
 
-def examine(parts, fix, wait=time.sleep):
+def examine(parts, fix, wait=time.sleep, unknown=False):
     """Print the differences, or with `fix` the results of their repairs; return the exit status.
 
     :param wait: called with the seconds between the two comparisons.
+    :param unknown: whether to repair what the database has no record of, too.
     """
     auditor = audits.Auditor(parts)
     found = _look_twice(auditor, parts.conf.manager.audit_grace_seconds, wait)
     if not fix or not found:
         print(table([(each, each.remedy) for each in found], '--fix'))
         return DRIFT if found else 0
-    outcomes = repairs.Repairs(parts).make(found)
+    outcomes = repairs.Repairs(parts, unknown).make(found)
     left = {each.key for each in audit.in_both(found, auditor.look())}
     print(table([(each, f'left: {outcomes[each] or "it is there again"}' if each.key in left
                   else 'repaired') for each in found], 'NOW'))

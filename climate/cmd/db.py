@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""climate-db: create, upgrade and purge the database."""
+"""climate-db: create, upgrade and purge the database, and confirm its clock."""
 import datetime
 import sys
 
@@ -8,6 +8,7 @@ from oslo_log import log
 
 from climate import conf as configuration
 from climate import errors
+from climate.db import clock_confirmations
 from climate.db import engine
 from climate.db import migrate
 
@@ -27,6 +28,14 @@ def _purge(conf, database):
     print(f'Removed {count} leases that ended or were deleted before {before:%Y-%m-%d} UTC.')
 
 
+def _confirm_clock(conf, database):
+    now = database.now()
+    with database.writer() as connection:
+        clock_confirmations.add(connection, now)
+    print(f'Confirmed: the clock of the database says {now:%Y-%m-%d %H:%M:%S} UTC. Managers that '
+          'doubted it go on within some seconds.')
+
+
 def _day(text):
     try:
         return datetime.datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=datetime.UTC)
@@ -44,6 +53,9 @@ def _add_commands(subparsers):
     purge.add_argument('--before', required=True, metavar='YYYY-MM-DD',
                        help='Remove leases that ended or were deleted before this day (UTC).')
     purge.set_defaults(run=_purge)
+    confirm = subparsers.add_parser('confirm-clock', help=(
+        'Confirm that the clock of the database is right, after managers doubted it.'))
+    confirm.set_defaults(run=_confirm_clock)
 
 
 def main():
@@ -53,7 +65,8 @@ def main():
     conf = configuration.load(sys.argv[1:], 'climate-db')
     log.setup(conf, 'climate')
     if conf.command.name is None:
-        raise SystemExit('A command is missing: climate-db upgrade, version or purge (see --help).')
+        raise SystemExit('A command is missing: climate-db upgrade, version, purge or '
+                         'confirm-clock (see --help).')
     try:
         conf.command.run(conf, engine.connect(conf))
     except errors.ClimateError as error:

@@ -12,6 +12,7 @@ from climate.cmd import memory
 from climate.manager import metrics
 from climate.manager import service
 from climate.plugins import registry
+from climate.rpc import client
 from climate.strategies import registry as strategies
 
 # A positional argument, because oslo.config would make a subcommand mandatory.
@@ -21,6 +22,9 @@ _COMMAND_LINE = (
         help='What to do. Default: run the daemon.'),
     cfg.BoolOpt('fix', default=False, help='With audit: repair what can be repaired without '
                                            'touching a server.'),
+    cfg.BoolOpt('unknown', default=False,
+                help='With audit --fix: repair also what the database has no record of. Only if no '
+                     'other Climate uses this cloud.'),
 )
 
 
@@ -59,6 +63,8 @@ def run(argv):
             return audit.run(conf)
         # Checked before the fork, because a child that cannot start is forked again for ever.
         service.check(conf)
+    except client.LoginRefused as error:
+        raise SystemExit(f'climate-manager: [DEFAULT] transport_url: {error}') from error
     except (errors.ClimateError, clouds.Unusable, metrics.Unusable, registry.Unusable,
             strategies.Unusable) as error:
         raise SystemExit(f'climate-manager: {error}') from error
@@ -76,4 +82,6 @@ def _configured(argv):
         raise SystemExit(1 if error.code == 2 else error.code) from error
     if conf.fix and conf.command is None:
         raise SystemExit('climate-manager: --fix belongs to "climate-manager audit".')
+    if conf.unknown and not conf.fix:
+        raise SystemExit('climate-manager: --unknown belongs to "climate-manager audit --fix".')
     return conf

@@ -1,74 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """climate-status: check the upgrade, list the managers, probe the services of the cloud."""
+import logging
 import sys
 
 from oslo_config import cfg
 from oslo_log import log
-from oslo_upgradecheck import upgradecheck
 
 from climate import cloud as clouds
 from climate import conf as configuration
 from climate import errors
-from climate.cloud import probes
+from climate.cmd import nova_filter
+from climate.cmd import status_checks
 from climate.db import engine
 from climate.db import managers
-from climate.db import migrate
 from climate.domain import heartbeat
 from climate.plugins import registry
-from climate.strategies import registry as strategies
+
+_MISUSED = 255
 
 
-class Checks(upgradecheck.UpgradeCommands):
-    """The checks before the services of this release are started."""
+def upgrade_check(conf):
+    """Check all that a manager of this release needs, and print the results.
 
-    def _database(self):
-        try:
-            found = migrate.version(engine.connect(cfg.CONF))
-        except errors.ClimateError as error:
-            return upgradecheck.Result(upgradecheck.Code.FAILURE, error.message)
-        if found == migrate.newest():
-            return upgradecheck.Result(upgradecheck.Code.SUCCESS)
-        return upgradecheck.Result(
-            upgradecheck.Code.FAILURE,
-            f'The tables are at {found}, this release needs {migrate.newest()}: '
-            'run "climate-db upgrade".')
-
-    def _plugins(self):
-        return _loaded(lambda: registry.load(cfg.CONF.plugins), registry.Unusable)
-
-    def _strategies(self):
-        return _loaded(lambda: strategies.check(cfg.CONF), strategies.Unusable)
-
-    def _cloud(self):
-        try:
-            found = [each for each in _answers(cfg.CONF) if each.problem is not None]
-        except (registry.Unusable, clouds.Unusable) as error:
-            return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
-        except errors.ClimateError as error:
-            return upgradecheck.Result(upgradecheck.Code.FAILURE, error.message)
-        if not found:
-            return upgradecheck.Result(upgradecheck.Code.SUCCESS)
-        silent = all(each.may_pass for each in found)
-        return upgradecheck.Result(
-            upgradecheck.Code.WARNING if silent else upgradecheck.Code.FAILURE,
-            ' '.join(f'[{each.name}] {each.problem}' for each in found))
-
-    _upgrade_checks = (('Database', _database), ('Plugins', _plugins),
-                       ('Strategies', _strategies), ('Cloud', _cloud))
-
-
-def _loaded(load, unusable):
-    """Return the Result of a call of `load`; `unusable` is the error class of a failure."""
-    try:
-        load()
-    except unusable as error:
-        return upgradecheck.Result(upgradecheck.Code.FAILURE, str(error))
-    return upgradecheck.Result(upgradecheck.Code.SUCCESS)
-
-
-def _answers(conf):
-    """Probe the services that the enabled plugins use; return the Answers."""
-    return probes.ask(clouds.build(conf, registry.services(registry.load(conf.plugins))))
+    :returns: the exit status: 0 all is well, 1 something needs a look, 2 something is missing.
+    """
+    checks = status_checks.Checks(conf)
+    return checks.check_as_json() if conf.json else checks.check()
 
 
 def cloud_of(conf):
@@ -77,7 +34,7 @@ def cloud_of(conf):
     :returns: the exit status: 0, or 1 if one does not answer.
     """
     try:
-        found = _answers(conf)
+        found = status_checks.answers(conf)
     except (registry.Unusable, clouds.Unusable) as error:
         raise SystemExit(f'climate-status: {error}') from error
     except errors.ClimateError as error:
@@ -99,17 +56,44 @@ def managers_of(conf):
     except errors.ClimateError as error:
         raise SystemExit(f'climate-status: [database] connection: {error.message}') from error
     for each in heartbeat.judged(found, now, conf.manager.claim_seconds):
+        # What a dead manager was carrying out has no owner any more: it does not hang.
+        events = (f'{each.running} running' if each.up
+                  else f'it does nothing; {each.running} of its events went to other managers')
         print(f'{each.id}  {"up" if each.up else "down"}  host {each.host}  '
               f'since {each.since:%Y-%m-%d %H:%M:%S}  '
-              f'last seen {each.last_seen:%Y-%m-%d %H:%M:%S} UTC  {each.running} running')
+              f'last seen {each.last_seen:%Y-%m-%d %H:%M:%S} UTC  {events}')
     return 0
 
 
+COMMANDS = {
+    'upgrade check': (upgrade_check, 'has a manager of this release all that it needs: database, '
+                      'bus, plugins, login and services of the cloud, the filter in Nova'),
+    'cloud': (cloud_of, 'which services of the cloud answer'),
+    'managers': (managers_of, 'which managers are up'),
+}
+_COMMAND_LINE = (
+    # A list, because oslo.config takes the options of a subcommand before its word only.
+    cfg.MultiStrOpt('command', positional=True, required=False, default=[], help='What to do. '
+                    + '; '.join(f'{name}: {text}' for name, (_, text) in COMMANDS.items()) + '.'),
+    cfg.BoolOpt('json', default=False, help='With "upgrade check": print JSON.'),
+    *nova_filter.OPTIONS,
+)
+
+
 def main():
-    """Carry out "upgrade check", "cloud" or "managers"."""
-    configuration.register(cfg.CONF)
-    log.register_options(cfg.CONF)
-    command = {'cloud': cloud_of, 'managers': managers_of}.get(''.join(sys.argv[1:2]))
-    if command is not None:
-        return command(configuration.load(sys.argv[2:], 'climate-status'))
-    return upgradecheck.main(cfg.CONF, project='climate', upgrade_command=Checks())
+    """Carry out the command that the command line names."""
+    cfg.CONF.register_cli_opts(_COMMAND_LINE)
+    conf = configuration.load(sys.argv[1:], 'climate-status')
+    words = ' '.join(conf.command or ())
+    if words not in COMMANDS:
+        told = f'"{words}" is not a command' if words else 'a command is missing'
+        print(f'climate-status: {told}; there are: {", ".join(COMMANDS)} (see --help).',
+              file=sys.stderr)
+        return _MISUSED
+    if conf.debug:
+        conf.set_default('use_stderr', True)
+        log.setup(conf, 'climate')
+    else:
+        # What goes wrong is printed, so it is not logged as well.
+        logging.disable()
+    return COMMANDS[words][0](conf)

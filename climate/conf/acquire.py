@@ -30,10 +30,10 @@ OPTS = [
                help='Seconds between two tries of a waiting request. It is also tried whenever '
                     'resources are released.'),
     cfg.FloatOpt('hold_back_share', default=0.5, min=0, max=1,
-                 help='Share of the free resources, rounded up, that is held back for the first '
-                      'request of the wait queue while it does not fit, so that smaller requests '
-                      'do not starve it. The share is taken each time that resources are released, '
-                      'and added to what is held back already. 0: nothing is held back.'),
+                 help='Share of the resources that are free or held back, rounded up, that is held '
+                      'back for the first request of the wait queue while it does not fit, so that '
+                      'smaller requests do not starve it. Only while others use all of the rest, '
+                      'this share of each release is added. 0: nothing is held back.'),
     cfg.StrOpt('migration_strategy', default='fewest-instances',
                help='Strategy that decides which hosts are cleared for a best-effort lease, if the '
                     'request does not name one: an entry point of climate.acquire.strategies.'),

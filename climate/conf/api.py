@@ -12,7 +12,12 @@ OPTS = [
     cfg.IntOpt('max_requests', default=128, min=1,
                help='Number of requests that one process handles at the same time; most of that '
                     'time they wait for a manager. Further requests are answered with 503 and '
-                    'Retry-After.'),
+                    'Retry-After. The questions of Nova\'s scheduler are counted apart, with the '
+                    'same limit.'),
+    cfg.IntOpt('max_requests_per_project', default=32, min=0,
+               help='Number of requests of one project that one process handles at the same time. '
+                    'Further requests of that project are answered with 429 and Retry-After, and '
+                    'other projects are still served. 0: no limit but max_requests.'),
     cfg.StrOpt('auth_strategy', default='keystone', choices=['keystone', 'http_basic', 'noauth'],
                help='How callers are authenticated. keystone: by a token. http_basic: by a '
                     'password file. noauth: not at all; the token is "user:project:role,role". '
@@ -28,6 +33,13 @@ OPTS = [
                  help='Seconds that DELETE of a running lease waits for its resources to be '
                       'released before it answers 204. 0: it answers at once. The lease shows '
                       'DELETING until all resources are released.'),
+    cfg.IntOpt('delete_waits', default=32, min=0,
+               help='Number of DELETE requests that wait in one process at the same time, see '
+                    'delete_wait_seconds. They are not counted in max_requests. Further ones are '
+                    'answered at once, and so is a second DELETE of the same lease.'),
+    cfg.IntOpt('delete_waits_per_project', default=4, min=0,
+               help='Number of DELETE requests of one project that wait in one process at the '
+                    'same time; further ones are answered at once.'),
     cfg.IntOpt('offer_seconds', default=120, min=0, max=86400,
                help='Seconds for which the resources of an offer are held for the project that '
                     'asked what is available. No other project gets them until then. 0: offers '

@@ -17,6 +17,12 @@ OPTS = [
     cfg.IntOpt('claim_seconds', default=30, min=1,
                help='Seconds after which a claim on an event expires unless it is prolonged. After '
                     'the failure of a manager, another one takes over its events this much later.'),
+    cfg.IntOpt('clock_jump_seconds', default=60, min=0,
+               help='Seconds by which the clock of the database may differ from what a manager '
+                    'expects by its own clocks. If it is further ahead, that manager starts and '
+                    'ends no lease until the clock is back; until, as many seconds later, '
+                    'the clock of its machine agrees; or until "climate-db confirm-clock". '
+                    '0: every time is believed.'),
     cfg.IntOpt('event_max_retries', default=5, min=0, max=50,
                help='Number of retries of a failed action before its lease is in error. '
                     '0: no retry.'),
@@ -49,10 +55,14 @@ OPTS = [
                help='Hours for which an Idempotency-Key is stored.'),
     cfg.IntOpt('max_reservations', default=100, min=1,
                help='Largest number of reservations in one lease.'),
+    cfg.IntOpt('max_slots', default=1000, min=1,
+               help='Largest number of slots that one lease may have on shared resources, in all '
+                    'its reservations. A slot is the capacity of one instance. Whole hosts do not '
+                    'count. A lease that has more already keeps them.'),
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
-               help='Seconds between two searches for trusts without a lease and for server groups '
-                    'that an interrupted request left behind. A trust that two searches find is '
-                    'deleted; such a group is deleted at once. 0: never.'),
+               help='Seconds between two searches for trusts of this database that no lease has, '
+                    'and for server groups that an interrupted request left behind. Both are '
+                    'deleted when they are ten minutes old. 0: never.'),
     cfg.IntOpt('refresh_seconds', default=300, min=0,
                help='Seconds between two updates of the capacity, traits, zone and other facts of '
                     'all enrolled hosts from the cloud, by one of the managers. 0: never; the '

@@ -12,7 +12,8 @@ A transaction that locks rows of several tables locks them in this order, to avo
 5. events;
 6. acquisitions. A transaction that has locked the wait queue may write them before events.
 
-``early_creations`` are locked last: a transaction that has one waits for no other lock.
+``early_creations``, then ``trusts``, are locked last: a transaction that has one of them waits for
+no lock of the list above.
 
 Rows that are only added (history, notifications) may be written at any time. If a database breaks a
 deadlock anyway, the transaction raises LostRace, and the caller that opened it repeats it.

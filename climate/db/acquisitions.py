@@ -49,13 +49,16 @@ def change(connection, lease_id, now, **values):
 
 
 def heal(connection, lease, now):
-    """Let a lease whose start failed wait until it can be started after all."""
-    if lease.acquisition is None:
+    """Let a lease whose start or change failed wait until it succeeds after all.
+
+    It may have waited so before. Leases that book at once are read without their row.
+    """
+    done = connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease.id)
+                              .values(waits_for=HEALING, updated_at=now))
+    if not done.rowcount:
         connection.execute(sa.insert(ACQUISITIONS).values(
             lease_id=lease.id, type=lease.acquire_type, waits_for=HEALING, notify_at=[],
             created_at=now))
-    else:
-        change(connection, lease.id, now, waits_for=HEALING)
 
 
 def leave(connection, lease_id, now):

@@ -21,6 +21,8 @@ LOG = log.getLogger(__name__)
 _SKIPPING = {False: (8, 0, 1), True: (10, 6)}
 # A connection that was used less than this ago is not pinged before reuse.
 _TRUSTED_SECONDS = 1
+_LOST = ('WSREP detected deadlock', 'Lock deadlock; Retry transaction', 'whole_against_',
+         'database is locked')
 # The clock of the database is read again after this time.
 _CLOCK_SECONDS = 1
 
@@ -36,14 +38,16 @@ class Database:
     """
 
     def __init__(self, url, max_pool_size=None, max_overflow=None, max_retries=3,
-                 retry_interval=1):
+                 retry_interval=1, mysql_sql_mode='TRADITIONAL'):
         """Open `url`. The other parameters are options of [database]; SQLite ignores them.
 
         :raises DatabaseUnreachable: the database does not answer.
         """
         url = sa.make_url(url)
         options = {'max_pool_size': max_pool_size, 'max_overflow': max_overflow,
-                   'max_retries': max_retries, 'retry_interval': retry_interval}
+                   'max_retries': max_retries, 'retry_interval': retry_interval,
+                   # Empty: that of the server.
+                   'mysql_sql_mode': mysql_sql_mode or None}
         in_file = url.get_backend_name() == 'sqlite'
         if in_file:
             self._engine, self._reading = _open_sqlite(url)
@@ -128,15 +132,17 @@ def _translated():
         raise errors.DatabaseUnreachable(retry_after=5) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         text = str(error)
-        # An error without a statement came while connecting; oslo.db misses some of PostgreSQL's.
+        # A conflict with another node of Galera, in words that oslo.db does not know; an exclusion
+        # constraint of PostgreSQL; or a timeout while waiting for SQLite's lock.
+        if any(each in text for each in _LOST):
+            raise errors.LostRace() from error
+        # Another error without a statement came while connecting; oslo.db misses some of
+        # PostgreSQL's.
         if isinstance(error, sa.exc.OperationalError) and error.statement is None:
             LOG.error('The database cannot be opened: %s', error.orig)
             raise errors.DatabaseUnreachable(retry_after=5) from error
         if 'UNIQUE constraint' in text:
             raise Duplicate(text) from error
-        # An exclusion constraint of PostgreSQL, or a timeout while waiting for SQLite's lock.
-        if 'whole_against_' in text or 'database is locked' in text:
-            raise errors.LostRace() from error
         raise
 
 
@@ -156,7 +162,8 @@ def connect(conf):
     options = conf.database
     return Database(options.connection, max_pool_size=options.max_pool_size,
                     max_overflow=options.max_overflow, max_retries=options.max_retries,
-                    retry_interval=options.retry_interval)
+                    retry_interval=options.retry_interval,
+                    mysql_sql_mode=options.mysql_sql_mode)
 
 
 def _open(url, isolation_level, options):

@@ -20,11 +20,12 @@ _WRITE = among.Among(sa.update(LEASES), *_CLAIM)
 _TAKEN = sa.update(LEASES).values(claim_no=LEASES.c.claim_no + 1)
 _TAKE = among.Among(_TAKEN, *_CLAIM)
 _BEGIN_TASK = among.Among(_TAKEN.values(generation=LEASES.c.generation + 1), *_CLAIM)
-_END_TASK = (
+_END = (
     sa.update(LEASES)
-    .where(LEASES.c.id == sa.bindparam('lease_id'), LEASES.c.claim_no == sa.bindparam('claim'),
-           LEASES.c.task == sa.bindparam('ended_task'))
-    .values(task=None, task_until=None, claim_owner=None, generation=LEASES.c.generation + 1))
+    .where(LEASES.c.id == sa.bindparam('lease_id'), LEASES.c.claim_no == sa.bindparam('claim'))
+    .values(claim_owner=None, generation=LEASES.c.generation + 1))
+_END_TASK = (_END.where(LEASES.c.task == sa.bindparam('ended_task'))
+             .values(task=None, task_until=None))
 _LOCK = among.Among(
     sa.select(LEASES.c.id, LEASES.c.claim_no, LEASES.c.generation).order_by(LEASES.c.id)
     .with_for_update(), LEASES.c.id)
@@ -77,6 +78,20 @@ def end_task(connection, lease, now, state, reason, **values):
     return dataclasses.replace(
         lease, state=state, reason=reason, task=None, task_until=None, updated_at=now,
         generation=lease.generation + 1, **values)
+
+
+def end_quietly(connection, lease, now, state, reason, **values):
+    """Record the new state of a lease after an event that shows no task; else as `end_task`.
+
+    A task that the lease has now belongs to another event, and stays.
+    """
+    done = connection.execute(_END, {
+        'lease_id': lease.id, 'claim': lease.claim_no, 'state': state, 'reason': reason,
+        'updated_at': now, **values})
+    if done.rowcount != 1:
+        raise errors.LostRace()
+    return dataclasses.replace(lease, state=state, reason=reason, updated_at=now,
+                               generation=lease.generation + 1, **values)
 
 
 def lock(connection, claimed):

@@ -118,14 +118,6 @@ def change(connection, lease, now, **values):
         raise errors.LostRace()
 
 
-def with_trusts(connection, trust_ids):
-    """Return the set of those of `trust_ids` that a lease still uses."""
-    if not trust_ids:
-        return set()
-    return set(connection.execute(
-        sa.select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(list(trust_ids)))).scalars())
-
-
 def open_ones(connection):
     """Return the leases that are not over with all their parts, by id."""
     return _whole(connection, connection.execute(
@@ -199,7 +191,8 @@ def _conditions(query, now):
     if query.ends_after is not None:
         yield leases.end > query.ends_after
     if query.status is not None:
-        yield from _status_conditions(query.status, now)
+        yield sa.or_(*(sa.and_(*_status_conditions(*each, now))
+                       for each in status_words.all_selected(query.status)))
     if query.resource_id is not None:
         allocations, reserved = tables.ALLOCATIONS, tables.RESERVATIONS
         yield leases.id.in_(
@@ -208,8 +201,7 @@ def _conditions(query, now):
             .where(allocations.c.resource_id == query.resource_id))
 
 
-def _status_conditions(status, now):
-    state, task = status_words.selected(status)
+def _status_conditions(status, state, task, now):
     if task is not None:
         yield LEASES.c.task == task
         return

@@ -76,6 +76,16 @@ def find(connection, pool, ids=None, after_id=None, limit=None):
     return _whole(connection, connection.execute(statement).all())
 
 
+def ids(connection, pool, after_id=None, limit=None):
+    """Return the ids of the enrolled resources of a pool, in order."""
+    statement = (sa.select(RESOURCES.c.id)
+                 .where(RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
+                 .order_by(RESOURCES.c.id).limit(limit))
+    if after_id is not None:
+        statement = statement.where(RESOURCES.c.id > after_id)
+    return list(connection.execute(statement).scalars())
+
+
 def get(connection, pool, resource_id):
     """Return one enrolled resource with its properties.
 

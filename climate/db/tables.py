@@ -303,6 +303,24 @@ EARLY_CREATIONS = sa.Table(
     sa.Index(None, 'created_at'),
     **_MYSQL)
 
+# The trusts that were created for leases: written before the trust is created, and deleted when it
+# is dropped. The id of the trust is stored in the transaction that writes the lease. Until then
+# `expires_at`, which no other trust has, identifies it.
+TRUSTS = sa.Table(
+    'trusts', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    # No foreign key: the lease is written later, if at all.
+    sa.Column('lease_id', _text(36), nullable=False),
+    sa.Column('trust_id', _text(36)),
+    # NULL: it never expires; it was created by a release before this table.
+    sa.Column('expires_at', UtcDateTime),
+    # It is being dropped, so that no lease may be written that relies on it.
+    sa.Column('closing', sa.Boolean, nullable=False, default=False),
+    sa.Column('created_at', UtcDateTime, nullable=False),
+    sa.Index(None, 'created_at'),
+    sa.Index(None, 'trust_id'),
+    **_MYSQL)
+
 MANAGERS = sa.Table(
     'managers', METADATA,
     sa.Column('id', _text(255), primary_key=True),
@@ -310,6 +328,14 @@ MANAGERS = sa.Table(
     sa.Column('since', UtcDateTime, nullable=False),
     sa.Column('last_seen', UtcDateTime, nullable=False),
     sa.Column('running', sa.Integer, nullable=False, default=0),
+    **_MYSQL)
+
+# Each row confirms that the clock of the database was right at that moment.
+CLOCK_CONFIRMATIONS = sa.Table(
+    'clock_confirmations', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sqlite_autoincrement=True,
     **_MYSQL)
 
 ACQUISITIONS = sa.Table(

@@ -95,8 +95,21 @@ def never_acquired(lease: records.Lease) -> bool:
 
 
 def is_healing(lease: records.Lease) -> bool:
-    """Return whether the start of a lease was given up and is, or was, tried again."""
+    """Return whether what was given up of a lease is, or was, tried again."""
     return lease.event(event_kinds.HEAL) is not None
+
+
+def change_given_up(lease: records.Lease) -> bool:
+    """Return whether a change of a running lease was given up."""
+    update = lease.event(event_kinds.UPDATE)
+    return update is not None and update.status == lifecycle.EVENT_ERROR
+
+
+def is_being_healed(lease: records.Lease) -> bool:
+    """Return whether what was given up of a lease will be tried again."""
+    healing = lease.event(event_kinds.HEAL)
+    return healing is not None and healing.status in (
+        lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
 
 
 def is_moot(lease: records.Lease, event: records.Event) -> bool:

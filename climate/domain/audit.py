@@ -13,7 +13,7 @@ _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 #: The kinds of drift.
 KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',
-         'foreign host', 'unknown host', 'shared host', 'disabled', 'lent')
+         'foreign host', 'foreign server', 'unknown host', 'shared host', 'disabled', 'lent')
 
 # The repairs in the order in which they are made, with the words of the table for each.
 CLEAR = 'clear'
@@ -37,6 +37,7 @@ REPAIRS = {
     DELETE_EARLY: 'deletes it',
 }
 BY_HAND = 'nothing: a person must decide'
+UNKNOWN = 'nothing, because it may be of another Climate; with --unknown: '
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +81,9 @@ class Drift:
     :ivar repair: the key of the repair in REPAIRS; None if a person must act.
     :ivar target: the target of the repair: the id of a reservation, trust or server; for CLEAR the
         pair (resource type, `made_for` of the Trace), for MEND and ENROL (pool, name), for ENABLE
-        (pool, name, id of the lease).
+        (pool, name, id of the lease). For DROP_TRUST it is the id of its record.
+    :ivar unknown: this database has no record of it. Another Climate, or another service, may have
+        made it, so it is repaired only if an administrator asks for that.
     """
 
     kind: str
@@ -88,6 +91,7 @@ class Drift:
     problem: str
     repair: str | None = None
     target: str | tuple[str, ...] | None = None
+    unknown: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -97,7 +101,9 @@ class Drift:
     @property
     def remedy(self) -> str:
         """Return what a repair does about it, in words."""
-        return BY_HAND if self.repair is None else REPAIRS[self.repair]
+        if self.repair is None:
+            return BY_HAND
+        return f'{UNKNOWN if self.unknown else ""}{REPAIRS[self.repair]}'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,17 +193,18 @@ def left_behind(traces: Iterable[Trace], known: Iterable[str],
     signers = {trace.made_for: trace.signed_by for trace in traces if trace.signed_by}
     for trace in traces:
         made_for = trace.made_for
+        unknown = made_for not in known
         if made_for in over:
             lease_id, resource_type = over[made_for]
             problem = f'its reservation is over (lease {lease_id})'
-        elif made_for in signers and made_for not in known:
+        elif made_for in signers and unknown:
             problem, resource_type = 'no lease has its reservation', None
         else:
             continue
         name = trace.name.lower().replace('_', '-')
         what = trace.name if made_for in name else f'{trace.name} of {made_for}'
         drifts.append(Drift('left behind', f'{trace.kind} {what}', problem, CLEAR,
-                            (resource_type or signers[made_for], made_for)))
+                            (resource_type or signers[made_for], made_for), unknown))
     return drifts
 
 
@@ -221,15 +228,18 @@ def clearing(*readings: Iterable[records.Lease]) -> set[str]:
                 for event in lease.events)}
 
 
-def disabled_in_vain(disabled: Iterable[Disabled], seeking: Iterable[str]) -> list[Drift]:
+def disabled_in_vain(disabled: Iterable[Disabled], seeking: Iterable[str],
+                     known: Iterable[str]) -> list[Drift]:
     """Return what is disabled in order to be cleared for a lease that clears nothing, as Drifts.
 
     :param seeking: the ids of leases that may be having hosts cleared.
+    :param known: the ids of those leases of `disabled` that are in the database.
     """
-    seeking = set(seeking)
+    seeking, known = set(seeking), set(known)
     return [Drift('disabled', each.what, (
                 f'disabled in order to be cleared for lease {each.lease_id}, '
-                'but that lease clears nothing'), ENABLE, (each.pool, each.name, each.lease_id))
+                'but that lease clears nothing'), ENABLE, (each.pool, each.name, each.lease_id),
+                  each.lease_id not in known)
             for each in disabled if each.lease_id not in seeking]
 
 

@@ -13,7 +13,8 @@ class Query:
 
     The whole duration must lie between `earliest` (None: now) and `latest` (None: a month later).
     At most `limit` openings are returned. `hold` of them are held as offers for `hold_seconds`
-    each, unless the project would then hold more than `hold_most` offers.
+    each, unless the project would then hold more than `hold_most` offers. `hidden_criteria` is as
+    in a LeaseRequest.
     """
 
     reservations: tuple[records.ReservationRequest, ...]
@@ -24,6 +25,7 @@ class Query:
     hold: int = 0
     hold_seconds: int = 0
     hold_most: int = 0
+    hidden_criteria: bool = True
 
 
 @dataclasses.dataclass(frozen=True)

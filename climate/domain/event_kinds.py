@@ -52,7 +52,7 @@ class GivenUp(enum.Enum):
     """What happens after the last try of an event failed."""
 
     ERROR = 'the lease says why; a person must look'
-    HEALED = 'the lease is in error, and its start is tried until it ends'
+    HEALED = 'the lease is in error, and the same is tried until it ends'
     NOT_ACQUIRED = 'the lease is over: it got no resources'
     REAPED = 'the reaper drops the trust'
 
@@ -65,7 +65,9 @@ class Kind:
     """The properties of all events of one kind.
 
     :ivar does: what the event does, as a sentence.
-    :ivar task: the task that it sets on its lease; None: it sets none.
+    :ivar task: the task by which the state of its lease changes; None: the state does not change.
+    :ivar quiet: users do not see the task: the lease is listed as it is, and can be changed, while
+        the event is carried out.
     :ivar states: the states of the lease in which the event can act; it is moot in the others.
     :ivar until: when it becomes moot; if it is still open then, it is closed.
     :ivar moot_during: the event is moot while the lease has this task.
@@ -86,6 +88,7 @@ class Kind:
     name: str
     does: str
     task: str | None = None
+    quiet: bool = False
     states: frozenset[str] = _ALL_STATES
     until: Until = Until.OVER
     moot_during: str | None = None
@@ -100,6 +103,11 @@ class Kind:
     retry: Retry = Retry.PAUSES
     given_up: GivenUp | None = GivenUp.ERROR
     given_up_reason: str | None = None
+
+    @property
+    def shown_task(self) -> str | None:
+        """The task that users see while the event is carried out; None: they see none."""
+        return None if self.quiet else self.task
 
     @property
     def releases_all(self) -> bool:
@@ -124,7 +132,8 @@ KINDS = {kind.name: kind for kind in (
     Kind(
         UPDATE, 'Applies a change of the lease to its running reservations.', task='update',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
-        moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True),
+        moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
+        given_up=GivenUp.HEALED),
     Kind(
         PREPARE, 'Prepares the targets of the lease before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,
@@ -134,9 +143,9 @@ KINDS = {kind.name: kind for kind in (
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,
         may_leave_unneeded=True, says_all=True, given_up=GivenUp.HEALED),
     Kind(
-        HEAL, 'Tries the start of a lease again after it was given up.', task='start',
-        states=frozenset({lifecycle.PENDING, lifecycle.ERROR}), moves_cloud=True,
-        may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
+        HEAL, 'Tries the start or a change of a lease again after it was given up.', task='start',
+        quiet=True, states=frozenset({lifecycle.PENDING, lifecycle.ERROR}), moves_cloud=True,
+        releases=Releases.PART, may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
     Kind(
         ACQUIRE, 'Looks for resources for a lease that has none yet.',
         states=frozenset({lifecycle.ACQUIRING}), makes_first=True, moves_cloud=True,

@@ -131,16 +131,19 @@ def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventCha
 
 
 def healed(lease: records.Lease, pause: datetime.timedelta | None,
-           now: datetime.datetime) -> tuple[Planned, ...]:
-    """Return the event that retries the start of a lease after it was given up.
+           now: datetime.datetime) -> EventChanges:
+    """Return the changes that let what was given up of a lease be tried again.
 
-    A lease that is past its end gets none.
+    There are none for a lease that is past its end.
 
-    :param pause: how long to wait before it; None: starts are not retried.
+    :param pause: how long to wait before it; None: nothing is tried again.
     """
     if pause is None or lease.end <= now:
-        return ()
-    return ((event_kinds.HEAL, now + pause),)
+        return EventChanges()
+    known = lease.event(event_kinds.HEAL)
+    if known is not None:
+        return EventChanges(move=((known, now + pause),))
+    return EventChanges(add=((event_kinds.HEAL, now + pause),))
 
 
 def trust_dropped(lease: records.Lease, now: datetime.datetime) -> tuple[Planned, ...]:

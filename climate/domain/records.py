@@ -19,7 +19,7 @@ class Allocation:
 
     If not `whole`, it takes `amount`, {class: units}, for each of `copies`. `need` is the key of
     the need of the reservation's plugin that it serves. An allocation that was released early has
-    `released_at` and does not count any more.
+    `released_at` and does not count any more. Only lists have its `id`, and its `lease_id`.
     """
 
     reservation_id: str
@@ -32,6 +32,7 @@ class Allocation:
     released_at: Moment | None = None
     lease_id: str | None = None
     need: str = ''
+    id: int | None = None
 
 
 def by_need(allocations: Iterable[Allocation],
@@ -344,6 +345,24 @@ class EarlyCreation:
 
 
 @dataclasses.dataclass(frozen=True)
+class RecordedTrust:
+    """A Keystone trust that was created for a lease of this database.
+
+    `expires_at` is None for one that never expires. While `closing`, it is being dropped.
+
+    :ivar trust_id: None while no answer of Keystone is known; then `expires_at`, which no other
+        trust has, identifies it.
+    """
+
+    id: str
+    lease_id: str
+    created_at: Moment
+    expires_at: Moment | None = None
+    trust_id: str | None = None
+    closing: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class LeaseRequest:
     """A request for a lease.
 
@@ -351,6 +370,7 @@ class LeaseRequest:
 
     :ivar whole_minutes: the caller counts in whole minutes: "now" is the current one.
     :ivar offer_id: the offer to take, which has the reservations and the dates.
+    :ivar hidden_criteria: whether criteria may name resources and use private properties.
     """
 
     name: str
@@ -366,6 +386,7 @@ class LeaseRequest:
     idempotency_key: str | None = None
     request_hash: str | None = None
     offer_id: str | None = None
+    hidden_criteria: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -374,7 +395,7 @@ class LeaseChanges:
 
     `start_now` and `end_now` stand for the word "now". With `whole_minutes`, the minute in which
     the lease starts stands for its start. `generation`, if given, is the version
-    of the lease that the caller has seen.
+    of the lease that the caller has seen. `hidden_criteria` is as in a LeaseRequest.
     """
 
     name: str | None = None
@@ -389,6 +410,7 @@ class LeaseChanges:
     whole_minutes: bool = False
     dry_run: bool = False
     generation: int | None = None
+    hidden_criteria: bool = True
 
     @property
     def only_renames(self) -> bool:
@@ -406,7 +428,10 @@ class LeaseChanges:
 
 @dataclasses.dataclass(frozen=True)
 class LeaseQuery:
-    """A query for leases: filters and order. A filter that is None selects all."""
+    """A query for leases: filters and order. A filter that is None selects all.
+
+    :ivar status: one status word, or several separated by commas.
+    """
 
     project_id: str | None = None
     status: str | None = None

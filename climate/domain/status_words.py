@@ -39,6 +39,14 @@ def word_1_0(state: str, task: str | None) -> str:
     return _OF_STATES[state][0] if task is None else _OF_TASKS[task]
 
 
+def all_selected(words_: str) -> list[tuple[str, str | None, str | None]]:
+    """Return (word, state, task) of each of several status words, which commas separate.
+
+    :raises BadField: no lease has one of them.
+    """
+    return [(word, *selected(word)) for word in dict.fromkeys(words_.split(','))]
+
+
 def selected(word: str) -> tuple[str | None, str | None]:
     """Return what a status word of any version selects, as (state, task); one of them is None.
 

@@ -12,6 +12,9 @@ class Holding:
     """The states, times and project of a reservation and its lease.
 
     `state` and `task` are those of the lease, `reservation_state` that of the reservation.
+
+    :ivar healing: what was given up of a lease in error will be tried again.
+    :ivar deleting: the deletion of a lease in error was ordered.
     """
 
     id: str
@@ -24,6 +27,8 @@ class Holding:
     reservation_state: str
     resource_type: str
     deleted_at: records.Moment | None
+    healing: bool = False
+    deleting: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,9 +84,14 @@ def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool) -> s
         return f'{lease} is being ended.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'
-    if usable_in_start and holding.task == 'start':
+    if usable_in_start and (holding.task == 'start' or holding.healing):
         return None
-    if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE):
+    if holding.deleting:
+        return f'{lease} is being deleted.'
+    # A change of the lease, or the start of another reservation, may fail: what runs goes on.
+    runs = (holding.state == lifecycle.ERROR
+            and holding.reservation_state == lifecycle.RESERVATION_ACTIVE)
+    if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE) and not runs:
         return f'{lease} is in the state {holding.state.lower()}.'
     if holding.reservation_state == lifecycle.RESERVATION_PENDING:
         return f'{lease} is starting; this reservation is not ready yet.'

@@ -35,12 +35,16 @@ def _answers(method):
 
 
 class Endpoint:
-    """The RPC endpoint: one method for each method of `climate.rpc.client.ManagerClient`."""
+    """The RPC endpoint: one method for each method of `climate.rpc.client.ManagerClient`.
+
+    :param login: the Login of the manager; None: it needs none.
+    """
 
     target = messaging.Target(version=transport.VERSION)
 
-    def __init__(self, core):
+    def __init__(self, core, login=None):
         self._core = core
+        self._login = login
         self._create = create.Create(core)
         self._read = read.Read(core)
         self._update = update.Update(core)
@@ -55,6 +59,8 @@ class Endpoint:
     def ping(self, context):
         with self._core.database.reader() as connection:
             connection.exec_driver_sql('SELECT 1')
+        if self._login is not None:
+            self._login.check()
         return {'database': 'ok'}
 
     @_answers
@@ -152,6 +158,11 @@ class Endpoint:
     def list_allocations(self, context, pool, resource_id=None, lease_id=None,
                          reservation_id=None):
         return self._resources.allocations(pool, resource_id, lease_id, reservation_id)
+
+    @_answers
+    def page_of_allocations(self, context, pool, limit, marker=None, lease_id=None,
+                            reservation_id=None):
+        return self._resources.page_of_allocations(pool, limit, marker, lease_id, reservation_id)
 
 
 class InProcess:

@@ -16,10 +16,14 @@ class LeaseCloud:
 
     :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None if the plugin
         is only asked a question.
+    :ivar warnings: {reservation id: {key: text}}, what the plugin has warned of: see `warn`.
+    :ivar given_back: {reservation id: ids of Resources}: see `give_back`.
     """
 
     def __init__(self, cloud, lease, attempt=None):
         self.attempt = attempt
+        self.warnings = {}
+        self.given_back = {}
         self._cloud = cloud
         self._lease = lease
 
@@ -35,6 +39,21 @@ class LeaseCloud:
         if self._lease.trust_id is None:
             raise errors.TrustDead(_NO_TRUST, service='Keystone', reason='there is no trust.')
         return self._cloud.as_user(self._lease.trust_id)
+
+    def warn(self, reservation, key, text):
+        """Tell the owner something in the history and the reason of the lease.
+
+        It is written when this action is over. From then on ``binding['warnings']`` of the
+        reservation has the key, and a plugin can tell that its warning is written.
+        """
+        self.warnings.setdefault(reservation.id, {})[key] = text
+
+    def give_back(self, reservation, resources):
+        """Say that the end of a reservation has returned these Resources, though not all.
+
+        Call it in `end`, before an error is raised because of the others.
+        """
+        self.given_back.setdefault(reservation.id, set()).update(each.id for each in resources)
 
     def as_owner_or_service(self):
         """Return the Services that act for the owner or, if that is impossible, as Climate itself.

@@ -16,10 +16,11 @@ class Unusable(Exception):
 class Collector:
     """A collector that reads the database at each request and keeps no counters of its own."""
 
-    def __init__(self, core, event_loop, audit_schedule):
+    def __init__(self, core, event_loop, audit_schedule, clock_watch):
         self._core = core
         self._event_loop = event_loop
         self._audit_schedule = audit_schedule
+        self._clock_watch = clock_watch
 
     def collect(self):
         """Yield the metrics, as prometheus_client expects them."""
@@ -32,6 +33,10 @@ class Collector:
         yield prometheus.GaugeMetricFamily(
             'climate_events_running', 'Events that this manager is carrying out',
             value=self._event_loop.running)
+        yield prometheus.GaugeMetricFamily(
+            'climate_clock_ahead_seconds', 'How far the clock of the database is ahead of what '
+            'this manager expects, while it doubts it; else 0',
+            value=self._clock_watch.ahead_seconds)
         counts = self._audit_schedule.counts
         if counts is not None:
             drift = prometheus.GaugeMetricFamily(
@@ -62,13 +67,13 @@ def check(conf):
                        f'cannot be used: {error}.') from error
 
 
-def serve(core, event_loop, audit_schedule):
+def serve(core, event_loop, audit_schedule, clock_watch):
     """Serve /metrics on [manager] metrics_port; return the server, or None if the port is 0."""
     conf = core.conf.manager
     if not conf.metrics_port:
         return None
     registry = prometheus_client.CollectorRegistry()
-    registry.register(Collector(core, event_loop, audit_schedule))
+    registry.register(Collector(core, event_loop, audit_schedule, clock_watch))
     certificate, key, authority = _files(conf)
     server, _ = prometheus_client.start_http_server(
         conf.metrics_port, addr=conf.metrics_host, registry=registry, certfile=certificate,

@@ -17,9 +17,11 @@ from climate.db import managers
 from climate.domain import heartbeat
 from climate.manager import core
 from climate.manager import endpoint
+from climate.manager import login
 from climate.manager import metrics
 from climate.manager.audit import schedule
 from climate.manager.booking import offer_expiry
+from climate.manager.events import clock_watch
 from climate.manager.events import loop
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
@@ -27,6 +29,7 @@ from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
 from climate.manager.pools import refresh
 from climate.plugins import registry
+from climate.rpc import client
 from climate.rpc import transport
 from climate.strategies import registry as strategies
 
@@ -35,6 +38,8 @@ LOG = log.getLogger(__name__)
 # The shortest sleep while a due event cannot be claimed.
 _SHORTEST_SLEEP_SECONDS = 0.05
 _FORGET = datetime.timedelta(hours=1)
+# The login is looked at so often; that asks Keystone only if the token is about to expire.
+_LOGIN_SECONDS = 10
 # The default time limit of a stop, the share of it in which running events may finish, and the
 # share in which the others are handed back. The rest is for closing everything else.
 _STOP_SECONDS = 60
@@ -48,11 +53,18 @@ def check(conf):
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
     :raises Unusable: a plugin, an adapter, a strategy or /metrics cannot be used; the error says
         which.
+    :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
     strategies.check(conf)
     metrics.check(conf)
     clouds.build(conf, registry.services(classes))
+    try:
+        client.reach(conf, retries=0)
+    except client.LoginRefused:
+        raise
+    except client.Unreachable as error:
+        LOG.warning('The bus does not answer; the manager waits for it: %s', error)
     engine.connect(conf).dispose()
 
 
@@ -75,8 +87,10 @@ class Manager:
         self.core = core.Core(conf=conf, database=database,
                               cloud=clouds.build(conf, plugins.services), registry=plugins,
                               clock=database.now, notify=self._notified.set)
-        self.endpoint = endpoint.Endpoint(self.core)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
+        self._login = login.Login(self.core, self.owner)
+        self.endpoint = endpoint.Endpoint(self.core, self._login)
+        self.clock_watch = clock_watch.ClockWatch(self.core, self.owner)
         self._watch = target_watch.Watch(self.core)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
@@ -89,7 +103,7 @@ class Manager:
         self._since = self.core.clock()
         self._seen()
         self._listener = target_watch.listen(self._conf, self._watch, self.core.clock)
-        metrics.serve(self.core, self.event_loop, self._audit_schedule)
+        metrics.serve(self.core, self.event_loop, self._audit_schedule, self.clock_watch)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
         self._events = self._threads[0]
@@ -104,7 +118,8 @@ class Manager:
                 serializer=transport.Serializer(),
                 access_policy=messaging.DefaultRPCAccessPolicy)
             self._server.start(override_pool_size=self._conf.manager.rpc_workers)
-        LOG.info('Manager %s: ready', self.owner)
+        # Last, because it says when the manager is ready.
+        self._run(self._keep_logged_in)
 
     def stop(self, within_seconds=_STOP_SECONDS):
         """Stop taking new work, finish or hand back running events, and close everything.
@@ -149,23 +164,33 @@ class Manager:
                  if plugin.audit_seconds]
         tasks = [
             (sender.flush, 1),
-            (functools.partial(offer_expiry.expire, self.core), 1),
             (self._watch.look, min(looks, default=0)),
-            (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
-            (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
-            (self._audit_schedule.step, self._audit_schedule.pause_seconds),
+            *((functools.partial(self._unless_doubted, task), pause) for task, pause in (
+                (functools.partial(offer_expiry.expire, self.core), 1),
+                (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
+                (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
+                (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.
         return [(task, pause) for task, pause in tasks if pause]
+
+    def _unless_doubted(self, task, now):
+        """Run a task that takes something away because its time has come, if it has."""
+        if not self.clock_watch.look(now):
+            task(now)
 
     def _run_events(self):
         while not self._stopping.is_set():
             self._notified.clear()
             pause = self._conf.manager.poll_seconds
+            if not self._login.may_act:
+                self._notified.wait(pause)
+                continue
             try:
                 now = self.core.clock()
-                pause = self._until_next(now, self.event_loop.tick(now))
+                if not self.clock_watch.look(now):
+                    pause = self._until_next(now, self.event_loop.tick(now))
             except errors.ClimateError as error:
                 LOG.warning('Events cannot be carried out now, they are tried again: %s',
                             error.message)
@@ -187,6 +212,11 @@ class Manager:
             return longest
         shortest = 0 if claimed else _SHORTEST_SLEEP_SECONDS
         return min(longest, max(shortest, (moment - now).total_seconds()))
+
+    def _keep_logged_in(self):
+        while not self._stopping.is_set():
+            self._guarded(self._login.look)
+            self._stopping.wait(_LOGIN_SECONDS)
 
     def _keep_claims(self):
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)

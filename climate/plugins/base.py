@@ -62,6 +62,9 @@ class Pool(audited.AuditedPool, abc.ABC):
     fact_prefixes: ClassVar[tuple[str, ...]] = ()
     #: The name in criteria for the resource's own name.
     name_fact: ClassVar[str] = 'name'
+    #: The names in criteria that single out one resource. Only some callers may use them, and lent
+    #: resources meet no such criteria, because otherwise any user could find out which exist.
+    identifying_names: ClassVar[frozenset[str]] = frozenset()
     #: The names of the adapters that the pool uses, such as 'nova'.
     services: ClassVar[tuple[str, ...]] = ()
 
@@ -261,6 +264,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         takes back all that is not in `resources` any more.
 
         :raises StillBusy: not yet; to be called again in a moment.
+        :raises ResourcesRefused: the cloud refuses some of `resources`, which the error names, and
+            the reservation has nothing there. Climate then calls it again with others.
         """
 
     def before_end(self, cloud: clouds.LeaseCloud, lease: records.Lease,

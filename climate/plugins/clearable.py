@@ -108,9 +108,6 @@ class Clearable(abc.ABC):
 
     #: The name of the service that clears the hosts, for messages.
     cleared_by: ClassVar[str] = ''
-    #: The names in criteria that single out one host. Lent hosts meet no such criteria, because
-    #: otherwise any user could find out which hosts exist.
-    identifying_names: ClassVar[frozenset[str]] = frozenset()
 
     @abc.abstractmethod
     def lent(self, cloud: clouds.Cloud, reason: str) -> Lent:

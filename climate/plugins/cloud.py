@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Protocols of the cloud that plugins get as a parameter, so that they need not import it."""
+from collections.abc import Iterable
 import dataclasses
 import datetime
 from typing import Any
 from typing import Protocol
+
+from climate.domain import records
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +42,20 @@ class LeaseCloud(Cloud, Protocol):
         """Return the ``climate.cloud.base.Services`` that act for the owner of the lease.
 
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
+        """
+
+    def warn(self, reservation: records.Reservation, key: str, text: str) -> None:
+        """Tell the owner `text` in the history and the ``status_reason`` of the lease.
+
+        It is written once the method has returned or raised. Raise StillBusy after it to go on
+        only then: ``reservation.binding['warnings']`` has the key of each that is written.
+        """
+
+    def give_back(self, reservation: records.Reservation,
+                  resources: Iterable[records.Resource]) -> None:
+        """Say that the end of a reservation has returned these whole resources, though not all.
+
+        Call it in `end`, before an error is raised because of the others.
         """
 
     def as_owner_or_service(self) -> Any:

@@ -13,6 +13,8 @@ ALL_PROJECTS = 'climate:leases:get_all_projects'
 BEST_EFFORT = 'climate:leases:best_effort'
 CHOOSE_STRATEGY = 'climate:leases:choose_strategy'
 GET_MOVES = 'climate:leases:get_moves'
+HIDDEN_CRITERIA = 'climate:leases:hidden_criteria'
+HIDDEN_CRITERIA_1_0 = 'climate:leases:hidden_criteria_1_0'
 PRIORITIZE = 'climate:leases:prioritize'
 WAIT_WITHOUT_LIMIT = 'climate:leases:wait_without_limit'
 
@@ -51,6 +53,19 @@ _RULES = [
         'hosts, and why a host cannot be cleared; other callers see only numbers.',
         [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'GET'},
          {'path': f'{_ONE}/history', 'method': 'GET'}],
+        scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        HIDDEN_CRITERIA, base.ADMIN,
+        'Use criteria that name hosts ($hypervisor_hostname, $service_name) or private properties, '
+        'from REST 1.1 on. To others, private properties do not exist.',
+        [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'PUT'},
+         {'path': '/v1/availability', 'method': 'GET'},
+         {'path': '/v1/availability', 'method': 'POST'}],
+        scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        HIDDEN_CRITERIA_1_0, base.MEMBER_OR_ADMIN,
+        'Use such criteria at REST 1.0, which existing clients may do.',
+        [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'PUT'}],
         scope_types=['project']),
     policy.DocumentedRuleDefault(
         PRIORITIZE, base.ADMIN,

@@ -5,7 +5,9 @@ from typing import Any
 from typing import Protocol
 
 from kombu import exceptions as kombu_exceptions
+from kombu.transport import pyamqp
 from oslo_config import cfg
+from oslo_log import log
 import oslo_messaging as messaging
 
 from climate import context
@@ -16,9 +18,45 @@ from climate.domain import usability
 from climate.rpc import transport
 from climate.rpc import wire
 
+LOG = log.getLogger(__name__)
+
 # By default oslo.messaging retries for ever while the broker is gone. Requests would hang in the
 # API, and be carried out long after their callers gave up.
 _RETRIES = 2
+# oslo.messaging passes these errors of the driver on, and does not try again.
+_REFUSED = pyamqp.Transport.channel_errors
+
+
+class Unreachable(Exception):
+    """The bus cannot be reached; the text says why."""
+
+
+class LoginRefused(Unreachable):
+    """The bus refuses the login of transport_url."""
+
+
+def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
+    """Log in to the bus that transport_url names, and leave it.
+
+    :param retries: how often a connection is tried again.
+    :raises LoginRefused: the user, the password or the virtual host is wrong.
+    :raises Unreachable: nobody answers there, or the URL is wrong.
+    """
+    internal = context.RequestContext.internal()  # type: ignore[no-untyped-call]
+    try:
+        bus = transport.connect(conf)
+        try:
+            # It is sent without waiting for an answer: no manager need be there.
+            messaging.get_rpc_client(
+                bus, transport.target(conf), serializer=transport.Serializer(),
+                retry=retries).cast(internal, 'ping')
+        finally:
+            bus.cleanup()
+    except _REFUSED as error:
+        raise LoginRefused(f'the login is refused: {error}') from error
+    except (messaging.MessagingException, messaging.InvalidTransportURL,
+            messaging.DriverLoadFailure, kombu_exceptions.OperationalError) as error:
+        raise Unreachable(f'it cannot be reached: {error}') from error
 
 
 class Bus:
@@ -44,6 +82,9 @@ class Bus:
         except messaging.MessagingTimeout as error:
             raise errors.ManagerSilent(seconds=timeout or self._seconds,
                                        where='it in a moment') from error
+        except _REFUSED as error:
+            LOG.error('The bus refuses the login of [DEFAULT] transport_url: %s', error)
+            raise errors.Overloaded(retry_after=5) from error
         except (messaging.MessageDeliveryFailure, kombu_exceptions.OperationalError) as error:
             # oslo.messaging passes kombu's error on if it gets no connection.
             raise errors.Overloaded(retry_after=5) from error
@@ -226,3 +267,21 @@ class ManagerClient:
         found = self._call(context, 'list_allocations', pool=pool, resource_id=resource_id,
                            lease_id=lease_id, reservation_id=reservation_id)
         return [(each, wire.unpack_all(records.Allocation, items)) for each, items in found]
+
+    def page_of_allocations(self, context: context.RequestContext, pool: str, limit: int,
+                            marker: list[int] | None = None, lease_id: str | None = None,
+                            reservation_id: str | None = None
+                            ) -> tuple[list[tuple[int, list[records.Allocation]]],
+                                       list[int] | None]:
+        """Return one page of the allocations of a pool.
+
+        :param limit: how many resources, and how many allocations, the page has at most.
+        :param marker: where the last page ended; None: the first page.
+        :returns: ([(resource id, [Allocation])], the marker of this page or None if it is the last
+            one). A resource with many allocations goes on in the next page.
+        """
+        found, following = self._call(
+            context, 'page_of_allocations', pool=pool, limit=limit, marker=marker,
+            lease_id=lease_id, reservation_id=reservation_id)
+        return [(each, wire.unpack_all(records.Allocation, items))
+                for each, items in found], following

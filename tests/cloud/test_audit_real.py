@@ -119,7 +119,7 @@ def test_what_a_lease_that_runs_lacks_is_added_beneath_its_server(scene, admin, 
 def test_an_empty_host_that_is_put_into_the_freepool_is_enrolled(scene, admin, audit, open_host):
     admin.compute.add_host_to_aggregate(scene.aggregate('freepool'), open_host)
     assert f'host {open_host}' in audit(code=2)
-    audit('--fix')
+    audit('--fix', '--unknown')
     hosts = scene.climate('admin').hosts
     assert hosts.find(open_host)['reservable']
     # The fixture enrols the host again, with its properties.

@@ -61,6 +61,7 @@ class Base(stateful.RuleBasedStateMachine):
     :ivar booted_for: {server id: id of the reservation on whose hosts or in whose room it is}.
     :ivar came: ids of the servers that say by themselves which lease they came for.
     :ivar strangers: ids of the servers of other projects that their users have not deleted.
+    :ivar deleted_by_users: ids of the servers that their users have deleted.
     :ivar disabled: {service host: why an administrator has disabled it}.
     :ivar services_touched: some were disabled, so that starts may have failed.
     :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
@@ -80,6 +81,7 @@ class Base(stateful.RuleBasedStateMachine):
         self.booted_for = {}
         self.came = set()
         self.strangers = set()
+        self.deleted_by_users = set()
         self.disabled = {}
         self.services_touched = False
         self.unfinished = []
@@ -183,7 +185,10 @@ class Base(stateful.RuleBasedStateMachine):
         truths.check(self.recorded, before, self.now, builders.minutes(self.cleaning))
         if not self.world.frozen:
             # What a manager did too late is not true at once: an audit finds it.
-            model_cloud.check(self.world.cloud, self.recorded, self.booted_for)
+            model_cloud.check(self.world.cloud, self.recorded, self.booted_for,
+                              self.strangers)
+            model_cloud.no_server_goes_without_its_image(
+                self.world.cloud, self.recorded, self.booted_for, self.deleted_by_users)
             model_cloud.nobody_else_suffers(self.world.cloud, self.recorded, self.strangers,
                                             self.disabled)
         for lease_id, told in self.told.items():

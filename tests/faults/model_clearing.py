@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of users who wait in the queue or have hosts cleared, and of those in their way."""
+import collections
 import uuid
 
 import builders
@@ -77,9 +78,25 @@ class Clearing(servers.Servers):
     def somebody_else_boots_a_server(self, flavor, number):
         self.boot_for_others(flavor, f'compute-{number}')
 
-    def boot_for_others(self, flavor, host):
+    @stateful.precondition(lambda self: self.mood != base.CALM and self._idle_hosts())
+    @base.rule(which=base.WHICH)
+    def an_administrator_forces_a_server_onto_a_free_host(self, which):
+        self.tally['strays'] += 1
+        self.boot_for_others('1', self.pick(self._idle_hosts(), which), forced=True)
+
+    def _idle_hosts(self):
+        """The names of enrolled hosts that no lease has, neither here nor in the cloud."""
+        inside = collections.defaultdict(list)
+        for each in self.world.cloud.aggregates():
+            for host in each.hosts:
+                inside[host].append(each.name)
+        return sorted(each.name for each in self.recorded.resources.values()
+                      if each.withdrawn_at is None and each.held_by is None
+                      and inside[each.name] == ['freepool'])
+
+    def boot_for_others(self, flavor, host, forced=False):
         try:
-            made = self.world.cloud.boot(_OTHERS, 'vm', host=host, flavor=flavor)
+            made = self.world.cloud.boot(_OTHERS, 'vm', host=host, flavor=flavor, forced=forced)
         except errors.Conflict:
             return
         self.strangers.add(made.id)

@@ -13,10 +13,11 @@ from climate.plugins.compute import capacity
 _FREEPOOL = 'freepool'
 
 
-def check(cloud, recorded, booted_for):
+def check(cloud, recorded, booted_for, strangers=()):
     """Check that all invariants of the cloud hold.
 
     :param booted_for: {server id: the id of the reservation it was booted for}.
+    :param strangers: ids of the servers of others; an administrator may have forced them there.
     """
     # Being lent makes no difference.
     aggregates = [each for each in cloud.aggregates() if each.name != model_world.LENT_AGGREGATE]
@@ -25,7 +26,8 @@ def check(cloud, recorded, booted_for):
     nothing_is_there_that_no_lease_owns(aggregates, cloud.leftovers(), recorded)
     inside = {host for each in aggregates for host in each.hosts}
     nobody_is_on_the_hosts_of_others(
-        [each for each in cloud.servers() if each.host in inside], recorded, booted_for)
+        [each for each in cloud.servers() if each.host in inside and each.id not in strangers],
+        recorded, booted_for)
 
 
 def no_host_is_handed_out_twice(aggregates):
@@ -97,6 +99,24 @@ def nobody_is_on_the_hosts_of_others(servers, recorded, booted_for):
         assert states != {lifecycle.RESERVATION_DELETED}, f'{server} of {owners} is on {host} yet.'
         if host.held_by is not None and _has_it_all(recorded, host.held_by):
             assert host.held_by in owners, f'{server} of {owners} is on {host}.'
+
+
+def no_server_goes_without_its_image(cloud, recorded, booted_for, deleted_by_users):
+    """A server on leased hosts whose lease asks for images has one before it is deleted.
+
+    Servers that are leased themselves end as that lease says.
+    """
+    servers = {each.id: each for each in cloud.servers()}
+    imaged = {each['server_id'] for each in cloud.images() if each['status'] == 'active'}
+    leased = {each.request.get('resource_id') for each in recorded.reservations.values()}
+    for server_id, reservation_id in booted_for.items():
+        reservation = recorded.reservations[reservation_id]
+        if (reservation.resource_type != 'physical:host' or server_id in deleted_by_users | leased
+                or reservation.request.get('before_end') != 'snapshot'):
+            continue
+        server = servers.get(server_id)
+        assert server_id in imaged or (server is not None and server.task != 'deleting'), (
+            f'Server {server_id} of {reservation} was deleted without an image.')
 
 
 def nobody_else_suffers(cloud, recorded, strangers, disabled):

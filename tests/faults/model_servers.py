@@ -96,6 +96,7 @@ class Servers(requests.Requests):
 
     def forget_server(self, server_id):
         self.strangers.discard(server_id)
+        self.deleted_by_users.add(server_id)
         self.world.cloud.delete_server(server_id)
 
     @stateful.precondition(lambda self: self.mood != base.CALM and self._own_servers())

@@ -41,9 +41,10 @@ def _reachable():
 _MOVES = _reachable()
 _COLUMNS = {
     'leases': (tables.LEASES, 'id state task start end generation trust_id deleted_at '
-                              'ended_at reason'),
-    'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id'),
-    'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner'),
+                              'ended_at reason degraded'),
+    'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id resource_type request '
+                                          'missing_resources'),
+    'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner attempts'),
     'allocations': (tables.ALLOCATIONS, 'reservation_id resource_id start end whole amount '
                                         'copies released_at'),
     'resources': (tables.RESOURCES, 'id name capacity reservable held_by lent_to withdrawn_at'),
@@ -105,6 +106,7 @@ def check(recorded, before, now, cleaning=_NONE):
     nothing_is_promised_that_was_withdrawn(recorded, now)
     holders_have_what_they_hold(recorded)
     those_that_run_hold_what_they_have(recorded)
+    what_is_missing_is_told(recorded)
     for lease in recorded.leases.values():
         the_lifecycle_is_kept(recorded, lease)
         if recorded.never_acquired(lease):
@@ -220,6 +222,15 @@ def those_that_run_hold_what_they_have(recorded):
             f'{reservation} has {mine} and holds {held[reservation.id]}')
 
 
+def what_is_missing_is_told(recorded):
+    """A running lease says that it is degraded if one of its running reservations is."""
+    for each in recorded.reservations.values():
+        lease = recorded.leases[each.lease_id]
+        if each.missing_resources and lease.state == lifecycle.ACTIVE and (
+                each.state == lifecycle.RESERVATION_ACTIVE):
+            assert lease.degraded, f'{each} lacks something, and {lease} does not say so.'
+
+
 def the_lifecycle_is_kept(recorded, lease):
     assert lease.state in lifecycle.STATES
     assert lease.start < lease.end
@@ -228,6 +239,8 @@ def the_lifecycle_is_kept(recorded, lease):
         kinds = {event.kind for event in recorded.open_events(lease.id)}
         ending = {*_KINDS_OF[lease.task], event_kinds.DELETE}
         assert kinds & ending, f'{lease}: nobody will ever end its task.'
+    if event_kinds.HEAL in {event.kind for event in recorded.open_events(lease.id)}:
+        assert lease.task != 'start', f'{lease} is being healed, and is listed as starting.'
     for event in recorded.events[lease.id]:
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
 
@@ -290,3 +303,9 @@ def nothing_goes_back(recorded, before):
         after = recorded.reservations[reservation.id]
         assert after.state in _RESERVATION_MOVES[reservation.state], (
             f'{reservation} became {after}')
+        if (reservation.state, after.state) == (lifecycle.RESERVATION_ACTIVE,
+                                                lifecycle.RESERVATION_ERROR):
+            # A change that fails leaves alone what runs.
+            assert any(each.kind in _ENDINGS and (
+                each.attempts or each.status != lifecycle.EVENT_UNDONE)
+                for each in recorded.events[reservation.lease_id]), f'{reservation} was spoiled.'

@@ -215,7 +215,7 @@ class Weather(offers.Offers):
             self.world.clock.advance(builders.minutes(2))
             found = [each for each in auditor.look() if each.key in seen]
             self.tally['drifts'] += len(found)
-            repairs.Repairs(manager.core).make(found)
+            repairs.Repairs(manager.core, unknown=True).make(found)
         self._errand(side, repair)
 
     @base.rule(side=base.SIDE)

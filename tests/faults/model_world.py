@@ -36,6 +36,7 @@ _OPTIONS = {
     ('manager', 'busy_limit_seconds'): 200,
     ('manager', 'retry_seconds'): 5,
     ('manager', 'claim_seconds'): CLAIM.total_seconds(),
+    ('physical:host', 'image_seconds'): 600,
     ('virtual:instance', 'bind_seconds'): 60,
     ('virtual:instance', 'image_seconds'): 600,
 }

@@ -27,11 +27,8 @@ def run(database, tmp_path):
 
     def run(program, *words, plugins='virtual:box', more=''):
         path = builders.on_files(tmp_path, f'[DEFAULT]\nplugins = {plugins}\n{more}')
-        options = ['--config-file', str(path)]
-        # What prints a list takes options after its word, all else before.
-        arguments = [*words, *options] if words == ('cloud',) else [*options, *words]
         done = subprocess.run(
-            [str(PROGRAMS / program), *arguments],
+            [str(PROGRAMS / program), '--config-file', str(path), *words],
             capture_output=True, text=True, check=False, timeout=120,
             env={**os.environ, 'PYTHONPATH': str(tmp_path), 'CLIMATE_STATE': str(tmp_path)})
         return done.returncode, done.stdout + done.stderr

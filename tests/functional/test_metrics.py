@@ -12,6 +12,7 @@ import pytest
 
 from climate.manager import metrics
 from climate.manager.audit import schedule
+from climate.manager.events import clock_watch
 
 
 def test_metrics_count_leases_by_state_and_running_events(manager):
@@ -21,12 +22,14 @@ def test_metrics_count_leases_by_state_and_running_events(manager):
                                     end=builders.NOON + builders.hours(3)))
     manager.run()
     registry = prometheus_client.CollectorRegistry()
-    registry.register(metrics.Collector(manager.core, manager.event_loop,
-                                        schedule.AuditSchedule(manager.core, 'this manager')))
+    registry.register(metrics.Collector(
+        manager.core, manager.event_loop, schedule.AuditSchedule(manager.core, 'this manager'),
+        clock_watch.ClockWatch(manager.core, 'this manager')))
     text = prometheus_client.generate_latest(registry).decode()
     assert 'climate_leases{state="ACTIVE"} 1.0' in text
     assert 'climate_leases{state="PENDING"} 1.0' in text
     assert 'climate_events_running 0.0' in text
+    assert 'climate_clock_ahead_seconds 0.0' in text
 
 
 @pytest.fixture
@@ -51,8 +54,10 @@ def served(manager):
         for name, value in {'metrics_port': port, **options}.items():
             manager.core.conf.set_override(name, str(value), group='manager')
         metrics.check(manager.core.conf)
-        servers.append(metrics.serve(manager.core, manager.event_loop,
-                                     schedule.AuditSchedule(manager.core, 'this manager')))
+        servers.append(metrics.serve(
+            manager.core, manager.event_loop,
+            schedule.AuditSchedule(manager.core, 'this manager'),
+            clock_watch.ClockWatch(manager.core, 'this manager')))
         return f'https://localhost:{port}/metrics'
     yield serve
     for server in servers:

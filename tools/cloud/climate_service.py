@@ -67,5 +67,5 @@ def _command(cloud, name):
     if not path.exists():
         raise settings.CloudError(
             f'{path} does not exist. Install Climate in that virtualenv '
-            f'(pip install --editable .), or name another one in CLIMATE_VENV.')
+            f'(pip install --editable ".[service,mysql]"), or name another one in CLIMATE_VENV.')
     return path

@@ -5,7 +5,9 @@ up              install what is missing, start, print the URLs
 down            stop; the data stay
 url             print the URLs, one line each
 
-NAME is mariadb or postgresql; without a name, both. A URL is what CLIMATE_TEST_DATABASE wants.
+NAME is mariadb, postgresql or galera. Without a name, the first two are started, and all are
+stopped. A URL is what CLIMATE_TEST_DATABASE wants. galera is a cluster of three nodes, whose data
+do not stay.
 
 Environment, to be the same at each call:
 DATABASES_DIR   where everything is kept (default: .cloud/databases in the checkout)
@@ -18,10 +20,13 @@ import sys
 
 from tools.cloud import packages
 from tools.cloud import settings
+from tools.databases import galera
 from tools.databases import mariadb
 from tools.databases import postgresql
 
-SERVERS = {'mariadb': mariadb, 'postgresql': postgresql}
+SERVERS = {'mariadb': mariadb, 'postgresql': postgresql, 'galera': galera}
+# The cluster is started only when it is named.
+_USUAL = ('mariadb', 'postgresql')
 
 
 def main(arguments):
@@ -35,8 +40,9 @@ def main(arguments):
     unknown = sorted(set(asked.names) - set(SERVERS))
     if unknown:
         parser.error(f'no database is called {", ".join(unknown)}; '
-                     f'there are {" and ".join(SERVERS)}')
-    names = [name for name in SERVERS if name in asked.names or not asked.names]
+                     f'there are {", ".join(SERVERS)}')
+    usual = SERVERS if asked.verb == 'down' else _USUAL
+    names = [name for name in SERVERS if name in (asked.names or usual)]
     try:
         _do(_place(os.environ), asked.verb, names)
     except settings.CloudError as error:
@@ -60,8 +66,9 @@ def _do(place, verb, names):
             # Two at once would start everything twice; the second waits for the first.
             fcntl.flock(lock, fcntl.LOCK_EX)
             if verb == 'up':
-                packages.install(place, [SERVERS[name].PACKAGE for name in names
-                                         if SERVERS[name].program() is None])
+                packages.install(place, [package for name in names
+                                         if SERVERS[name].program() is None
+                                         for package in SERVERS[name].PACKAGES])
             for name in names:
                 getattr(SERVERS[name], verb)(place)
     if verb != 'down':

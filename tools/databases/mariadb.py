@@ -6,10 +6,10 @@ from tools.cloud import commands
 from tools.cloud import processes
 from tools.cloud import settings
 
-PACKAGE = 'mariadb-server'
+PACKAGES = ('mariadb-server',)
 PORT = 24306
 
-_PATH = '/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin'
+PATH = '/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin'
 _FIRST_STATEMENTS = f"""\
 CREATE DATABASE IF NOT EXISTS climate_test CHARACTER SET utf8mb4;
 CREATE USER IF NOT EXISTS climate@'127.0.0.1' IDENTIFIED BY '{settings.PASSWORD}';
@@ -42,7 +42,7 @@ log-error = {log}/mariadb.log
 
 def program():
     """The path of the server, or None."""
-    return shutil.which('mariadbd', path=_PATH)
+    return shutil.which('mariadbd', path=PATH)
 
 
 def url(port=PORT):
@@ -61,7 +61,7 @@ def up(place, port=PORT):
         user=settings.user(), data=data, run=place.run, conf=place.conf, log=place.log,
         port=port))
     if not (data / 'mysql').exists():
-        commands.run(place, [shutil.which('mariadb-install-db', path=_PATH),
+        commands.run(place, [shutil.which('mariadb-install-db', path=PATH),
                              f'--defaults-file={settings_file}', '--skip-test-db',
                              '--auth-root-authentication-method=normal'],
                      'mariadb-install.log')

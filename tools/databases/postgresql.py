@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A private PostgreSQL: made, started and stopped."""
-import hashlib
 import os
 import pathlib
-import pwd
 import shutil
 import signal
 import subprocess
@@ -11,8 +9,9 @@ import subprocess
 from tools.cloud import commands
 from tools.cloud import processes
 from tools.cloud import settings
+from tools.databases import owner
 
-PACKAGE = 'postgresql'
+PACKAGES = ('postgresql',)
 PORT = 24432
 
 _USER = 'postgres'
@@ -69,22 +68,7 @@ def wipe(place):
 
 
 def _home(place):
-    """The folder that belongs to the server's user; made when missing.
-
-    Below the place of the databases, or in /var/tmp where that user may not enter it, as below
-    the home of root.
-    """
-    home = place.data / 'postgresql'
-    if os.geteuid() == 0 and subprocess.run(_as_its_user('/', ['test', '-x', place.data]),
-                                            check=False).returncode:
-        name = hashlib.sha256(str(place.folder).encode()).hexdigest()[:12]
-        home = pathlib.Path('/var/tmp') / f'climate-postgresql-{name}'
-    home.mkdir(mode=0o700, exist_ok=True)
-    if os.geteuid() == 0:
-        if home.is_symlink() or home.owner() not in ('root', _USER):
-            raise settings.CloudError(f'{home} must be a folder of {_USER}. Remove it.')
-        shutil.chown(home, _USER, pwd.getpwnam(_USER).pw_gid)
-    return home
+    return owner.home(place, 'postgresql', _USER)
 
 
 def _make(place, data):
@@ -119,11 +103,7 @@ def _server(data):
 
 def _as_its_user(folder, command):
     """The command as it is run: the server refuses root, so root becomes another user first."""
-    if os.geteuid() != 0:
-        return [*command]
-    group = pwd.getpwnam(_USER).pw_gid
-    return ['env', '--chdir', str(folder if pathlib.Path(folder).exists() else '/'), 'setpriv',
-            f'--reuid={_USER}', f'--regid={group}', '--init-groups', *map(str, command)]
+    return owner.command(folder, _USER, command)
 
 
 def _ready(place, port):

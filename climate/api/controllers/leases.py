@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths /v1/leases and /v1/leases/{id}/history."""
-import time
+import dataclasses
 
 from oslo_utils import uuidutils
 import pecan
@@ -8,14 +8,14 @@ import pecan
 from climate import errors
 from climate.api import acquire_policy
 from climate.api import body
+from climate.api import criteria_policy
+from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
-from climate.api import schemas
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
 from climate.domain import acquire
-from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
 from climate.policies import leases as rules
@@ -24,7 +24,6 @@ _SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
 _FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_projects',
             'starts_before', 'ends_after', 'resource_id', 'deleted')
 _LONGEST_ID = 36
-_LOOK_SECONDS = 0.2
 
 
 class LeasesController(base.Controller):
@@ -32,7 +31,7 @@ class LeasesController(base.Controller):
 
     def __init__(self, parts):
         self._parts = parts
-        self._limit = parts.conf.api.max_body_bytes
+        self._waits = delete_waits.DeleteWaits(parts.manager, parts.conf.api)
         self.history = HistoryController(parts, self._visible)
 
     @pecan.expose('json')
@@ -50,9 +49,10 @@ class LeasesController(base.Controller):
     def post(self, req, resp):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.POST)
-        asked = lease_body.request_of(req, self._limit, schemas.LEASE_CREATE,
-                                      self._parts.plugins)
+        asked = lease_body.request_of(req, self._parts)
         acquire_policy.authorize(self._parts.policy, caller, asked.acquire)
+        asked = dataclasses.replace(asked, hidden_criteria=criteria_policy.may_use_hidden(
+            self._parts.policy, req))
         lease_id = uuidutils.generate_uuid()
         address = f'{req.application_url}/v1/leases/{lease_id}'
         try:
@@ -75,8 +75,9 @@ class LeasesController(base.Controller):
     def put(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         self._authorize(req, rules.PUT, lease)
-        changes = lease_body.changes_of(req, self._limit, schemas.LEASE_UPDATE,
-                                        self._parts.plugins, lease)
+        changes = dataclasses.replace(
+            lease_body.changes_of(req, self._parts, lease),
+            hidden_criteria=criteria_policy.may_use_hidden(self._parts.policy, req))
         changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
         return self._answer(req, resp, changed)
 
@@ -86,7 +87,7 @@ class LeasesController(base.Controller):
         self._authorize(req, rules.DELETE, lease)
         caller = hooks.caller(req)
         if not self._parts.manager.delete_lease(caller, lease_id) and hooks.is_lenient(req):
-            self._wait_until_gone(caller, lease_id)
+            self._waits.wait(req.environ, caller, lease)
         resp.status = 204
 
     def _page(self, req, caller):
@@ -104,6 +105,9 @@ class LeasesController(base.Controller):
         if unknown:
             raise errors.BadField(field=min(unknown)[:80], reason=(
                 f'no such filter; known are {", ".join(_FILTERS)}.'))
+        repeated = [name for name in req.GET if name != 'status' and len(req.GET.getall(name)) > 1]
+        if repeated:
+            raise errors.BadField(field=repeated[0], reason='it is given more than once.')
         asked = req.GET
         project_id = asked.get('project_id', caller.project_id)
         everything = body.flag(req, 'all_projects')
@@ -112,11 +116,12 @@ class LeasesController(base.Controller):
             self._parts.policy.authorize(caller, rules.ALL_PROJECTS)
         if everything:
             project_id = asked.get('project_id')
-        if 'status' in asked:
-            status_words.selected(asked['status'])
+        status = ','.join(asked.getall('status')) if 'status' in asked else None
+        if status is not None:
+            status_words.all_selected(status)
         resource = asked.get('resource_id')
         return records.LeaseQuery(
-            project_id=project_id, status=asked.get('status'), name=asked.get('name'),
+            project_id=project_id, status=status, name=asked.get('name'),
             starts_before=self._moment(asked, 'starts_before'),
             ends_after=self._moment(asked, 'ends_after'),
             resource_id=base.resource_id(resource) if resource else None, deleted=deleted,
@@ -125,8 +130,9 @@ class LeasesController(base.Controller):
     def _moment(self, asked, name):
         if name not in asked:
             return None
-        found = times.moment(name, asked[name])
-        return self._parts.clock() if found == times.NOW else found
+        now = self._parts.clock()
+        found = times.moment(name, times.settled(asked[name], now))
+        return now if found == times.NOW else found
 
     def _visible(self, req, lease_id):
         """Get a lease that the caller may see.
@@ -162,14 +168,6 @@ class LeasesController(base.Controller):
         if not hooks.is_lenient(req):
             resp.headers['ETag'] = f'"{lease.generation}"'
         return {'lease': self._view(req, lease)}
-
-    def _wait_until_gone(self, caller, lease_id):
-        give_up = time.monotonic() + self._parts.conf.api.delete_wait_seconds
-        while time.monotonic() < give_up:
-            lease = self._parts.manager.get_lease(caller, lease_id)
-            if lease.deleted_at is not None or (lease.state == lifecycle.ERROR and not lease.task):
-                return
-            time.sleep(_LOOK_SECONDS)
 
 
 class HistoryController(base.Controller):

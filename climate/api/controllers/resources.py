@@ -142,14 +142,21 @@ class AllocationsController(PoolPartController):
 
     @pecan.expose('json')
     def get_all(self, req, resp):
-        return {'allocations': [self._view(req, *each) for each in self._found(req)]}
-
-    def _found(self, req, resource_id=None):
         caller = self._authorized(req, self._serializer.rules.get_allocations)
-        return self._manager.list_allocations(
-            caller, self._serializer.pool,
-            resource_id=None if resource_id is None else self._id(resource_id),
-            lease_id=req.GET.get('lease_id'), reservation_id=req.GET.get('reservation_id'))
+        pool, filters = self._serializer.pool, self._filters(req)
+        if hooks.is_lenient(req):
+            found = self._manager.list_allocations(caller, pool, **filters)
+            return {'allocations': [self._view(req, *each) for each in found]}
+        limit, marker = base.page(req, self._parts.conf.api.max_limit, _place)
+        found, following = self._manager.page_of_allocations(caller, pool, limit, marker, **filters)
+        answer = {'allocations': [self._view(req, *each) for each in found]}
+        if following is not None:
+            answer['allocations_links'] = base.next_link(req, '.'.join(map(str, following)))
+        return answer
+
+    @staticmethod
+    def _filters(req):
+        return {name: req.GET.get(name) for name in ('lease_id', 'reservation_id')}
 
     @staticmethod
     def _view(req, resource_id, bookings):
@@ -161,8 +168,22 @@ class AllocationController(AllocationsController):
 
     @pecan.expose('json')
     def get_all(self, req, resp, resource_id):
-        [found] = self._found(req, resource_id)
+        caller = self._authorized(req, self._serializer.rules.get_allocations)
+        [found] = self._manager.list_allocations(
+            caller, self._serializer.pool, resource_id=self._id(resource_id), **self._filters(req))
         return {'allocation': self._view(req, *found)}
+
+
+def _place(text):
+    """Parse the marker of a list of allocations into a list of one or three numbers.
+
+    :raises BadField: no page ends there.
+    """
+    numbers = [base.row_number(part) for part in text.split('.')]
+    if len(numbers) not in (1, 3) or None in numbers:
+        raise errors.BadField(field='marker', reason=(
+            f'"{text[:40]}" is not the marker of a page; take it from the link to the next page.'))
+    return numbers
 
 
 def _asked(req, name):

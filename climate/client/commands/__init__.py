@@ -5,13 +5,15 @@ The entry points of ``openstack`` in ``setup.cfg`` are the table of both program
 """
 import importlib.metadata
 
+from climate import version
+
 _GROUP, _PREFIX = 'openstack.extension', 'reservation_'
 
 
 def _table() -> dict[str, str]:
     """Read {command: "module:attribute"} from the entry points of this distribution."""
     try:
-        points = importlib.metadata.distribution('climate').entry_points
+        points = importlib.metadata.distribution(version.DISTRIBUTION).entry_points
     except importlib.metadata.PackageNotFoundError:
         return {}
     return {point.name.removeprefix(_PREFIX).replace('_', ' '): point.value

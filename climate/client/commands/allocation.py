@@ -35,11 +35,14 @@ class ListAllocations(AllocationCommand, base.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         pool = self.pool_of(parsed_args)
-        found = list(pool.allocations.list(**self.filters(parsed_args)))
+        # A resource with very many allocations goes on in the next page.
+        found: dict[str, list[typing.Any]] = {}
+        for one in pool.allocations.list(**self.filters(parsed_args)):
+            found.setdefault(one['resource_id'], []).extend(one['reservations'])
         names = {each['id']: each[pool.name_field] for each in pool.list()}
         # A resource that was removed from the pool still has allocations, but no name.
-        return _columns(pool), [(one['resource_id'], names.get(one['resource_id'], ''),
-                                 columns.Allocated(one['reservations'])) for one in found]
+        return _columns(pool), [(resource_id, names.get(resource_id, ''),
+                                 columns.Allocated(mine)) for resource_id, mine in found.items()]
 
 
 class ShowAllocation(AllocationCommand, base.ShowOne):

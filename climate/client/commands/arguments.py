@@ -27,7 +27,7 @@ RESERVATION_EXAMPLE = """type=physical:host,min=1,max=2,properties='[">=","$vcpu
 
 
 def moment(text: str) -> str:
-    """Parse a time into the form that is sent; "+2h" counts from now by this machine's clock."""
+    """Parse a time into the form that is sent; "+2h" counts from now by the service's clock."""
     return _refused_by_argparse(lambda: times.on_the_wire(text, times.utcnow()))
 
 

@@ -22,6 +22,13 @@ class Time(columns.FormattableColumn[str | None]):
         return times.for_people(self._value)
 
 
+class UnknownTime(Time):
+    """The start or the end of a lease that waits for its resources: for people not known yet."""
+
+    def human_readable(self) -> str:
+        return 'not known yet' if self._value else ''
+
+
 class HistoryTime(Time):
     """The time of an entry of a history; None stands for the present status."""
 
@@ -99,7 +106,9 @@ class Allocated(Lines):
         """Format an allocation of a resource: the period and the lease."""
         start = element.get('start')
         end = element.get('end') or element.get('end_date')
-        return (f'{times.for_people(start)} to {times.for_people(end)} '
+        count = element.get('count', 1)
+        slots = f'{count} slots ' if count > 1 else ''
+        return (f'{times.for_people(start)} to {times.for_people(end)} {slots}'
                 f'lease {element.get("lease_id")} reservation {element["id"]}')
 
 

@@ -47,12 +47,13 @@ class CreateLease(new_lease.NewLeaseCommand):
 
 
 class ListLeases(base.Lister):
-    """List leases."""
+    """List leases, those that are over last."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        parser.add_argument('--status', choices=statuses.LEASE, metavar='STATUS',
-                            help=f'Only leases with this status: {", ".join(statuses.LEASE)}.')
+        parser.add_argument('--status', choices=statuses.LEASE, metavar='STATUS', action='append',
+                            help='Only leases with this status, or one of these: '
+                                 f'{", ".join(statuses.LEASE)}. Repeatable.')
         parser.add_argument('--name', help='Only leases with exactly this name.')
         parser.add_argument('--project', metavar='PROJECT_ID', help='Only leases of this project.')
         parser.add_argument('--all-projects', action='store_true',
@@ -67,10 +68,14 @@ class ListLeases(base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.leases.list(
-            limit=parsed_args.limit, status=parsed_args.status, name=parsed_args.name,
-            project_id=parsed_args.project, all_projects=parsed_args.all_projects,
-            deleted=parsed_args.deleted, sort=parsed_args.sort)
+        filters = {'limit': parsed_args.limit, 'name': parsed_args.name,
+                   'project_id': parsed_args.project, 'all_projects': parsed_args.all_projects,
+                   'deleted': parsed_args.deleted}
+        if parsed_args.status or parsed_args.sort:
+            found = self.client.leases.list(
+                status=parsed_args.status, sort=parsed_args.sort, **filters)
+        else:
+            found = self.client.leases.living_first(**filters)
         return lease_view.rows(found, long=parsed_args.long)
 
 
@@ -128,8 +133,10 @@ class SetLease(waits.ShowLeaseCommand):
             raise errors.BadValue('Nothing to change: give --name, --start, --end, --duration, '
                                   '--before-end or --reservation, such as --end "+2h".')
         lease_id = self.client.leases.find(parsed_args.lease)['id']
-        return lease_view.shown(self.client.leases.update(
-            lease_id, dry_run=parsed_args.dry_run, **changes))
+        lease = self.client.leases.update(lease_id, dry_run=parsed_args.dry_run, **changes)
+        if parsed_args.dry_run:
+            self.say_dry()
+        return lease_view.shown(lease)
 
 
 class ExtendLease(waits.ShowLeaseCommand):

@@ -16,14 +16,16 @@ _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reser
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
          'before_end', 'acquire', 'ended_at', 'deleted_at', 'project_id', 'user_id', 'created_at',
          'updated_at', 'reservations', 'server_create', 'events')
+# A lease that waits for its resources has these only when it has got them.
+_PLANNED = ('start', 'end', 'before_end')
 _TIMES = ('start', 'end', 'before_end', 'ended_at', 'deleted_at', 'created_at', 'updated_at')
 
 
 def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool) -> Table:
     """Make a table with a row for each lease."""
     names = _LONG if long else _LIST
-    return names, [tuple(_cell(name, lease.get(name), columns.ReservationTypes)
-                         for name in names) for lease in leases]
+    return names, [tuple(_cell(name, lease, columns.ReservationTypes) for name in names)
+                   for lease in leases]
 
 
 def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
@@ -39,7 +41,7 @@ def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
         full['server_create'] = server_create.of_lease(lease)
     names = [*(name for name in _SHOW if name in full),
              *sorted(name for name in full if name not in _SHOW)]
-    return names, [_cell(name, full[name], columns.Reservations) for name in names]
+    return names, [_cell(name, full, columns.Reservations) for name in names]
 
 
 def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typing.Any]
@@ -51,13 +53,17 @@ def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typ
         (columns.HistoryTime(at), who, what, why or '') for at, who, what, why in found]
 
 
-def _cell(name: str, value: typing.Any, reservations: type[columns.Lines]) -> typing.Any:
+def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns.Lines]
+          ) -> typing.Any:
+    value = lease.get(name)
+    if name in _PLANNED and lease['status'] == statuses.ACQUIRING:
+        return columns.UnknownTime(value)
     if name in _TIMES:
         return columns.Time(value)
     if name == 'reservations':
         return reservations(value or [])
     if name == 'server_create':
-        return columns.ServerCreate(value)
+        return columns.ServerCreate(value or [])
     if name == 'acquire':
         return columns.Acquire(value)
     if name == 'events':

@@ -45,6 +45,8 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
             ahead = (times.moment(lease['start'], now) - now).total_seconds()
             wanted = {'active'} if ahead <= parsed_args.timeout else {'active', 'inactive'}
             lease = self.wait(lease['id'], wanted, parsed_args.timeout) or lease
+        if parsed_args.dry_run:
+            self.say_dry()
         return lease_view.shown(lease, exists=not parsed_args.dry_run)
 
 

@@ -8,10 +8,11 @@ _OVER = ('deleted', 'error')
 
 
 def of_lease(lease: Mapping[str, typing.Any]) -> list[dict[str, typing.Any]]:
-    """Make a record with ``reservation_id`` and ``arguments`` for each usable reservation.
+    """Make a record for each reservation that servers use, or will use.
 
-    A reservation that leases an existing server has ``server_id`` instead of ``arguments``, which
-    is None as long as the server is not set.
+    It has ``reservation_id``, ``usable``, which is False until the reservation is active, and
+    ``arguments``. A reservation that leases an existing server has ``reservation_id`` and
+    ``server_id``, which is None as long as the server is not set.
     """
     return [found for reservation in lease['reservations']
             if reservation['status'] not in _OVER and (found := _of_reservation(reservation))]
@@ -22,6 +23,7 @@ def _of_reservation(reservation: Mapping[str, typing.Any]) -> dict[str, typing.A
     found = {'reservation_id': reservation['id']}
     if 'resource_id' in reservation:
         return {**found, 'server_id': reservation['resource_id']}
+    found['usable'] = reservation['status'] == 'active'
     if reservation['resource_type'] == 'physical:host':
         return {**found, 'arguments': ['--hint', f'reservation={reservation["id"]}']}
     if reservation.get('flavor_id'):
@@ -34,7 +36,8 @@ def _of_reservation(reservation: Mapping[str, typing.Any]) -> dict[str, typing.A
 def line(found: Mapping[str, typing.Any]) -> str:
     """Format one element of ``of_lease`` for people."""
     if 'arguments' in found:
-        return ' '.join(found['arguments'])
+        words = ' '.join(found['arguments'])
+        return words if found['usable'] else f'not before the lease is active: {words}'
     if found['server_id'] is None:
         return f'nothing: reservation {found["reservation_id"]} waits for its server'
     return f'nothing: server {found["server_id"]} is leased itself'

@@ -38,3 +38,7 @@ class LeaseCommand(base.Command):
 
 class ShowLeaseCommand(LeaseCommand, base.ShowOne):
     """A command that shows a lease as its result."""
+
+    def say_dry(self) -> None:
+        """Say on stderr that the lease below was only tried."""
+        self.app.stderr.write('Dry run: nothing was made or changed.\n')

@@ -40,6 +40,14 @@ class Cloud(abc.ABC):
     adapters: Mapping[str, type[Adapter]]
 
     @abc.abstractmethod
+    def log_in(self) -> None:
+        """Log in as Climate itself with each login of the configuration that has no valid token.
+
+        :raises CloudUnreachable: Keystone does not answer.
+        :raises CloudError: Keystone refuses a login; the message names its option group.
+        """
+
+    @abc.abstractmethod
     def as_service(self) -> Services:
         """Return the Services that act as Climate itself."""
 

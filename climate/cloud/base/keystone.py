@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface to Keystone's trusts."""
 import abc
+import datetime
 from typing import Any
 
 from climate.cloud import models
@@ -13,11 +14,11 @@ class Keystone(face.Face):
     service = 'Keystone'
 
     @abc.abstractmethod
-    def create_trust(self, context: Any) -> models.Trust:
+    def create_trust(self, context: Any,
+                     expires_at: datetime.datetime | None = None) -> models.Trust:
         """Create a Trust from the caller to Climate, with the caller's roles and project.
 
-        The trust does not expire.
-
+        :param expires_at: when it expires, to the microsecond; None: never.
         :param context: the RequestContext of the caller, whose token creates the trust.
         :raises TrustRefused: this token may not delegate, or these roles cannot be delegated.
         :raises NotAuthenticated: the token is no longer valid.
@@ -30,4 +31,7 @@ class Keystone(face.Face):
     @abc.abstractmethod
     @face.read
     def trusts(self) -> list[models.Trust]:
-        """Return the Trusts that were given to Climate, without their roles."""
+        """Return the Trusts that were given to Climate's user, without their roles.
+
+        Other services that log in as the same user have some of them.
+        """

@@ -24,6 +24,16 @@ class Nova(face.Face):
 
     @abc.abstractmethod
     @face.read
+    def hypervisor_name(self, hypervisor_id: str) -> str:
+        """Return the hypervisor_hostname of a hypervisor.
+
+        :param hypervisor_id: its UUID, or its number in the cells of early microversions. Other
+            text is taken for the hypervisor_hostname itself, as existing clients send it.
+        :raises ResourceNotFound: no hypervisor has that id.
+        """
+
+    @abc.abstractmethod
+    @face.read
     def hypervisors(self) -> list[models.Hypervisor]:
         """Return all Hypervisors, in no particular order."""
 
@@ -70,7 +80,8 @@ class Nova(face.Face):
         All hosts are tried, even if one fails.
 
         :raises ResourceNotFound: Nova knows no such host.
-        :raises StillBusy: servers on a host forbid its new zone.
+        :raises ResourcesRefused: servers on a host forbid its new zone, or it is in another zone;
+            the error has the names of these service hosts.
         """
 
     @abc.abstractmethod

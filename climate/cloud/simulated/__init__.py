@@ -17,6 +17,7 @@ from climate.cloud.simulated import computes
 from climate.cloud.simulated import faults
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import images
 from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import link
 from climate.cloud.simulated import scheduler
@@ -61,6 +62,10 @@ class SimulatedCloud(base.Cloud):
                        for adapter in adapters.values() for face, kind in adapter.faces.items()}
         self._service = self._services(None)
 
+    def log_in(self):
+        # No call of the cloud: the fault points of a manager would have other numbers.
+        self.faults.refuse('keystone.log_in')
+
     def as_service(self):
         return self._service
 
@@ -84,13 +89,15 @@ class SimulatedCloud(base.Cloud):
     def answers(self, answers):
         self._scheduler.answers = answers
 
-    def boot(self, project_id, name, hints=None, host=None, flavor=None, metadata=None):
+    def boot(self, project_id, name, hints=None, host=None, flavor=None, metadata=None,
+             forced=False):
         """Boot a server on the host with the fewest servers that can take it; return the Server.
 
         :param hints: scheduler hints, such as {'reservation': 'the id'}.
         :param host: the name of the only hypervisor to try; None: all.
         :param flavor: the id of the flavor; None: a server without a flavor, which takes nothing.
         :param metadata: {key: text}; the key climate:lease_id marks a server that Climate leases.
+        :param forced: an administrator forces it onto `host`: neither filter nor capacity is asked.
         :raises Conflict: no host may take it or has the capacity.
         :raises NotFound: the project has no such flavor.
         """
@@ -98,14 +105,24 @@ class SimulatedCloud(base.Cloud):
             found = _flavor(connection, flavor, project_id)
             named = None if host is None else frozenset(
                 row['service_host'] for row in hosts.every(connection) if row['name'] == host)
-            chosen = self._scheduler.choose(connection, scheduler.Wanted(
-                project_id, hints or {}, found, leased=_LEASED in (metadata or {}),
-                hosts=named))
+            chosen = min(named) if forced else self._scheduler.choose(
+                connection, scheduler.Wanted(
+                    project_id, hints or {}, found, leased=_LEASED in (metadata or {}),
+                    hosts=named))
             if chosen is None:
                 raise errors.Conflict(reason='No valid host was found.')
             return self._lifecycle.boot(connection, models.Server(
                 id='', name=name, host=chosen, project_id=project_id, status='BUILD',
                 metadata=metadata or {}, flavor=found, hypervisor=host), hints or {})
+
+    def force(self, project_id, name, host, flavor=None):
+        """Boot a server on a hypervisor past the filters, as an administrator can; return it."""
+        with self._transaction() as connection:
+            [service_host] = [row['service_host'] for row in hosts.every(connection)
+                              if row['name'] == host]
+            return self._lifecycle.boot(connection, models.Server(
+                id='', name=name, host=service_host, project_id=project_id, status='BUILD',
+                metadata={}, flavor=_flavor(connection, flavor, project_id), hypervisor=host), {})
 
     def servers(self, project_id=None):
         """Return the Servers of a project, or of all projects, oldest first."""
@@ -214,6 +231,25 @@ class SimulatedCloud(base.Cloud):
     def spoil_moves(self, *service_hosts):
         """Let every later migration to these hosts fail after it has begun."""
         self._lifecycle.unreachable |= set(service_hosts)
+
+    def spoil_images(self, server_id, fault):
+        """Let every later image of a server fail.
+
+        :param fault: 'refused', Nova refuses it; 'lost', its upload fails and Nova deletes it;
+            'stuck', it never becomes active; None: images are made again.
+        """
+        if fault is None:
+            self._lifecycle.image_faults.pop(server_id, None)
+        else:
+            self._lifecycle.image_faults[server_id] = images.FAULTS[images.FAULTS.index(fault)]
+
+    def silence_cell(self, *service_hosts):
+        """Let the cell of these hosts not answer, and all others answer.
+
+        Nova then lists neither their servers nor the state of their services.
+        """
+        self._lifecycle.silent.clear()
+        self._lifecycle.silent.update(service_hosts)
 
     def lose_traits(self, times):
         """Let the next `times` changes of compute services not change the trait in Placement."""

@@ -63,10 +63,12 @@ def add_host(connection, aggregate_id, host):
     if new_zone is not None:
         zone = hosts.zone_of(connection, host)
         if zone not in (hosts.DEFAULT_ZONE, new_zone):
-            raise errors.CloudError(service='Nova', reason=(
+            raise errors.ResourcesRefused(service='Nova', refused={host: (
                 f'Cannot add host to aggregate {aggregate_id}. Reason: One or more hosts already '
-                f'in availability zone(s) [\'{zone}\'].'))
-        _refuse_new_zone(connection, host)
+                f'in availability zone(s) [\'{zone}\'].')})
+        why = _why_no_new_zone(connection, host)
+        if why:
+            raise errors.ResourcesRefused(service='Nova', refused={host: why})
     connection.execute('INSERT INTO aggregate_hosts VALUES (?, ?)', (aggregate_id, host))
 
 
@@ -75,7 +77,9 @@ def remove_host(connection, aggregate_id, host):
     if not _has(connection, aggregate_id, host):
         return
     if _row(connection, aggregate_id)['zone'] is not None:
-        _refuse_new_zone(connection, host)
+        why = _why_no_new_zone(connection, host)
+        if why:
+            raise errors.StillBusy(service='Nova', reason=why)
     connection.execute('DELETE FROM aggregate_hosts WHERE aggregate_id = ? AND host = ?',
                        (aggregate_id, host))
 
@@ -126,9 +130,8 @@ def _select(connection, query, *values):
             for row in rows]
 
 
-def _refuse_new_zone(connection, host):
+def _why_no_new_zone(connection, host):
+    """Return why the zone of a host cannot change; None if it can."""
     count = len(servers.on(connection, [host]))
-    if count:
-        raise errors.StillBusy(service='Nova', reason=(
-            f'The availability zone of the host would change, but the host already has {count} '
-            f'instance(s).'))
+    return (f'The availability zone of the host would change, but the host already has {count} '
+            'instance(s).') if count else None

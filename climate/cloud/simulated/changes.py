@@ -36,7 +36,7 @@ class Servers(base.Servers):
             server.id for server in servers.every(connection)))
 
     def every(self):
-        return self._calls.make('nova.servers', lambda connection, project_id: servers.every(
+        return self._calls.make('nova.servers', lambda connection, project_id: servers.listed(
             connection))
 
     def mark(self, server_id, metadata):

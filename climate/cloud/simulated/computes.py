@@ -19,12 +19,13 @@ class Computes(base.Computes):
 
     def every(self):
         return self._calls.make('nova.services',
-                                lambda connection, project_id: everything(connection))
+                                lambda connection, project_id: self._told(
+                                    everything(connection)))
 
     def of_hosts(self, service_hosts):
         def work(connection, project_id):
             rows = (_find(connection, each) for each in service_hosts)
-            return [_compute(row) for row in rows if row is not None]
+            return self._told([_compute(row) for row in rows if row is not None])
         return self._calls.make('nova.services', work)
 
     def disable(self, service_host, reason):
@@ -47,6 +48,13 @@ class Computes(base.Computes):
                 self._set(connection, service_host, True, None)
             return True
         return self._calls.make('nova.enable_service', work)
+
+    def _told(self, found):
+        """Return Computes as Nova tells them: next to nothing of a cell that does not answer."""
+        silent = self._lifecycle.silent
+        return [each if each.host not in silent else
+                models.Compute(each.host, enabled=False, up=False, answers=False)
+                for each in found]
 
     def _set(self, connection, service_host, enabled, reason):
         connection.execute('UPDATE hosts SET enabled = ?, reason = ? WHERE service_host = ?',

@@ -87,6 +87,17 @@ def one(connection, name):
     return rows[0]
 
 
+def by_number(connection, number):
+    """Return the row of the hypervisor with this number, which is text.
+
+    :raises ResourceNotFound: there is none.
+    """
+    row = connection.execute('SELECT * FROM hosts WHERE id = ?', (number,)).fetchone()
+    if row is None:
+        raise errors.ResourceNotFound(pool='host', resource=number)
+    return row
+
+
 def every(connection):
     """Return all rows, in the order in which they were added."""
     return connection.execute('SELECT * FROM hosts ORDER BY id').fetchall()

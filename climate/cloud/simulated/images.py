@@ -11,6 +11,9 @@ SHELVED = 'shelved'
 #: The project of images that an administrator made.
 SERVICE_PROJECT = 'service'
 UPLOADING = 'image_uploading'
+#: What may become of the images of a server: refused at once; begun and deleted when its upload
+#: fails; or begun and never active.
+REFUSED, LOST, STUCK = FAULTS = ('refused', 'lost', 'stuck')
 
 
 class Images(base.Images):
@@ -26,7 +29,7 @@ class Images(base.Images):
     def made(self, key, project_id):
         return self._calls.make('glance.images', lambda connection, _: [
             models.Image(id=row['id'], name=row['name'], status=row['status'],
-                         owner=row['project_id'])
+                         owner=row['project_id'], server_id=row['server_id'])
             for row in connection.execute(
                 'SELECT * FROM images WHERE key = ? AND project_id IN (?, ?) ORDER BY rowid',
                 (key, project_id, SERVICE_PROJECT))])

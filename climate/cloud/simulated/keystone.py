@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keystone of the simulated cloud."""
+import datetime
 import json
 import uuid
 
@@ -25,15 +26,17 @@ class Keystone(base.Keystone):
         """
         self._calls.make('keystone.login', lambda connection, project_id: None, admin=False)
 
-    def create_trust(self, context):
+    def create_trust(self, context, expires_at=None):
         if not context.user_id or not context.project_id:
             raise errors.TrustRefused(reason='the request names no user and project.')
         trust = models.Trust(id=uuid.uuid4().hex, project_id=context.project_id,
-                             trustor_id=context.user_id, roles=tuple(context.roles))
+                             trustor_id=context.user_id, roles=tuple(context.roles),
+                             expires_at=expires_at)
 
         def work(connection, project_id):
-            connection.execute('INSERT INTO trusts VALUES (?, ?, ?, ?)', (
-                trust.id, trust.project_id, trust.trustor_id, json.dumps(trust.roles)))
+            connection.execute('INSERT INTO trusts VALUES (?, ?, ?, ?, ?)', (
+                trust.id, trust.project_id, trust.trustor_id, json.dumps(trust.roles),
+                None if expires_at is None else expires_at.isoformat()))
             return trust
 
         return self._calls.make('keystone.create_trust', work)
@@ -45,5 +48,7 @@ class Keystone(base.Keystone):
     def trusts(self):
         return self._calls.make('keystone.trusts', lambda connection, project_id: [
             models.Trust(id=row['id'], project_id=row['project_id'],
-                         trustor_id=row['trustor_id'], roles=())
+                         trustor_id=row['trustor_id'], roles=(),
+                         expires_at=None if row['expires_at'] is None else (
+                             datetime.datetime.fromisoformat(row['expires_at'])))
             for row in connection.execute('SELECT * FROM trusts ORDER BY rowid')])

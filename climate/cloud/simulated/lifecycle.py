@@ -50,12 +50,16 @@ class Lifecycle:
     :param clock: returns the current time, in seconds since the epoch.
     :ivar broken: ids of servers that cannot be stopped, in this process.
     :ivar unreachable: service hosts to which every migration fails, in this process.
+    :ivar silent: service hosts whose cell does not answer, in this process.
+    :ivar image_faults: {server id: what becomes of its next image}: see ``spoil_image``.
     :ivar traits_to_lose: how many further changes of services do not reach Placement.
     """
 
     def __init__(self, options, choose, clock):
         self.broken = set()
         self.unreachable = set()
+        self.silent = set()
+        self.image_faults = {}
         self.traits_to_lose = 0
         self._options = options
         self._choose = choose
@@ -63,7 +67,7 @@ class Lifecycle:
         self._ends = {'shelving': _offload, 'shelving_offloading': _offload,
                       'unshelving': self._unshelve, 'powering-off': self._stop,
                       'migrating': self._migrate,
-                      'resize_migrating': self._migrate, images.UPLOADING: _upload}
+                      'resize_migrating': self._migrate, images.UPLOADING: self._upload}
 
     def boot(self, connection, server, hints):
         """Begin to build a Server on its host; return its current state, without the flavor."""
@@ -114,7 +118,11 @@ class Lifecycle:
         """Begin to create an image of a server, for [simulated] image_seconds; return its id.
 
         :raises TargetGone, StillBusy: see `begin`.
+        :raises CloudError: images of this server are refused; see ``spoil_image``.
         """
+        if self.image_faults.get(server_id) == images.REFUSED:
+            raise errors.CloudError(service='Nova', reason=(
+                'Quota exceeded, too many images.'))
         row = self._begin(connection, 'snapshot', server_id, project_id,
                           self._options.image_seconds)
         image_id = images.make(connection, row, images.SNAPSHOT, project_id, name, key)
@@ -181,6 +189,14 @@ class Lifecycle:
             return
         servers.put(connection, row['id'], status='SHUTOFF')
 
+    def _upload(self, connection, row, about):
+        fault = self.image_faults.get(row['id'])
+        if fault is None:
+            images.finish(connection, row['id'])
+        elif fault == images.LOST:
+            # As Nova does: it deletes an image whose upload failed.
+            images.drop_unfinished(connection, row['id'])
+
     def _migrate(self, connection, row, about):
         host = row['moves_to']
         servers.put(connection, row['id'], moves_to=None)
@@ -214,10 +230,6 @@ class Lifecycle:
 def _offload(connection, row, about):
     images.finish(connection, row['id'])
     servers.put(connection, row['id'], status='SHELVED_OFFLOADED', host=None)
-
-
-def _upload(connection, row, about):
-    images.finish(connection, row['id'])
 
 
 def _fail(connection, row, change):

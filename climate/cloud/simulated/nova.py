@@ -25,12 +25,19 @@ class Nova(base.Nova):
         return self._call('hypervisor', lambda connection: hosts.record(
             connection, hosts.one(connection, name)))
 
+    def hypervisor_name(self, hypervisor_id):
+        if not (hypervisor_id.isascii() and hypervisor_id.isdigit()):
+            return hypervisor_id
+        return self._call('hypervisor_name', lambda connection: hosts.by_number(
+            connection, hypervisor_id)['name'])
+
     def hypervisors(self):
         return self._call('hypervisors', lambda connection: [
             hosts.record(connection, row) for row in hosts.every(connection)])
 
     def servers_on(self, service_hosts):
-        return self._call('servers_on', lambda connection: servers.on(connection, service_hosts))
+        return self._call('servers_on', lambda connection: servers.on(
+            connection, [each for each in service_hosts if each not in self._lifecycle.silent]))
 
     def delete_server(self, server_id):
         self._calls.make(
@@ -93,6 +100,11 @@ class Nova(base.Nova):
         else:
             refused = parallel.each(self._pool, one, service_hosts)
         # As the real one does: rather an error that waiting does not cure.
+        single = {}
         for error in sorted(filter(None, refused),
                             key=lambda error: isinstance(error, errors.StillBusy)):
-            raise error
+            if not isinstance(error, errors.ResourcesRefused):
+                raise error
+            single |= error.refused
+        if single:
+            raise errors.ResourcesRefused(service='Nova', refused=single)

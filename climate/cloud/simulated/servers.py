@@ -19,6 +19,12 @@ def every(connection):
             connection.execute(f'{_SELECT} ORDER BY rowid')]
 
 
+def listed(connection):
+    """Return all Servers with their flavors, as Nova lists them, oldest first."""
+    return [record(row, shown_flavor(row)) for row in
+            connection.execute(f'{_SELECT} ORDER BY rowid')]
+
+
 def on(connection, service_hosts):
     """Return the Servers on these hosts."""
     return [record(row, shown_flavor(row)) for row in connection.execute(

@@ -88,7 +88,8 @@ _FIFTH = (
     # The name of the hypervisor that it was put on; another one of its host may have it by now.
     'ALTER TABLE servers ADD COLUMN node TEXT',
 )
-_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH}
+_SIXTH = ('ALTER TABLE trusts ADD COLUMN expires_at TEXT',)
+_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH}
 
 
 class Store:

@@ -110,7 +110,7 @@ class Tries:
             if acquisition.type in acquire.QUEUED:
                 wakeups.refuse_out_of_turn(connection, acquisition, now,
                                            alone=not _has_turn(claim))
-            self._booking.replace(connection, chosen, now, [each.id for each in lease.reservations])
+            self._booking.replace(connection, chosen, [each.id for each in lease.reservations])
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             acquisitions.change(connection, lease.id, now,
                                 attempts=acquisition.attempts + _counts(acquisition, now))

@@ -3,9 +3,11 @@
 from climate.db import leases
 from climate.db import resources
 from climate.domain import audit
+from climate.domain import event_kinds
 from climate.manager.audit import snapshot as snapshots
 from climate.manager.booking import allocated
 from climate.manager.leases import early
+from climate.manager.leases import trusts
 
 
 class Auditor:
@@ -19,6 +21,7 @@ class Auditor:
         self._core = core
         self._allocated = allocated.Allocated(core)
         self._early = early.Reaper(core)
+        self._trusts = trusts.Reaper(core)
 
     def look(self):
         """Return the Drifts there are now, in the order in which they are repaired.
@@ -33,7 +36,8 @@ class Auditor:
         with self._core.database.reader() as connection:
             known = {lease.id: lease for lease in (
                 *after[0], *leases.mentioned(connection, _mentioned(traces, after[1])))}
-            trusted = leases.with_trusts(connection, {each.id for each in snapshot.trusts})
+            disabled_for = leases.mentioned(connection, {
+                each.lease_id for each in snapshot.disabled})
         now = self._core.clock()
         recorded = _recorded(before, (known.values(), after[1]), now)
         ids = {*known, *(each.id for lease in known.values() for each in lease.reservations)}
@@ -44,12 +48,13 @@ class Auditor:
             *self._of_pools(snapshot, recorded),
             *_held_in_vain(recorded, ids),
             *_lent_in_vain(recorded, ids),
-            *audit.disabled_in_vain(snapshot.disabled, audit.clearing(before[0], after[0])),
+            *audit.disabled_in_vain(snapshot.disabled, audit.clearing(before[0], after[0]),
+                                    (lease.id for lease in disabled_for)),
             *(audit.Drift('left behind', f'what was created early for {each.reservation_id}',
                           'no lease has its reservation', audit.DELETE_EARLY, each.id)
               for each in self._early.find(now)),
-            *(audit.Drift('trust', f'trust {each.id}', 'no lease has it', audit.DROP_TRUST,
-                          each.id) for each in snapshot.trusts if each.id not in trusted)])
+            *_unused_trusts(self._trusts.find(now), snapshot.trusts),
+            *_without_trust(recorded.leases, snapshot.trusts)])
 
     def _read(self):
         """Return (the leases that are not over, {pool: its Resources})."""
@@ -111,6 +116,33 @@ def _lent_in_vain(recorded, known):
                 yield audit.Drift('lent', f'{each.pool} {each.name}',
                                   f'lent to reservation {each.lent_to}, which is over',
                                   audit.RETURN, each.lent_to)
+
+
+def _unused_trusts(unused, listed):
+    """Yield the recorded trusts that no lease has, as Drifts.
+
+    :param unused: RecordedTrusts.
+    :param listed: the Trusts in Keystone; those that are not recorded belong to other services.
+    """
+    by_id = {each.id: each for each in listed}
+    by_expiry = {each.expires_at: each for each in listed if each.expires_at is not None}
+    for each in unused:
+        found = by_id.get(each.trust_id) or (
+            each.trust_id is None and by_expiry.get(each.expires_at))
+        if found:
+            yield audit.Drift('trust', f'trust {found.id}', 'no lease has it', audit.DROP_TRUST,
+                              each.id)
+
+
+def _without_trust(recorded, listed):
+    """Yield the leases whose trust is gone from Keystone before they dropped it, as Drifts."""
+    there = {each.id for each in listed}
+    for lease in recorded:
+        dropped = lease.event(event_kinds.DROP_TRUST) is not None
+        if not dropped and lease.trust_id not in {None, *there}:
+            yield audit.Drift('trust', f'lease {lease.id}', (
+                f'its trust {lease.trust_id} is gone from Keystone; Climate can no longer act '
+                'for its owner'))
 
 
 def _held_in_vain(recorded, known):

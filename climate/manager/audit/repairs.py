@@ -20,6 +20,7 @@ from climate.manager import lease_cloud
 from climate.manager.booking import allocated
 from climate.manager.clearing import lending
 from climate.manager.leases import early
+from climate.manager.leases import trusts
 from climate.manager.pools import resources as pools
 from climate.manager.queue import wakeups
 
@@ -27,10 +28,14 @@ LOG = log.getLogger(__name__)
 
 
 class Repairs:
-    """Makes the repairs that Drifts name."""
+    """Makes the repairs that Drifts name.
 
-    def __init__(self, core):
+    :param unknown: whether it repairs what the database has no record of, too.
+    """
+
+    def __init__(self, core, unknown=False):
         self._core = core
+        self._unknown = unknown
         self._pools = pools.Resources(core)
         self._lending = lending.Lending(core)
         self._by_name = {
@@ -48,7 +53,7 @@ class Repairs:
         made, found = {}, {}
         for drift in audit.in_order(drifts):
             order = drift.repair, drift.target
-            if drift.repair is None:
+            if drift.repair is None or (drift.unknown and not self._unknown):
                 found[drift] = drift.remedy
                 continue
             if order not in made:
@@ -133,11 +138,11 @@ class Repairs:
         with contextlib.suppress(errors.ResourceKnown):
             self._pools.enrol(*target, {})
 
-    def _drop_trust(self, trust_id):
-        with self._core.database.reader() as connection:
-            if leases.with_trusts(connection, {trust_id}):
-                return
-        self._core.cloud.as_service().keystone.delete_trust(trust_id)
+    def _drop_trust(self, record_id):
+        reaper = trusts.Reaper(self._core)
+        for each in reaper.find(self._core.clock()):
+            if each.id == record_id:
+                reaper.delete(each)
 
     def _delete_early(self, creation_id):
         reaper = early.Reaper(self._core)

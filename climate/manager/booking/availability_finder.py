@@ -197,4 +197,5 @@ def lease_request(query, window, now):
     """Return the LeaseRequest of a query for a lease that begins with the window."""
     return records.LeaseRequest(
         name='availability', start=None if window.start <= now else window.start, end=None,
-        duration_seconds=query.duration_seconds, reservations=query.reservations)
+        duration_seconds=query.duration_seconds, reservations=query.reservations,
+        hidden_criteria=query.hidden_criteria)

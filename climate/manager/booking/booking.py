@@ -173,12 +173,15 @@ class Booking:
                 chosen = None
         raise errors.LostRace()
 
-    def plan(self, wishes, span, now, avoid=()):
+    def plan(self, wishes, span, now, avoid=(), ignoring=()):
         """Return the Allocations that `wishes` would get, without writing anything.
 
+        :param ignoring: ids of other reservations whose allocations count as free.
         :raises NotEnough: too few resources are free; the error has the reasons.
         """
-        return self._planned(wishes, self.terms(wishes, span, now, avoid))
+        terms = self.terms(wishes, span, now, avoid)
+        return self._planned(wishes, dataclasses.replace(
+            terms, replaced=terms.replaced.union(ignoring)))
 
     def take(self, wishes, span, now, chosen, write):
         """Book exactly the Allocations `chosen` for `wishes`, or nothing; else as `book`.
@@ -226,13 +229,12 @@ class Booking:
                                              error) from error
                 del wishes[place], asks[place]
 
-    def replace(self, connection, chosen, now, reservation_ids=()):
+    @staticmethod
+    def replace(connection, chosen, reservation_ids=()):
         """Write the Allocations `chosen`; those of `reservation_ids` are deleted first."""
         if reservation_ids:
             allocations.delete(connection, reservation_ids)
         allocations.add(connection, chosen)
-        if chosen:
-            resources.touch(connection, {given.resource_id for given in chosen}, now)
 
     def terms(self, wishes, span, now, avoid=()):
         """Return the Terms for booking `wishes` during `span`.
@@ -262,6 +264,10 @@ class Booking:
     def _prove(self, connection, wishes, chosen, terms):
         """Lock the chosen resources and raise LostRace unless they are still free.
 
+        Their rows are written, because a lock is known to one node of a Galera cluster only: at a
+        commit the nodes compare the rows that two transactions wrote. So this holds also for a
+        resource whose allocation is kept, and only gets a new end.
+
         :raises LostRace: one of them was taken, withdrawn, broken or changed since it was chosen.
         """
         ids = sorted({given.resource_id for given in chosen})
@@ -282,6 +288,7 @@ class Booking:
             if not terms.may_have(resource) or (
                     terms.soon and resource.held_by not in {None, *terms.own}):
                 raise errors.LostRace()
+        resources.touch(connection, ids, terms.now)
 
     def _prove_matching(self, connection, wishes, chosen, locked):
         fitting = {(wish.reservation_id, wish.need.key, key) for wish in wishes

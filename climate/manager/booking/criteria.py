@@ -6,12 +6,16 @@ from climate import errors
 from climate.db import conditions
 from climate.db import resources
 from climate.domain import requirement
+from climate.policies import leases
 
 
-def check_names(core, connection, need):
+def check_names(core, connection, need, hidden=True, kept=()):
     """Refuse criteria with a property that no resource of the pool has, or with another region.
 
+    :param hidden: whether criteria may name resources and use private properties.
+    :param kept: criteria that may do so in any case.
     :raises UnknownProperty: a name is unknown; the error has the names that are similar.
+    :raises Forbidden: a criterion names resources, and it may not.
     :raises BadField: the criterion $region asks for another region than ours.
     """
     if not requirement.names(need.requirement):
@@ -22,6 +26,9 @@ def check_names(core, connection, need):
     public |= {name for name in requirement.names(need.requirement)
                if name.startswith(pool.fact_prefixes)}
     requirement.check_names(need.requirement, public, hidden=private, pool=need.pool)
+    if not hidden:
+        _refuse_hidden(pool, [part for part in requirement.criteria(need.requirement)
+                              if part not in kept], public)
     for part in requirement.criteria(need.requirement):
         if requirement.names(part) == {'region'} and not requirement.matches(
                 part, {'region': core.conf.region_name}):
@@ -29,15 +36,31 @@ def check_names(core, connection, need):
                 f'this Climate serves the region {core.conf.region_name} only.'))
 
 
-def check_wishes(core, wishes):
+def _refuse_hidden(pool, parts, public):
+    naming = {pool.name_fact, *pool.identifying_names}
+    for part in parts:
+        if named := sorted(requirement.names(part) & naming):
+            raise errors.Forbidden(
+                f'Policy does not allow criteria with ${named[0]} with these roles: it names a '
+                f'{pool.name}.', action=leases.HIDDEN_CRITERIA)
+        # The error is the one for a property that does not exist, so that no name is confirmed.
+        requirement.check_names(part, public, pool=pool.name)
+
+
+def check_wishes(core, wishes, hidden=True, had=()):
     """Check the criteria of all Wishes as `check_names` does.
 
+    :param hidden: whether criteria may name resources and use private properties.
+    :param had: the Wishes of the lease before a change; its criteria may stay.
+    :raises Forbidden: a criterion names resources, and it may not.
     :raises UnknownProperty: a name is unknown; the error has the names that are similar.
     :raises BadField: a criterion asks for another region than ours.
     """
     with core.database.reader() as connection:
         for wish in wishes:
-            check_names(core, connection, wish.need)
+            kept = [part for each in had if each.reservation_id == wish.reservation_id
+                    for part in requirement.criteria(each.need.requirement)]
+            check_names(core, connection, wish.need, hidden, kept)
 
 
 def matching(core, connection, need, candidates):

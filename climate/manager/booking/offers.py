@@ -14,6 +14,7 @@ from oslo_utils import uuidutils
 from climate import errors
 from climate.db import engine
 from climate.db import offers
+from climate.domain import interval
 from climate.domain import records
 from climate.manager import core as cores
 from climate.manager.booking import booking
@@ -61,7 +62,7 @@ class Offers:
         def write(connection, chosen):
             place = _free_place(offers.held(connection, offer.project_id), most)
             offers.add(connection, offer, place)
-            self._booking.replace(connection, chosen, offer.created_at)
+            self._booking.replace(connection, chosen)
             return dataclasses.replace(offer, allocations=tuple(chosen))
         for _ in range(_ATTEMPTS):
             try:
@@ -89,6 +90,28 @@ class Offers:
         with self._core.database.reader() as connection:
             found = offers.held(connection, context.project_id)
         return [each for each in found.values() if each.held_until > now]
+
+    def naming_own(self, context, span, error):
+        """Return a NotEnough that also names what the caller's project holds of the pool meanwhile.
+
+        It is `error` itself if the project holds no offers of that pool during `span`.
+        """
+        held = [each for each in self.find(context)
+                if span.overlaps(interval.Interval(each.start, each.end))
+                and self._is_of(each, error.kwargs.get('what'))]
+        if not held:
+            return error
+        named = ', '.join(f'{each.id} (until {each.held_until:%H:%M:%S} UTC)' for each in held)
+        return errors.NotEnough(
+            f'{error.message} Your own project holds resources in that time, by offers: {named}. '
+            'Take an offer, or release it.',
+            **error.kwargs, offers=[each.id for each in held])
+
+    def _is_of(self, offer, pool):
+        plugins = self._core.registry.plugins
+        return any(each.name == pool for asked in offer.request
+                   if asked.resource_type in plugins
+                   for each in plugins[asked.resource_type].pools)
 
     @cores.again_after_a_race
     def delete(self, context, offer_id):

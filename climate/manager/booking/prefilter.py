@@ -59,8 +59,8 @@ class CandidateSet:
     def free_copies(self, amount, span):
         """Return the free copies of each resource during `span`, and whether it is used.
 
-        :returns: two arrays, in the order of `ids`: (free copies, whether used), as
-            ``selection`` counts them.
+        :returns: two arrays, in the order of `ids`: (free copies, whether used), as ``selection``
+            counts them.
         """
         touching = ((self._start < calendars.microseconds(span.end))
                     & (self._end > calendars.microseconds(span.start)))

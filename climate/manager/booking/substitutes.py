@@ -15,6 +15,7 @@ from climate.domain import agenda
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import selection
+from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
 from climate.manager.queue import wakeups
@@ -52,7 +53,7 @@ class Substitutes:
         self._core = core
         self._booking = booking.Booking(core)
 
-    def ensure(self, lease, reservation, now, patient=False, failing=None):
+    def ensure(self, lease, reservation, now, patient=False, failing=None, refused=None):
         """Occupy the allocated resources of a reservation, and substitute those it cannot have.
 
         Whole resources are occupied from here on; for a shared resource, it is checked that no
@@ -63,15 +64,14 @@ class Substitutes:
 
         :param patient: wait for a resource that is still held instead of replacing it.
         :param failing: {resource id: why nothing can be started on it now}; these are replaced too.
+        :param refused: {resource name: why the cloud refuses it}; these are replaced even if the
+            reservation runs, because it has nothing there.
         :returns: True if the reservation has other resources than when the lease was read.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of use, and there is no substitute; the error names it.
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
-        with self._core.database.writer() as connection:
-            allocated = allocations.of_reservations(connection, [reservation.id])
-            lost = self._hold(connection, reservation, allocated, failing or {}, now)
-            ownership.refuse_overtaken(connection, lease)
+        allocated, lost = self._held(lease, reservation, failing or {}, refused or {}, now)
         if not lost.allocations:
             return sorted(reservation.resource_ids) != sorted(
                 given.resource_id for given in allocated for _ in range(given.copies))
@@ -79,7 +79,7 @@ class Substitutes:
             raise errors.StillBusy(service='Climate',
                                    reason=f'still held are {", ".join(lost.held)}.')
         try:
-            self._replace(lease, reservation, allocated, lost, now)
+            self._replace(lease, reservation, allocated, lost, refused or {}, now)
         except errors.NotEnough as error:
             if lost.held:
                 raise errors.StillBusy(service='Climate', reason=(
@@ -98,17 +98,31 @@ class Substitutes:
                 found |= pool.failing(self._core.cloud, mine)
         return found
 
-    def _all_failing(self):
-        """Return {id: reason} of all enrolled resources on which nothing can be started now."""
+    def _unusable(self, lost, refused):
+        """Return the ids of the enrolled resources that are no substitutes.
+
+        :param refused: the names of those that the cloud has just refused.
+        """
+        if not lost.failing:
+            return set()
         with self._core.database.reader() as connection:
             found = [each for name in self._core.registry.pools
                      for each in resources.find(connection, name)]
-        return self.failing(found)
+        return {*self.failing(found), *(each.id for each in found if each.name in refused)}
 
-    def _hold(self, connection, reservation, allocated, failing, now):
+    @cores.again_after_a_race
+    def _held(self, lease, reservation, failing, refused, now):
+        with self._core.database.writer() as connection:
+            allocated = allocations.of_reservations(connection, [reservation.id])
+            lost = self._hold(connection, reservation, allocated, failing, refused, now)
+            ownership.refuse_overtaken(connection, lease)
+        return allocated, lost
+
+    def _hold(self, connection, reservation, allocated, failing, refused, now):
         """Occupy the whole resources of a reservation; return the _Lost ones.
 
         :param failing: {resource id: why nothing can be started on it now}.
+        :param refused: {resource name: why the cloud refuses it}.
         """
         known = {each.id: each for each in resources.with_ids(
             connection, {given.resource_id for given in allocated})}
@@ -123,8 +137,10 @@ class Substitutes:
         broken = {key for key, each in known.items()
                   if (not each.reservable or key in failing) and key not in holders
                   and not self._in_use(reservation, each, key in whole)}
+        refusals = {key: refused[each.name] for key, each in known.items()
+                    if each.name in refused and key not in holders}
         return _lost(allocated, known, holders,
-                     {key: failing.get(key) for key in broken})
+                     {key: failing.get(key) for key in broken} | refusals)
 
     def _in_the_way(self, connection, reservation, allocated, known, now):
         """Return {resource id: an overdue reservation that still has what this one needs}."""
@@ -145,10 +161,10 @@ class Substitutes:
                 found[resource.id] = late[resource.id][0][0]
         return found
 
-    def _replace(self, lease, reservation, allocated, lost, now):
+    def _replace(self, lease, reservation, allocated, lost, refused, now):
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         kept = {given.resource_id for given in allocated} - lost.ids
-        wishes, avoid = [], {*lost.ids, *(self._all_failing() if lost.failing else ())}
+        wishes, avoid = [], lost.ids | self._unusable(lost, refused)
         for need in self._core.registry.needs_of(reservation):
             copies = lost.counts[need.key]
             if copies:
@@ -156,9 +172,10 @@ class Substitutes:
 
         def write(connection, chosen):
             resources.release(connection, reservation.id, lost.ids)
-            ownership.refuse_overtaken(connection, lease)
+            if not ownership.refuse_overtaken(connection, lease):
+                _refuse_other_span(connection, lease)
             allocations.delete(connection, [reservation.id], lost.ids)
-            self._booking.replace(connection, chosen, now)
+            self._booking.replace(connection, chosen)
             whole = [given.resource_id for given in chosen if given.whole]
             if resources.hold(connection, whole, reservation.id):
                 raise errors.LostRace()
@@ -216,6 +233,16 @@ def _lost(allocated, known, holders, broken):
         broken=tuple(known[key].name + (f' ({broken[key]})' if broken[key] else '')
                      for key in sorted(broken)),
         failing=any(broken.values()))
+
+
+def _refuse_other_span(connection, lease):
+    """Refuse to book for a span that the owner has changed since the lease was read.
+
+    :raises StillBusy: it was changed.
+    """
+    current = leases.get(connection, lease.id)
+    if current.interval != lease.interval or agenda.deletion_ordered(current):
+        raise errors.StillBusy(service='Climate', reason='the lease is being changed.')
 
 
 def reread(connection, lease):

@@ -147,8 +147,7 @@ class Reconciler:
 
         def write(connection, chosen):
             ownership.current(connection, lease)
-            self._booking.replace(connection, chosen, now, [
-                each.id for each in lease.reservations])
+            self._booking.replace(connection, chosen, [each.id for each in lease.reservations])
             return chosen
         return self._booking.book(parts, span, now, write, planned=given), True
 

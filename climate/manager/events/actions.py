@@ -17,12 +17,15 @@ from climate.manager import lease_cloud
 from climate.manager import results
 from climate.manager.acquisition import tries
 from climate.manager.booking import allocated
+from climate.manager.booking import shortfalls
 from climate.manager.booking import substitutes
 from climate.manager.clearing import lending
 from climate.manager.clearing import reconcile
+from climate.manager.events import refused_resources
 from climate.manager.events import turns
 from climate.manager.leases import early
 from climate.manager.leases import targets
+from climate.manager.leases import trusts
 from climate.plugins import base
 
 LOG = log.getLogger(__name__)
@@ -47,6 +50,8 @@ class Actions:
         self._core = core
         self._substitutes = substitutes.Substitutes(core)
         self._allocated = allocated.Allocated(core)
+        self._starts = refused_resources.Starts(core)
+        self._shortfalls = shortfalls.Shortfalls(core)
         self._targets = targets.Targets(core)
         self._tries = tries.Tries(core)
         self._clearing = reconcile.Reconciler(core)
@@ -87,12 +92,16 @@ class Actions:
             return results.Outcome(results.MOOT, _PASSED)
         claim, in_vain = self._bound(claim, now)
         claim, found = self._occupy_for_start(claim, now)
-        return self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
+        claim, found, below = self._improve(claim, now, found)
+        outcome = self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
+        return dataclasses.replace(outcome, below=below)
 
     def _heal(self, claim, now):
-        """Try the start of a lease again after it was given up."""
+        """Try the start or the change of a lease again after it was given up."""
         if claim.lease.end <= now:
             return results.Outcome(results.MOOT, claim.lease.reason)
+        if agenda.change_given_up(claim.lease):
+            return self._update(claim, now)
         return self._start(claim, now)
 
     def _prepare(self, claim, now):
@@ -136,14 +145,17 @@ class Actions:
         lease = claim.lease
         if lease.state == lifecycle.PENDING and lease.end > now:
             raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
-        if lease.state != lifecycle.ACTIVE:
+        if lease.state not in (lifecycle.ACTIVE, lifecycle.ERROR):
             return results.Outcome(results.MOOT)
-        return self._each(claim, now, 'before_end', lease.open_reservations)
+        running = [each for each in lease.open_reservations
+                   if each.state == lifecycle.RESERVATION_ACTIVE]
+        if not running:
+            return results.Outcome(results.MOOT)
+        return self._each(claim, now, 'before_end', running)
 
     def _drop_trust(self, claim, now):
         early.delete(self._core, claim.lease)
-        if claim.lease.trust_id is not None:
-            self._core.cloud.as_service().keystone.delete_trust(claim.lease.trust_id)
+        trusts.drop_of(self._core, claim.lease)
         return results.Outcome(results.DONE)
 
     def _return_hosts(self, claim, now):
@@ -174,6 +186,34 @@ class Actions:
         found = self._allocated.all_of(claim.lease.reservations)
         occupied = self._occupy(claim, now, self._substitutes.failing(found))
         return occupied, found if occupied is claim else None
+
+    def _improve(self, claim, now, found):
+        """Substitute occupied resources that do not give what was promised, if others do.
+
+        :param found: the allocated Resources; None: they are read.
+        :returns: (the claim with the lease as it is then, its allocated Resources or None, the ids
+            of the reservations that keep such resources, because there are no better ones).
+        """
+        found = self._allocated.all_of(claim.lease.reservations) if found is None else found
+        below = set()
+        for reservation in claim.lease.open_reservations:
+            short = self._shortfalls.of(claim.lease, reservation, found, now)
+            if not short:
+                continue
+            claim.ownership.check()
+            try:
+                self._substitutes.ensure(claim.lease, reservation, now, failing=short)
+            except errors.NotEnough as error:
+                LOG.warning('Lease %s, reservation %s: it starts with less than it was promised: '
+                            '%s', claim.lease.id, reservation.id, error.message)
+                below.add(reservation.id)
+            else:
+                found = None
+        if found is None:
+            with self._core.database.reader() as connection:
+                claim = dataclasses.replace(
+                    claim, lease=substitutes.reread(connection, claim.lease))
+        return claim, found, frozenset(below)
 
     def _occupy(self, claim, now, failing=None):
         """Hold the resources of all reservations; substitute those that cannot be had.
@@ -219,8 +259,12 @@ class Actions:
             claim.ownership.check()
             try:
                 calls.refuse_alone(reservation)
-                made = getattr(self._plugin(reservation), method)(
-                    cloud, calls.lease, reservation, theirs[reservation.id])
+                if method == 'start':
+                    reservation, made = self._starts.start(claim, cloud, calls, reservation,
+                                                           theirs[reservation.id])
+                else:
+                    made = getattr(self._plugin(reservation), method)(
+                        cloud, calls.lease, reservation, theirs[reservation.id])
             except errors.StillBusy as error:
                 busy.append(error.message)
                 patient = patient and error.kwargs.get('has_own_limit', False)
@@ -233,7 +277,10 @@ class Actions:
                 LOG.warning('Lease %s, reservation %s: %s failed: %s', lease.id, reservation.id,
                             method, error.message)
                 reasons.append(f'Reservation {reservation.id}: {error.message}')
-                states[reservation.id] = bad
+                # What runs goes on while its change fails.
+                runs = (method == 'start'
+                        and reservation.state == lifecycle.RESERVATION_ACTIVE)
+                states[reservation.id] = None if runs else bad
                 continue
             states[reservation.id] = good
             if made is not None and method in _MAKING:
@@ -243,7 +290,8 @@ class Actions:
         outcome = results.Outcome(
             result, ' '.join([*(reasons or busy), *calls.told]) or None,
             {key: state for key, state in states.items() if state is not None}, bindings,
-            patient=patient, in_vain=in_vain)
+            patient=patient, in_vain=in_vain, warnings=cloud.warnings,
+            given_back=cloud.given_back)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

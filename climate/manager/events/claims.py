@@ -49,11 +49,11 @@ class Claim:
 
     @property
     def has_task(self):
-        """True if the event sets a task on the lease.
+        """True if the event shows a task on the lease.
 
         If it does not, a task on the lease may belong to another event.
         """
-        return self.kind.task is not None
+        return self.kind.shown_task is not None
 
 
 class Claims:
@@ -131,7 +131,8 @@ class Claims:
         """Claim the leases of pairs (Lease, Event) and begin their tasks; returns {id: Lease}."""
         by_task = collections.defaultdict(list)
         for lease, event in found:
-            task = None if agenda.is_moot(lease, event) else event_kinds.of(event.kind).task
+            kind = event_kinds.of(event.kind)
+            task = None if agenda.is_moot(lease, event) else kind.shown_task
             by_task[task].append(lease)
         taken = lease_claims.take(connection, by_task.pop(None, []), self._owner)
         for task, some in sorted(by_task.items()):

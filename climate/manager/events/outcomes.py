@@ -23,6 +23,7 @@ from climate.manager import ownership
 from climate.manager import results
 from climate.manager.acquisition import closing
 from climate.manager.clearing import returns
+from climate.manager.events import retries
 from climate.manager.events import transitions
 from climate.manager.leases import targets
 from climate.manager.leases import transitions as lease_transitions
@@ -38,10 +39,7 @@ class Outcomes:
     def __init__(self, parts):
         self._core = parts
         conf = parts.conf.manager
-        self._busy_pause = datetime.timedelta(seconds=conf.busy_seconds)
-        self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
-        self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
-                                   conf.event_max_retries)
+        self._retries = retries.Retries(conf)
         self._claim_length = datetime.timedelta(seconds=conf.claim_seconds)
         self._healing = (datetime.timedelta(seconds=conf.heal_seconds)
                          if conf.heal_seconds else None)
@@ -65,10 +63,10 @@ class Outcomes:
             if late:
                 outcome = outcome.without(late)
             wakeups.lock(connection, claim.lease)
-            if outcome.free or (outcome.bindings and (
+            if outcome.free or outcome.given_back or (outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
                 wakeups.wake(connection, now)
-            pause = self._pause_after(claim, outcome)
+            pause = self._retries.pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:
                 self._record_again(connection, claim, outcome, now, pause)
@@ -76,36 +74,20 @@ class Outcomes:
                 outcome = _explained(connection, claim, outcome)
                 following = self._record_end(connection, claim, outcome, now, unchanged,
                                              claimed_for)
+            if outcome.warnings:
+                _warn(connection, claim, outcome, now)
             if outcome.over and not claim.kind.releases_all:
                 lease_transitions.end_early(connection, claim.lease.id, now)
         return following
-
-    def _pause_after(self, claim, outcome):
-        """Return the pause before the event is tried again; None if it is not tried again."""
-        attempts, retry = claim.event.attempts + 1, claim.kind.retry
-        if self._has_failed(claim.event, outcome):
-            if retry is event_kinds.Retry.HEALING:
-                # Healing has a pause of its own and no limit of tries; see _record_healing.
-                return None
-            if retry is event_kinds.Retry.ACQUISITION and (
-                    claim.lease.acquire_type == acquire.BEST_EFFORT):
-                # A best effort has a time limit of its own, and the hosts that it cleared must be
-                # returned in the end. So it is tried without a limit.
-                return self._pause.after(min(attempts, self._pause.attempts)) or self._busy_pause
-            return self._pause.after(attempts)
-        return self._busy_pause if outcome.result == results.BUSY else None
-
-    def _has_failed(self, event, outcome):
-        """Return True if the action failed, or if it waits for the cloud longer than it may."""
-        if outcome.result == results.BUSY:
-            return not outcome.patient and event.waits >= self._waits_limit
-        return outcome.result == results.FAILED
 
     @staticmethod
     def _release(connection, claim, outcome):
         for reservation in claim.lease.reservations:
             if reservation.id in outcome.free:
                 resources.release(connection, reservation.id)
+            elif reservation.id in outcome.given_back:
+                resources.release(connection, reservation.id,
+                                  outcome.given_back[reservation.id])
             elif reservation.id in outcome.bindings:
                 resources.release_others(connection, reservation.id)
 
@@ -121,15 +103,19 @@ class Outcomes:
                 values['state'] = outcome.states[reservation.id]
             if reservation.id in outcome.bindings:
                 values['binding'] = outcome.bindings[reservation.id]
+            if outcome.below is not None and (
+                    reservation.missing_resources != (reservation.id in outcome.below)):
+                values['missing_resources'] = reservation.id in outcome.below
             if values:
                 reservations.change(connection, [reservation.id], now, **values)
 
     def _record_again(self, connection, claim, outcome, now, pause):
         event, lease = claim.event, claim.lease
-        failed = self._has_failed(event, outcome)
+        failed = self._retries.has_failed(event, outcome)
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
                       attempts=event.attempts + failed,
-                      waits=event.waits + (not failed))
+                      waits=event.waits + (
+                          not failed and not retries.waits_for_images(claim, outcome)))
         if claim.has_task:
             # The lease keeps its task, so that users see it. Only the event holds the claim.
             lease_claims.hold_task(connection, [lease], now)
@@ -148,7 +134,7 @@ class Outcomes:
         good = outcome.result in (results.DONE, results.MOOT)
         events.finish(connection, event, now,
                       lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
-        if claim.has_task:
+        if claim.kind.task is not None:
             lease, following = transitions.write(connection, claim, outcome, good, now, unchanged,
                                                  claimed_for)
         if good and claim.kind.may_leave_unneeded:
@@ -182,7 +168,7 @@ class Outcomes:
             return
         if given_up is event_kinds.GivenUp.HEALED:
             self._order_healing(connection, claim.lease, now)
-        if not claim.has_task:
+        if claim.kind.task is None:
             leases.change(connection, leases.get(connection, lease.id), now,
                           reason=claim.kind.given_up_reason or outcome.reason)
         LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
@@ -190,17 +176,17 @@ class Outcomes:
         outbox.publish(connection, lease, now, 'error')
 
     def _order_healing(self, connection, lease, now):
-        """Add the event that tries a start that was given up once more, after a pause."""
+        """Order the event that tries once more, after a pause, what was given up."""
         again = lease_events.healed(lease, self._healing, now)
-        if again:
-            events.add(connection, events.all_new(lease.id, again, now))
+        if again.add or again.move:
+            events.change(connection, lease.id, again, now)
             acquisitions.heal(connection, lease, now)
 
     def _record_healing(self, connection, claim, outcome, good, now):
-        """Write down that a start that was given up succeeded after all, or order another try."""
+        """Write down that what was given up succeeded after all, or order another try."""
         lease, event = claim.lease, claim.event
         if not good:
-            moments = (now + (self._healing or self._busy_pause),
+            moments = (now + (self._healing or self._retries.busy_pause),
                        wakeups.next_cleaned(connection, self._core.conf, now))
             events.move(connection, event, now,
                         min(each for each in moments if each is not None))
@@ -208,11 +194,15 @@ class Outcomes:
             return
         acquisitions.leave(connection, lease.id, now)
         if outcome.result == results.DONE:
-            events.close(connection, lease.id, now, (event_kinds.START,))
+            changed = agenda.change_given_up(lease)
+            events.close(connection, lease.id, now,
+                         (event_kinds.UPDATE if changed else event_kinds.START,))
+            what = 'It could not be changed' if changed else 'It failed to start'
             journal.note(connection, lease.id, now, 'climate', 'healed',
-                         f'It failed to start before: {lease.reason}')
-            outbox.publish(connection, leases.get(connection, lease.id), now,
-                           f'event.{event_kinds.START}')
+                         f'{what} before: {lease.reason}')
+            if not changed:
+                outbox.publish(connection, leases.get(connection, lease.id), now,
+                               f'event.{event_kinds.START}')
 
 
 def _tell(connection, claim, now, what, why):
@@ -223,6 +213,24 @@ def _tell(connection, claim, now, what, why):
     tell(connection, claim.lease.id, now, 'climate', what, why)
 
 
+def _warn(connection, claim, outcome, now):
+    """Write the warnings of an action into the history, the reason and the bindings, each once."""
+    lease, fresh = leases.get(connection, claim.lease.id), []
+    for reservation in lease.reservations:
+        known = reservation.binding.get('warnings', {})
+        new = {key: text for key, text in outcome.warnings.get(reservation.id, {}).items()
+               if key not in known}
+        if new:
+            fresh += new.values()
+            reservations.change(connection, [reservation.id], now, binding={
+                **reservation.binding, 'warnings': {**known, **new}})
+    for text in fresh:
+        journal.note(connection, lease.id, now, 'climate', 'warning', text)
+        LOG.warning('Lease %s: %s', lease.id, text)
+    if fresh:
+        leases.change(connection, lease, now, reason=' '.join(filter(None, (lease.reason, *fresh))))
+
+
 def _explained(connection, claim, outcome):
     """Return the Outcome, with a longer reason for an end that was given up.
 
@@ -231,7 +239,9 @@ def _explained(connection, claim, outcome):
     if not claim.kind.releases_all or outcome.result in (results.DONE, results.MOOT):
         return outcome
     left = {each.id for each in claim.lease.open_reservations} - outcome.free
-    promised = {given.resource_id for given in allocations.of_reservations(connection, left)}
+    # Of whole resources only the ones that it still holds are kept.
+    promised = {given.resource_id for given in allocations.of_reservations(connection, left)
+                if not given.whole}
     kept = {each.name for each in resources.with_ids(connection, promised)}
     kept |= {each.name for each in resources.held(connection, left)}
     if not kept:

@@ -13,6 +13,7 @@ from climate.domain import transitions
 from climate.manager import results
 from climate.manager.clearing import returns
 from climate.manager.leases import transitions as lease_transitions
+from climate.manager.pools import flags
 
 LOG = log.getLogger(__name__)
 
@@ -28,12 +29,16 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
     :returns: (the Lease then, the Event to carry out next under the same claim or None).
     """
     lease, event = claim.lease, claim.event
-    state = lifecycle.after(lease.state, lease.task, good)
+    state = lifecycle.after(lease.state, claim.kind.task, good)
     if outcome.result == results.MOOT:
         state = lease.state
     over = good and claim.kind.releases_all
     values = {'ended_at': now} if over else {}
-    after = lease_claims.end_task(connection, lease, now, state, _reason(claim, outcome), **values)
+    if good and outcome.below is not None and lease.degraded != bool(outcome.below):
+        values['degraded'] = bool(outcome.below)
+        flags.tell(connection, lease, bool(outcome.below), now)
+    write_end = lease_claims.end_task if claim.has_task else lease_claims.end_quietly
+    after = write_end(connection, lease, now, state, _reason(claim, outcome), **values)
     LOG.info('Lease %s: %s, %s %s, now %s', lease.id, lease.state, event.kind, outcome.result,
              state)
     if over:
@@ -57,7 +62,7 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
 def _is_plain(claim, outcome):
     """Return True if the new Lease follows from the claim and the outcome alone, without a read."""
     return (outcome.result == results.DONE and claim.kind.says_all
-            and claim.lease.acquisition is None and not outcome.over and (
+            and claim.lease.acquisition is None and not outcome.over and not outcome.below and (
                 claim.kind.releases_all
                 or lifecycle.RESERVATION_DELETED not in outcome.states.values()))
 

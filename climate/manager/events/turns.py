@@ -65,6 +65,18 @@ class Turns:
                 f'it depends on {", ".join(gone)}, which is over. Delete the lease, and make '
                 'another one.'))
 
+    def given(self, current):
+        """Note that a reservation has other resources; return it as it is in this try.
+
+        :param current: the Reservation as it is in the database.
+        """
+        [before] = [each for each in self.lease.reservations if each.id == current.id]
+        after = dataclasses.replace(before, allocated=current.allocated,
+                                    resources_changed=current.resources_changed)
+        self.lease = dataclasses.replace(self.lease, reservations=tuple(
+            after if each.id == after.id else each for each in self.lease.reservations))
+        return after
+
     def went_well(self, reservation, state, binding):
         """Note the new state and binding of a reservation; None: unchanged."""
         self._done.add(reservation.id)

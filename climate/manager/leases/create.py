@@ -74,24 +74,28 @@ class Create:
             request = way.said(request)
         lease, wishes = self._drafts.draft(context, lease_id, request, now)
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
-        lease, planned = way.plan(lease, wishes, span, now)
+        try:
+            lease, planned = way.plan(lease, wishes, span, now)
+        except errors.NotEnough as error:
+            raise self._offers.naming_own(context, span, error) from error
         if request.dry_run:
             return _with_resources(lease, planned or ())
-        lease, trust_id = self._trusts.entrust(context, lease)
+        lease, trust = self._trusts.entrust(context, lease, now)
         created = early.Early(self._core, lease, request.offer_id, now)
 
         def write(connection, drawn, chosen):
             made = self._write(connection, drawn, chosen, request, now)
             created.settle(connection)
+            trusts.settle(connection, trust)
             return made
         try:
             lease = created.create()
             made = way.book(lease, wishes, span, now, planned, write)
         except engine.Duplicate:
-            self._undo(created, trust_id)
+            self._undo(created, trust)
             return self._made_meanwhile(context, lease, request, now)
         except errors.ClimateError:
-            self._undo(created, trust_id)
+            self._undo(created, trust)
             raise
         LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', made.id,
                  made.project_id, made.state, made.start.isoformat(), made.end.isoformat(),
@@ -99,9 +103,9 @@ class Create:
         self._core.notify()
         return made
 
-    def _undo(self, created, trust_id):
+    def _undo(self, created, trust):
         created.undo()
-        self._trusts.drop(trust_id)
+        self._trusts.drop(trust)
 
     def _made_before(self, context, lease_id, request, now):
         """Return the lease that an earlier copy of this request made, or None."""
@@ -134,7 +138,7 @@ class Create:
 
     def _write(self, connection, lease, chosen, request, now):
         leases.add(connection, lease)
-        self._booking.replace(connection, chosen, now)
+        self._booking.replace(connection, chosen)
         if request.idempotency_key is not None:
             hours = datetime.timedelta(hours=self._core.conf.manager.idempotency_hours)
             leases.keep_key(connection, lease.project_id, request.idempotency_key,

@@ -15,6 +15,7 @@ from climate.domain import start_order
 from climate.manager.acquisition import terms
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.booking import slots
 from climate.manager.leases import targets
 from climate.plugins import base
 
@@ -36,7 +37,10 @@ class Drafts:
         lease = self._lease(context, lease_id, request, now)
         lease = dataclasses.replace(lease, events=self._events(lease, request, now))
         wishes = [wish for each in lease.reservations for wish in self._booking.wishes_of(each)]
-        criteria.check_wishes(self._core, wishes)
+        slots.refuse_too_many(self._core.conf.manager.max_slots, wishes)
+        # The criteria of an offer were checked when it was made.
+        criteria.check_wishes(self._core, wishes,
+                              request.hidden_criteria or request.offer_id is not None)
         leased = lease.leased_ids
         if len(set(leased)) < len(leased):
             raise errors.BadField(field='reservations', reason=(

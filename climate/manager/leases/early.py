@@ -16,6 +16,7 @@ from climate.db import early_creations
 from climate.db import leases
 from climate.db import offers
 from climate.domain import records
+from climate.manager import core as cores
 from climate.manager import lease_cloud
 
 LOG = log.getLogger(__name__)
@@ -41,8 +42,7 @@ class Early:
         """Create everything; return the lease with the bindings."""
         if not self._rows:
             return self._lease
-        with self._core.database.writer() as connection:
-            early_creations.add(connection, self._rows)
+        self._add_rows()
         cloud = lease_cloud.LeaseCloud(self._core.cloud, self._lease)
         theirs = {each.id: each for each in self._lease.reservations}
         for row in self._rows:
@@ -59,6 +59,11 @@ class Early:
             theirs[reservation.id] = dataclasses.replace(
                 reservation, binding=self._bindings[row.id])
         return dataclasses.replace(self._lease, reservations=tuple(theirs.values()))
+
+    @cores.again_after_a_race
+    def _add_rows(self):
+        with self._core.database.writer() as connection:
+            early_creations.add(connection, self._rows)
 
     def settle(self, connection):
         """Delete the rows, in the transaction that writes the lease.

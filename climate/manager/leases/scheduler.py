@@ -6,6 +6,8 @@ from climate import errors
 from climate.db import holdings
 from climate.db import leases
 from climate.db import reservations
+from climate.domain import agenda
+from climate.domain import lifecycle
 from climate.domain import usability
 from climate.plugins.compute import host_pool
 
@@ -51,9 +53,13 @@ class Reservations:
         now = self._core.clock()
         holding = holdings.get(connection, reservation_id)
         plugin = self._core.registry.plugins.get(holding.resource_type)
-        wakes, more = False, {}
-        if plugin is not None and plugin.leases_targets:
+        wakes, more, lease = False, {}, None
+        if holding.state == lifecycle.ERROR:
             lease = leases.get(connection, holding.lease_id)
+            holding = dataclasses.replace(holding, healing=agenda.is_being_healed(lease),
+                                          deleting=agenda.deletion_ordered(lease))
+        if plugin is not None and plugin.leases_targets:
+            lease = lease or leases.get(connection, holding.lease_id)
             [reservation] = [each for each in lease.reservations if each.id == reservation_id]
             wakes = plugin.unshelves(reservation)
             more = {'ordinary': plugin.may_leave_pool(lease, reservation),

@@ -161,11 +161,12 @@ def refuse_leased(parts, leased_ids):
     with parts.database.reader() as connection:
         taken = sorted(reservations.leasing(connection, leased_ids).items())
         for leased_id, (reservation_id, lease_id) in taken:
-            [reservation] = [each for each in leases.get(connection, lease_id).reservations
-                             if each.id == reservation_id]
+            lease = leases.get(connection, lease_id)
+            [reservation] = [each for each in lease.reservations if each.id == reservation_id]
             plugin = parts.registry.plugins.get(reservation.resource_type, targets.LeasesTargets)
             raise errors.TargetLeased(kind=plugin.target_kind, target_id=leased_id,
-                                      lease_id=lease_id, reservation_id=reservation_id)
+                                      lease_id=lease_id, lease_name=lease.name,
+                                      reservation_id=reservation_id)
 
 
 def _fits(plugin, cloud, lease, reservation, leased_id):

@@ -1,18 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone trusts: made for a lease with its owner's token, deleted when no lease needs them."""
+"""Keystone trusts: made for a lease with its owner's token, deleted when no lease needs them.
+
+Other services may log in to Keystone as the same user: Climate in another region, or one that was
+there before. Their trusts look the same. Therefore a record is written before a trust is created,
+and only recorded trusts are ever deleted. The record has the moment at which the trust expires. No
+other trust expires at exactly that moment, so the trust is found even if the answer of Keystone was
+lost. If the record is lost too, the trust expires by itself.
+"""
 import dataclasses
 import datetime
+import secrets
 
 from oslo_log import log
+from oslo_utils import uuidutils
 
 from climate import errors
-from climate.db import leases
+from climate.db import trusts
 from climate.domain import reasons
+from climate.domain import records
+from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
 
 # A trust is made just before its lease is written, so the lease of a young trust may still come.
 _AGE = datetime.timedelta(minutes=10)
+# A trust cannot be prolonged, so it lasts longer than its lease: by five years and a random part of
+# another one.
+_BEYOND = datetime.timedelta(days=5 * 365)
+_RANDOM = datetime.timedelta(days=365)
+_LATEST = datetime.datetime(9990, 1, 1, tzinfo=datetime.UTC)
 
 
 class Trusts:
@@ -21,34 +37,93 @@ class Trusts:
     def __init__(self, core):
         self._core = core
 
-    def entrust(self, context, lease):
-        """Make a trust for a lease; return (the lease with the trust, the trust's id).
+    def entrust(self, context, lease, now):
+        """Make a trust for a lease; return (the lease with the trust, its RecordedTrust).
 
         If Keystone refuses and [keystone] trust_required is false, the lease has no trust and the
-        id is None. The reason of the lease says so, and the service acts as itself.
+        record is None. The reason of the lease says so, and the service acts as itself.
 
         :raises TrustRefused: the caller cannot delegate, and a trust is required.
         :raises BadField: the caller cannot delegate, and a field of a reservation needs its owner.
         """
+        record = records.RecordedTrust(uuidutils.generate_uuid(), lease.id, now,
+                                       _expiry(max(lease.end, now)))
+        self._record(record)
         try:
-            trust = self._core.cloud.as_service().keystone.create_trust(context)
+            trust = self._core.cloud.as_service().keystone.create_trust(
+                context, record.expires_at)
+        except errors.NotAuthenticated:
+            self._forget(record)
+            raise
         except errors.TrustRefused as error:
+            self._forget(record)
             if self._core.conf.keystone.trust_required:
                 raise
             refuse_without_owner(self._core, lease.reservations, reason=error.kwargs['reason'])
             LOG.warning('Lease %s has no trust, the service acts itself: %s', lease.id,
                         error.message)
             return dataclasses.replace(lease, reason=reasons.with_notice(lease, lease.reason)), None
-        return dataclasses.replace(lease, trust_id=trust.id), trust.id
+        return (dataclasses.replace(lease, trust_id=trust.id),
+                dataclasses.replace(record, trust_id=trust.id))
 
-    def drop(self, trust_id):
+    @cores.again_after_a_race
+    def _record(self, record):
+        with self._core.database.writer() as connection:
+            trusts.add(connection, record)
+
+    def drop(self, record):
         """Delete a trust whose lease was not written; if that fails, the reaper deletes it."""
-        if trust_id is None:
+        if record is None:
             return
         try:
-            self._core.cloud.as_service().keystone.delete_trust(trust_id)
-        except errors.CloudError as error:
-            LOG.warning('Trust %s is left to the reaper: %s', trust_id, error.message)
+            self._core.cloud.as_service().keystone.delete_trust(record.trust_id)
+            self._forget(record)
+        except errors.ClimateError as error:
+            LOG.warning('Trust %s is left to the reaper: %s', record.trust_id, error.message)
+
+    def _forget(self, record):
+        with self._core.database.writer() as connection:
+            trusts.forget(connection, record.id)
+
+
+def settle(connection, record):
+    """Record that a lease uses a trust, in the transaction that writes the lease.
+
+    :param record: the RecordedTrust; None for a lease without a trust.
+    :raises LostRace: the request took so long that the trust is being dropped.
+    """
+    if record is not None and not trusts.settle(connection, record.id, record.trust_id):
+        raise errors.LostRace('The cloud took too long to answer. Try again.')
+
+
+def drop_of(core, lease):
+    """Delete the trust of a lease that is over, and its record; not found is done."""
+    if lease.trust_id is None:
+        return
+    core.cloud.as_service().keystone.delete_trust(lease.trust_id)
+    with core.database.writer() as connection:
+        trusts.forget_dropped(connection, lease.trust_id)
+
+
+def refuse_beyond(core, lease, end):
+    """Refuse an end of a lease that its trust does not live to see.
+
+    :raises BadField: it names the end.
+    """
+    if lease.trust_id is None or end <= lease.end:
+        return
+    with core.database.reader() as connection:
+        record = trusts.of(connection, lease.trust_id)
+    if record is not None and record.expires_at is not None and end > record.expires_at:
+        raise errors.BadField(field='end_date', reason=(
+            f'the Keystone trust of the lease expires at {record.expires_at.isoformat()}; make '
+            'another lease for the time after it.'))
+
+
+def _expiry(end):
+    """Return a moment well after the end of a lease at which no other trust expires."""
+    spread = secrets.randbelow(_RANDOM // datetime.timedelta(microseconds=1))
+    return min(end, _LATEST) + _BEYOND + datetime.timedelta(microseconds=spread)
 
 
 def refuse_without_owner(core, reservations, before=(), reason='its owner could not delegate.'):
@@ -72,22 +147,34 @@ def refuse_without_owner(core, reservations, before=(), reason='its owner could 
 
 
 class Reaper:
-    """The periodic task that deletes trusts that have had no lease for ten minutes."""
+    """The periodic task that deletes the recorded trusts that no lease has."""
 
     def __init__(self, core):
         self._core = core
-        self._first_seen = {}
+
+    def find(self, now):
+        """Return the RecordedTrusts that no lease has, and none will get."""
+        with self._core.database.reader() as connection:
+            return trusts.unused(connection, now - _AGE)
 
     def reap(self, now):
-        """Look at all trusts once; return the ids of those that were deleted."""
+        """Delete all that `find` returns; return their RecordedTrusts."""
+        found = self.find(now)
+        for each in found:
+            self.delete(each)
+        return found
+
+    def delete(self, record):
+        """Delete one trust that no lease has, if it exists, and its record."""
+        with self._core.database.writer() as connection:
+            if not trusts.close(connection, record):
+                return
         keystone = self._core.cloud.as_service().keystone
-        known = {trust.id for trust in keystone.trusts()}
-        with self._core.database.reader() as connection:
-            orphans = known - leases.with_trusts(connection, known)
-        self._first_seen = {trust_id: self._first_seen.get(trust_id, now)
-                            for trust_id in orphans}
-        dropped = [trust_id for trust_id, seen in self._first_seen.items() if now - seen >= _AGE]
-        for trust_id in dropped:
+        # Without an answer of Keystone only the moment at which the trust expires is known.
+        ids = [record.trust_id] if record.trust_id is not None else [
+            each.id for each in keystone.trusts() if each.expires_at == record.expires_at]
+        for trust_id in ids:
             keystone.delete_trust(trust_id)
-            LOG.info('Trust %s: no lease has it, dropped', trust_id)
-        return dropped
+            LOG.info('Trust %s of lease %s: no lease has it, dropped', trust_id, record.lease_id)
+        with self._core.database.writer() as connection:
+            trusts.forget(connection, record.id)

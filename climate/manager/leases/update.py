@@ -22,6 +22,7 @@ from climate.domain import transitions
 from climate.manager import core
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.booking import slots
 from climate.manager.leases import early
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
@@ -71,7 +72,8 @@ class Update:
             return self._rename(context, lease, changes, now)
         self._refuse_by_state(lease, changes, now)
         target = self._target(lease, changes, now)
-        wishes, span = self._wishes(lease, target, now)
+        trusts.refuse_beyond(self._core, lease, target.lease.end)
+        wishes, span = self._wishes(lease, target, changes, now)
         if changes.dry_run:
             planned = self._booking.plan(wishes, span, now) if wishes else []
             return _as_planned(target.lease, planned)
@@ -155,7 +157,7 @@ class Update:
             base.Occasion(lease.project_id, lease.state != lifecycle.PENDING, reservation))
         return dataclasses.replace(reservation, request=request)
 
-    def _wishes(self, lease, target, now):
+    def _wishes(self, lease, target, changes, now):
         """Return (Wishes that must be booked again, their Interval).
 
         There are no Wishes if the lease only gets shorter; the Interval is None if it ends now.
@@ -177,8 +179,15 @@ class Update:
                 if reservation.id not in target.changed:
                     wish = _as_many_as_now(wish, running)
                 wishes.append(wish)
-        criteria.check_wishes(self._core, wishes)
+        if target.changed:
+            slots.refuse_too_many(self._core.conf.manager.max_slots,
+                                  self._all_wishes(target.lease), self._all_wishes(lease))
+        criteria.check_wishes(self._core, wishes, changes.hidden_criteria,
+                              had=self._all_wishes(lease))
         return wishes, span
+
+    def _all_wishes(self, lease):
+        return [wish for each in lease.reservations for wish in self._booking.wishes_of(each)]
 
     def _apply(self, context, lease, target, wishes, span, changes, now):
         def write(connection, chosen):
@@ -223,7 +232,7 @@ class Update:
             if reservation.id not in {wish.reservation_id for wish in wishes}:
                 self._shorten(connection, reservation, lease, target.lease, now)
             elif lease.state == lifecycle.PENDING:
-                self._booking.replace(connection, mine, now, [reservation.id])
+                self._booking.replace(connection, mine, [reservation.id])
             else:
                 for need in sorted({*reservation.allocated, *(given.need for given in mine)}):
                     self._rewrite(connection, reservation, need, [
@@ -239,7 +248,7 @@ class Update:
         allocations.cut(connection, [reservation.id], now, set(had) - kept, need)
         allocations.change(connection, [reservation.id], kept, need, end=end)
         self._booking.replace(connection, [given for given in chosen
-                                           if given.resource_id not in kept], now)
+                                           if given.resource_id not in kept])
 
     @staticmethod
     def _shorten(connection, reservation, before, after, now):

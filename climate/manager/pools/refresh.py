@@ -13,6 +13,7 @@ from climate.domain import requirement
 from climate.domain import usage
 from climate.manager import core as cores
 from climate.manager.booking import criteria
+from climate.manager.pools import flags
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -32,6 +33,7 @@ class Refresher:
         self._core = core
         self._owner = owner
         self._missing = set()
+        self._flags = flags.Flags(core)
 
     def refresh(self, now):
         """Refresh all pools once; return the names of the resources that changed.
@@ -46,6 +48,7 @@ class Refresher:
         changed = []
         for pool in self._core.registry.pools.values():
             changed += self._refresh_pool(pool, now)
+        self._flags.refresh(now, self._missing)
         return changed
 
     def _refresh_pool(self, pool, now):

@@ -134,25 +134,33 @@ class Resources:
             resource = resources.get(connection, pool, resource_id)
             self._refuse_allocated(connection, resource, now)
         # From here on it gets no new allocations, so nobody books it while it is withdrawn.
-        with self._core.database.writer() as connection:
-            resources.lock(connection, [resource_id])
-            self._refuse_allocated(connection, resource, now)
-            resources.change(connection, resource_id, now, reservable=False)
+        self._close(resource, now)
         try:
             source.dismiss(self._core.cloud, resource)
         except errors.ClimateError:
             self._undo_withdrawal(source, resource, now)
             raise
         try:
-            with self._core.database.writer() as connection:
-                # This write locks the resource before its allocations are read.
-                resources.withdraw(connection, resource_id, now)
-                self._refuse_allocated(connection, resource, now)
+            self._write_withdrawal(resource, now)
         except errors.ResourceInUse:
             # Meanwhile it was made reservable again, and a lease got it.
             self._undo_withdrawal(source, dataclasses.replace(resource, reservable=True), now)
             raise
         LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
+
+    @cores.again_after_a_race
+    def _close(self, resource, now):
+        with self._core.database.writer() as connection:
+            resources.lock(connection, [resource.id])
+            self._refuse_allocated(connection, resource, now)
+            resources.change(connection, resource.id, now, reservable=False)
+
+    @cores.again_after_a_race
+    def _write_withdrawal(self, resource, now):
+        with self._core.database.writer() as connection:
+            # This write locks the resource before its allocations are read.
+            resources.withdraw(connection, resource.id, now)
+            self._refuse_allocated(connection, resource, now)
 
     def _undo_withdrawal(self, source, resource, now):
         """Make a resource reservable again; leave it out of use if the pool cannot repair it."""
@@ -184,6 +192,7 @@ class Resources:
         with self._core.database.reader() as connection:
             return resources.properties(connection, pool)
 
+    @cores.again_after_a_race
     def set_private(self, pool, name, private):
         """Show a property to admins only, or to everybody; return the Property.
 
@@ -214,10 +223,35 @@ class Resources:
             given = allocations.listing(
                 connection, pool, now, resource_ids=None if resource_id is None else ids,
                 lease_id=lease_id, reservation_id=reservation_id)
-        found = collections.defaultdict(list)
-        for each in given:
-            found[each.resource_id].append(each)
-        return [(key, found[key]) for key in ids]
+        return _by_resource(ids, given)
+
+    def page_of_allocations(self, pool, limit, marker=None, lease_id=None, reservation_id=None):
+        """Return a page of at most `limit` resources and at most `limit` allocations.
+
+        :param marker: where the last page ended, as this method returned it.
+        :returns: ([(resource id, [Allocation, ordered by start])], the marker of this page, or None
+            if it is the last one). A resource with many allocations goes on in the next page.
+        """
+        self._core.registry.pool(pool)
+        now = self._core.clock()
+        goes_on = marker is not None and len(marker) > 1
+        with self._core.database.reader() as connection:
+            # Ids are whole numbers, so this resource is the first after the number before its id.
+            after = None if marker is None else marker[0] - goes_on
+            ids = resources.ids(connection, pool, after, limit + 1)
+            given = allocations.listing(
+                connection, pool, now, resource_ids=ids[:limit], lease_id=lease_id,
+                reservation_id=reservation_id, after=marker if goes_on else None,
+                limit=limit + 1)
+        following = [ids[limit - 1]] if len(ids) > limit else None
+        ids = ids[:limit]
+        if len(given) > limit:
+            beyond, given = given[limit], given[:limit]
+            last = given[-1]
+            ids = [key for key in ids if key <= last.resource_id]
+            same = beyond.resource_id == last.resource_id
+            following = allocations.place(last) if same else [last.resource_id]
+        return _by_resource(ids, given), following
 
     @staticmethod
     def _refuse_known(connection, pool, name):
@@ -256,3 +290,11 @@ class Resources:
         if resource.held_by is not None or allocations.requests_on(connection, resource.id, now):
             raise errors.ResourceInUse(pool=resource.pool, resource=resource.name, reason=(
                 'leases have it, now or later. Withdraw it when they are over.'))
+
+
+def _by_resource(ids, given):
+    """Return [(resource id, [Allocation])] for all `ids`, in their order."""
+    found = collections.defaultdict(list)
+    for each in given:
+        found[each.resource_id].append(each)
+    return [(key, found[key]) for key in ids]

@@ -15,7 +15,6 @@ class ClearableHosts(clearable.Clearable):
     """The part of the host pool that host clearing uses."""
 
     cleared_by = 'Nova'
-    identifying_names = frozenset({'hypervisor_hostname', 'service_name'})
 
     def lent(self, cloud, reason):
         services = cloud.as_service()

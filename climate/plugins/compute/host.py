@@ -3,7 +3,6 @@
 import dataclasses
 
 from oslo_config import cfg
-from oslo_log import log
 
 from climate import errors
 from climate.domain import audit
@@ -13,18 +12,17 @@ from climate.domain import selection
 from climate.plugins import base
 from climate.plugins import criteria
 from climate.plugins.compute import aggregates
+from climate.plugins.compute import foreign
 from climate.plugins.compute import host_pool
-from climate.plugins.compute import images
-from climate.plugins.compute import shared_hosts
-
-LOG = log.getLogger(__name__)
+from climate.plugins.compute import server_images
 
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """What is compared: all Aggregates."""
+    """What is compared: all Aggregates and all Servers."""
 
     aggregates: list
+    servers: list
 
 
 class HostPlugin(base.ResourcePlugin):
@@ -49,6 +47,11 @@ class HostPlugin(base.ResourcePlugin):
                 'description': 'What happens to the servers shortly before the end.',
                 'enum': ['', 'default', 'snapshot'],
             },
+            'on_image_failure': {
+                'description': 'What happens to a server whose image is not active in time, if '
+                               '"before_end" asks for images.',
+                'enum': ['default', 'keep', 'delete'],
+            },
         },
         'required': ['min', 'max'],
         'additionalProperties': False,
@@ -57,8 +60,24 @@ class HostPlugin(base.ResourcePlugin):
     options = (
         cfg.StrOpt('before_end', default='', choices=['', 'snapshot'],
                    help='What happens to the servers on leased hosts shortly before the end of '
-                        'a lease that asks for "default". snapshot: an image of each is made. '
-                        'Empty: nothing.'),
+                        'a lease that asks for "default". snapshot: an image of each is made, and '
+                        'no server is deleted before its image is active, however the lease '
+                        'ends. Empty: nothing.'),
+        cfg.IntOpt('image_seconds', default=3600, min=0,
+                   help='How long the images of servers on leased hosts may take to become active, '
+                        'in seconds: counted from before_end_lease, and again from the end, or '
+                        'from a change that takes hosts away. 0: for ever.'),
+        cfg.StrOpt('on_image_failure', default='keep', choices=['keep', 'delete'],
+                   help='What happens at the end to a server whose image is not active within '
+                        'image_seconds, if the lease asks for "default". keep: the server is '
+                        'stopped and stays, its host is kept out of use, and the lease is in error '
+                        'until somebody deletes the server and the lease. delete: the server is '
+                        'deleted, and the lease says so.'),
+        cfg.StrOpt('foreign_servers', default='keep', choices=['keep', 'delete'],
+                   help='What happens at the end of a lease to servers on its hosts that belong '
+                        'to projects which the lease is not for, such as servers that an '
+                        'administrator forced there. keep: they stay, and the hosts are given '
+                        'back once they are gone. delete: they are deleted with the others.'),
     )
 
     def resolve(self, cloud, request, occasion):
@@ -76,39 +95,27 @@ class HostPlugin(base.ResourcePlugin):
         return [base.Need(host_pool.NEED, host_pool.HostPool.name, demand, self._criteria(request))]
 
     def start(self, cloud, lease, reservation, resources):
-        return {'aggregate_id': aggregates.occupy(
-            self.conf, cloud.as_service().nova, lease, reservation,
-            resources[host_pool.NEED]).id}
+        return {**reservation.binding, 'aggregate_id': aggregates.occupy(
+            self.conf, cloud.as_service(), lease, reservation, resources[host_pool.NEED],
+            server_images.of_change(self.conf, cloud, lease, reservation)).id}
 
     def before_end(self, cloud, lease, reservation, resources):
-        action = reservation.request.get('before_end', 'default')
-        if action == 'default':
-            action = self.conf['physical:host'].before_end
-        if action != 'snapshot':
-            return
-        nova = cloud.as_service().nova
-        servers = nova.servers_on(aggregates.service_hosts(resources[host_pool.NEED]))
-        others = shared_hosts.of_others(nova, servers, resources[host_pool.NEED])
-        busy = []
-        for server in (each for each in servers if each not in others):
-            try:
-                images.ensure(cloud, lease, f'{reservation.id}:{server.id}', server.id,
-                              self.conf.nova.image_prefix + server.name)
-            except errors.TargetGone as error:
-                LOG.info('Reservation %s: no image of a server that was deleted meanwhile: %s',
-                         reservation.id, error.message)
-            except errors.StillBusy as error:
-                busy.append(error)
-        # Only now: one that cannot be imaged must not keep the others from it.
-        for error in busy:
-            raise error
+        images = server_images.before_end(self.conf, cloud, lease, reservation)
+        if images is not None:
+            images.ensure(aggregates.servers_of(cloud.as_service(), reservation,
+                                                resources[host_pool.NEED]))
 
     def end(self, cloud, lease, reservation, resources):
-        aggregates.release(self.conf, cloud.as_service().nova, reservation,
-                           resources[host_pool.NEED])
+        hosts = resources[host_pool.NEED]
+        aggregates.release(
+            self.conf, cloud.as_service(), lease, reservation, hosts,
+            server_images.before_end(self.conf, cloud, lease, reservation),
+            returned=lambda names: cloud.give_back(reservation, [
+                each for each in hosts if each.facts['service_name'] in names]))
 
     def observe(self, cloud):
-        return Observed(cloud.as_service().nova.aggregates())
+        services = cloud.as_service()
+        return Observed(services.nova.aggregates(), services.servers.every())
 
     def traces(self, observed):
         return [audit.Trace(each.name, 'aggregate', each.name, signed_by=(
@@ -131,7 +138,12 @@ class HostPlugin(base.ResourcePlugin):
         freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)
         problems += [f'{host} is in the freepool too'
                      for host in sorted(wanted & set(freepool.hosts if freepool else ()))]
+        names = {None, *(each.name for each in resources[host_pool.NEED])}
+        there = [each for each in observed.servers if each.hypervisor in names
+                 and each.host in wanted & set(aggregate.hosts)]
         return [*(_incomplete(reservation, problem) for problem in problems),
+                *foreign.drifts(foreign.on_leased(there, lease.project_id, aggregate),
+                                f'reservation {reservation.id}'),
                 *(audit.Drift('foreign host', f'host {host} in aggregate {reservation.id}',
                               'the reservation that has the aggregate was not promised it')
                   for host in sorted(set(aggregate.hosts) - wanted))]
@@ -139,15 +151,21 @@ class HostPlugin(base.ResourcePlugin):
     def complete(self, cloud, lease, reservation, resources):
         aggregate, _ = aggregates.hand_over(
             self.conf, cloud.as_service().nova, lease, reservation, resources[host_pool.NEED])
-        return {'aggregate_id': aggregate.id}
+        return {**reservation.binding, 'aggregate_id': aggregate.id}
 
     def clear(self, cloud, made_for, resources):
-        aggregates.delete_empty(self.conf, cloud.as_service().nova, made_for, resources)
+        aggregates.delete_empty(self.conf, cloud.as_service(), made_for, resources)
+
+    @classmethod
+    def fields(cls, reservation):
+        # The aggregate is Nova's; its number tells a client nothing.
+        return dict(reservation.request)
 
     @classmethod
     def shown(cls, reservation):
-        fields = {**reservation.request, 'aggregate_id': None, **reservation.binding}
+        fields = {**reservation.request, 'aggregate_id': reservation.binding.get('aggregate_id')}
         fields.pop('extra_specs', None)
+        fields.pop('on_image_failure', None)
         return fields
 
     def _is_signed(self, aggregate):

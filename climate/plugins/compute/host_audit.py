@@ -4,6 +4,7 @@ import dataclasses
 
 from climate.domain import audit
 from climate.domain.clearing import plans
+from climate.plugins.compute import foreign
 from climate.plugins.compute import shared_hosts
 
 
@@ -83,6 +84,10 @@ class Comparison:
             yield _drift('freepool', resource, f'Placement has no provider {child}', audit.MEND)
         if resource.held_by is None and service_host not in self._pooled:
             yield self._out_of_the_pool(resource)
+        elif resource.held_by is None:
+            there = [each for each in self._observed.servers_on(service_host)
+                     if each.hypervisor in (None, resource.name)]
+            yield from foreign.drifts(foreign.on_pooled(there), 'the freepool')
 
     def _out_of_the_pool(self, resource):
         if not resource.reservable:
@@ -106,8 +111,9 @@ class Comparison:
         if servers:
             return audit.Drift('not enrolled', what, (
                 f'in the freepool, not enrolled, and servers run on it ({len(servers)})'))
+        # The freepool may be that of another service, too, which then has enrolled the host.
         return audit.Drift('not enrolled', what, 'in the freepool, but not enrolled',
-                           audit.ENROL, (self._pool, found[0]))
+                           audit.ENROL, (self._pool, found[0]), unknown=True)
 
 
 def _drift(kind, resource, problem, repair=None):

@@ -26,6 +26,7 @@ class HostPool(base.Pool, clearing.ClearableHosts):
     #: For each resource class of Placement: the greatest amount that one server can have.
     fact_prefixes = ('max_unit:',)
     name_fact = 'hypervisor_hostname'
+    identifying_names = frozenset({'hypervisor_hostname', 'service_name'})
 
     @classmethod
     def shown(cls, resource):
@@ -47,6 +48,11 @@ class HostPool(base.Pool, clearing.ClearableHosts):
         services = cloud.as_service()
         return _found(services.nova.hypervisor(name), services.placement.traits(name),
                       services.placement.inventory(name))
+
+    def identify(self, cloud, name, fields):
+        if 'id' in fields:
+            name = cloud.as_service().nova.hypervisor_name(fields['id'])
+        return self.discover(cloud, name)
 
     def survey(self, cloud, resources):
         services = cloud.as_service()

@@ -89,7 +89,7 @@ def _drift(stage):
     _, printed = stage.audit()
     rows = itertools.takewhile(bool, printed.splitlines()[1:])
     found = [line for line in rows if not line.startswith('trust')]
-    status, printed = stage.audit('--fix')
+    status, printed = stage.audit('--fix', '--unknown')
     return found + ([] if status == 0 else printed.splitlines())
 
 

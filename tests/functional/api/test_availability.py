@@ -53,7 +53,8 @@ def test_an_offer_can_be_leased_in_the_words_of_the_answer(ask, api, manager):
     [offer] = ask(earliest='2030-05-01 12:30').json['offers']
     body = {'name': 'x', 'start': offer['start'], 'end': offer['end'], 'reservations': [HOST]}
     assert api.post('/v1/leases', body, version='1.1').status_int == 201
-    assert ask(earliest='2030-05-01 12:30').json['offers'][0]['start'] == '2030-05-01T15:00:00Z'
+    for earliest in ('2030-05-01 12:30', '+30m'):
+        assert ask(earliest=earliest).json['offers'][0]['start'] == '2030-05-01T15:00:00Z'
 
 
 def test_where_nothing_fits_it_says_why_and_what_would(ask, manager):

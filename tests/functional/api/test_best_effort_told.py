@@ -72,7 +72,12 @@ def test_a_member_is_told_that_servers_of_his_own_are_in_the_way(api, manager, c
 
 
 @pytest.mark.parametrize('name', ['hypervisor_hostname', 'service_name'])
-def test_no_lent_host_is_found_by_its_name(api, cloud, name):
+def test_no_lent_host_is_found_by_its_name_even_by_those_who_may_name_hosts(
+        api, cloud, conf, manager, tmp_path, name):
+    rules = tmp_path / 'policy.yaml'
+    rules.write_text('"climate:leases:hidden_criteria": ""\n')
+    conf.set_override('policy_file', str(rules), group='oslo_policy')
+    api = builders.Api(conf, manager)
     path = '/v1/leases?dry_run=true'
 
     def ask(*criteria):

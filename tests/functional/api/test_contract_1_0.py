@@ -2,9 +2,12 @@
 """Leases at REST 1.0: requests of existing clients, and their answers."""
 import datetime
 import re
+import time
 
 import builders
 import pytest
+
+from climate import errors
 
 STAMP = re.compile(r'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d')
 EXACT = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}')
@@ -178,6 +181,31 @@ def test_the_list_has_the_leases_of_the_project_and_takes_no_query(api):
         assert {each['id'] for each in listed['leases']} == made
     for lease in listed['leases']:
         assert_shape(lease, LEASE)
+
+
+def test_a_before_end_date_out_of_range_is_refused_with_403(api):
+    answer = api.post('/v1/leases', builders.a_body(before_end_date='2030-05-09 12:00'))
+    assert answer.status_int == 403
+    assert answer.json['error_message'].startswith('before_end_date: ')
+
+
+def test_a_delete_that_was_given_up_is_told(api, manager, conf, monkeypatch):
+    manager.enrol(1)
+    lease = create(api, reservations=[{
+        'resource_type': 'physical:host', 'min': 1, 'max': 1, 'hypervisor_properties': '',
+        'resource_properties': ''}])
+    manager.run()
+    manager.cloud.fail('nova.remove_host', 999, errors.CloudError(service='Nova', reason='no'))
+    # The test has one thread: the manager works while the API waits.
+    monkeypatch.setattr(time, 'sleep', lambda seconds: manager.run_until(
+        manager.clock() + builders.minutes(30)))
+    answer = api.delete(place(lease))
+    assert answer.status_int == 409
+    assert 'was not deleted' in answer.json['error_message']
+    assert api.get(place(lease)).json['lease']['status'] == 'ERROR'
+    manager.cloud.fail('nova.remove_host', 0, None)
+    assert api.delete(place(lease)).status_int == 204
+    assert api.get(place(lease)).status_int == 404
 
 
 def test_a_deleted_lease_is_gone_and_the_answer_is_empty(api):

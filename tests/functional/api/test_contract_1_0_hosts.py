@@ -35,6 +35,29 @@ def test_a_host_has_the_fields_of_the_contract_and_its_properties_as_text(call):
     assert call('GET', '?limit=nonsense&marker=9').json == {'hosts': [host]}
 
 
+@pytest.mark.parametrize('hypervisor', ['2', 2, 'compute-2'])
+def test_a_host_is_enrolled_by_the_id_that_nova_has_for_it(call, hypervisor):
+    answer = call('POST', '', {'id': hypervisor, 'gpu': 'A100'})
+    assert answer.status_int == 201, answer.body
+    host = answer.json['host']
+    assert (host['id'], host['hypervisor_hostname'], host['gpu']) == ('1', 'compute-2', 'A100')
+    assert call('POST', '', {'id': hypervisor}).status_int == 409
+
+
+@pytest.mark.parametrize(('body', 'status'), [
+    ({}, 403), ({'gpu': 'A100'}, 403), ({'id': '999'}, 404), ({'id': 'no-host'}, 404),
+    ({'id': ''}, 400), ({'id': None}, 400), ({'id': True}, 400), ({'id': []}, 400),
+    ({'id': 10 ** 30}, 400), ({'id': '9' * 200}, 404), ({'name': ''}, 400)])
+def test_a_host_that_is_not_named_is_refused(call, body, status):
+    answer = call('POST', '', body)
+    assert answer.status_int == status, answer.body
+    assert call('GET', '').json == {'hosts': []}
+
+
+def test_from_1_1_on_a_host_is_enrolled_by_its_name_only(call):
+    assert call('POST', '', {'id': '2'}, version='1.1').status_int == 400
+
+
 def test_properties_of_a_host_are_added_and_changed(call, manager):
     [host] = manager.enrol(1, gpu='A100')
     answer = call('PUT', f'/{host.id}', {'gpu': 'H100', 'ssd': 'yes'})
@@ -143,7 +166,7 @@ def test_a_host_is_refused_with_the_reason(call, manager):
             ({'name': 'compute-1'}, 409, 'enrolled already, as 1'),
             ({'name': 'compute-2'}, 409, 'servers run on it (1)'),
             ({'name': 'twin'}, 409, 'More than one'), ({'name': 'nowhere'}, 404, 'nowhere'),
-            ({}, 400, 'Missing parameter name'), ({'name': ''}, 400, 'name'),
+            ({}, 403, 'Name the host'), ({'name': ''}, 400, 'name'),
             ({'name': 'compute-3', 'vcpus': '9'}, 400, 'vcpus'),
             ({'name': 'compute-3', 'gpu': ['A100']}, 400, 'gpu'),
             ({'name': 'compute-3', 'gpu': 'x' * 513}, 400, 'gpu')):

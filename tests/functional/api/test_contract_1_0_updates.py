@@ -127,8 +127,12 @@ def test_a_before_end_date_is_between_start_and_end(api, pending):
     moved = put(api, pending, before_end_date='2030-05-02 11:45')
     assert ('before_end_lease', '2030-05-02T11:45:00.000000') in [
         (event['event_type'], event['time']) for event in moved.json['lease']['events']]
-    for outside in ('2030-05-02 12:00', '2030-05-02 10:00', '2030-05-03 12:00', 'now', 'soon'):
-        assert put(api, pending, before_end_date=outside).status_int == 400
+    for outside in ('2030-05-02 12:00', '2030-05-02 10:00', '2030-05-03 12:00'):
+        refused = put(api, pending, before_end_date=outside)
+        assert (refused.status_int, refused.json['error_code']) == (403, 403)
+        assert refused.json['error_message'].startswith('before_end_date: ')
+    for unreadable in ('now', 'soon'):
+        assert put(api, pending, before_end_date=unreadable).status_int == 400
 
 
 def test_dates_that_cannot_be_are_refused_with_the_words_that_clients_know(api, pending):

@@ -13,6 +13,9 @@ from climate.api import app
 LEASE = {'id', 'name', 'project_id', 'user_id', 'start', 'end', 'before_end', 'status',
          'status_reason', 'degraded', 'created_at', 'updated_at', 'ended_at', 'deleted_at',
          'reservations', 'events', 'acquire'}
+RESERVATION = {
+    'id', 'resource_type', 'status', 'missing_resources', 'resources_changed', 'resources',
+    'min', 'max', 'hypervisor_properties', 'resource_properties', 'before_end'}
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 
 
@@ -26,11 +29,11 @@ def call(api):
 @pytest.fixture
 def create(call):
     """Creates a lease, of an hour without reservations by default; returns it."""
-    def make(**changes):
+    def make(status=201, **changes):
         body = {'name': 'a lease', 'duration': '1h', **changes}
         answer = call('POST', '/v1/leases', {key: value for key, value in body.items()
                                              if value is not None})
-        assert answer.status_int == 201, answer.body
+        assert answer.status_int == status, answer.body
         return answer.json['lease']
     return make
 
@@ -40,14 +43,41 @@ def test_a_lease_has_the_fields_that_are_promised(create, manager):
     lease = create(reservations=[HOSTS])
     assert set(lease) == LEASE
     [reservation] = lease['reservations']
-    assert set(reservation) == {
-        'id', 'resource_type', 'status', 'missing_resources', 'resources_changed', 'resources',
-        'min', 'max', 'hypervisor_properties', 'resource_properties', 'before_end'}
+    assert set(reservation) == RESERVATION
     assert reservation['resources'] == ['1']
     assert all(set(event) == {'id', 'type', 'time', 'status'} for event in lease['events'])
     assert {event['type']: event['time'] for event in lease['events']} == {
         'start_lease': '2030-05-01T12:00:00Z', 'before_end_lease': '2030-05-01T12:00:00Z',
         'end_lease': '2030-05-01T13:00:00Z'}
+
+
+def test_a_host_lease_that_runs_shows_no_id_of_nova(call, create, manager):
+    manager.enrol(2)
+    lease = create(reservations=[HOSTS])
+    manager.run()
+    [reservation] = call('GET', f'/v1/leases/{lease["id"]}').json['lease']['reservations']
+    assert reservation['status'] == 'active'
+    assert set(reservation) == RESERVATION
+
+
+def test_no_event_is_done_in_the_future(call, create, manager):
+    manager.enrol(3)
+    for start, change in (('now', {'end': 'now'}), ('now', None), ('+1d', None)):
+        lease = create(start=start, duration='6h', reservations=[HOSTS])
+        manager.run()
+        place = f'/v1/leases/{lease["id"]}'
+        manager.clock.advance(builders.minutes(1))
+        if change is None:
+            call('DELETE', place)
+        else:
+            call('PUT', place, change)
+        for _ in range(2):
+            after = call('GET', place, token=builders.ADMIN).json['lease']
+            now = f'{manager.clock():%Y-%m-%dT%H:%M:%SZ}'
+            assert [each for each in after['events']
+                    if each['status'] == 'DONE' and each['time'] > now] == []
+            manager.run()
+        assert after['status'] in ('terminated', 'deleted')
 
 
 def test_a_status_is_told_in_the_words_of_climate(conf, manager, clock):
@@ -162,6 +192,39 @@ def test_a_key_makes_one_lease_however_often_it_is_sent(call):
                    token=builders.STRANGER)
     assert foreign.json['lease']['id'] != first.json['lease']['id']
     assert len(call('GET', '/v1/leases').json['leases']) == 1
+
+
+def test_a_key_with_relative_times_makes_one_lease_also_later(call, clock):
+    body = {'name': 'x', 'start': '+10m', 'end': '+2h', 'before_end': '+1h30m',
+            'events': [{'type': 'notify', 'time': '+1h'}]}
+    answers = []
+    for _ in range(2):
+        answers.append(call('POST', '/v1/leases', body, headers={'Idempotency-Key': 'k'}))
+        clock.advance(builders.seconds(70))
+    first, again = answers
+    assert (first.status_int, again.status_int) == (201, 201), again.body
+    lease = again.json['lease']
+    assert lease['id'] == first.json['lease']['id']
+    assert (lease['start'], lease['end'], lease['before_end']) == (
+        '2030-05-01T12:10:00Z', '2030-05-01T14:00:00Z', '2030-05-01T13:30:00Z')
+    assert '2030-05-01T13:00:00Z' in [event['time'] for event in lease['events']]
+    longer = call('PUT', f'/v1/leases/{lease["id"]}', {'end': '+1d'})
+    assert longer.json['lease']['end'] == '2030-05-02T12:02:20Z'
+
+
+def test_a_relative_time_until_which_a_lease_waits(create, manager):
+    manager.enrol(1)
+    create(reservations=[HOSTS])
+    lease = create(reservations=[HOSTS], status=202,
+                   acquire={'type': 'wait', 'not_after': '+PT1H'})
+    assert lease['acquire']['not_after'] == '2030-05-01T13:00:00Z'
+
+
+@pytest.mark.parametrize('text', ['+', '+x', '+-2h', '+0h', '+99999999999d', '+9000w', '+2h '])
+def test_a_relative_time_that_is_none_is_refused(call, text):
+    answer = call('POST', '/v1/leases', {'name': 'x', 'end': text})
+    assert answer.status_int == 400, answer.body
+    assert answer.json['error_message'].startswith('end: ')
 
 
 def test_a_key_that_comes_many_times_at_once_makes_one_lease(call, manager):

@@ -32,7 +32,7 @@ def leases(call, manager):
             'reservations': [{'resource_type': 'physical:host', 'min': 1, 'max': 1,
                               'resource_properties': ['==', '$hypervisor_hostname',
                                                       f'compute-{1 + start % 2}']}] * (name != 'b')
-        }).json['lease']
+        }, token='demo:demo:admin,member,reader').json['lease']
         manager.clock.advance(builders.minutes(1))
     return found
 
@@ -78,7 +78,10 @@ def test_filters_find_what_meets_all_of_them(names, leases):
     for query, wanted in (
             ('name=a', 'a'), ('name=A', ''), ('status=inactive', 'cadb'), ('status=ACTIVE', ''),
             ('starts_before=2030-05-02T14:00:00Z', 'c'), ('starts_before=2030-05-02 14:01', 'ca'),
-            ('ends_after=2030-05-03T15:00:00Z', 'b'), ('project_id=demo', 'cadb'),
+            ('starts_before=%2B25h', 'c'), ('ends_after=2030-05-03T15:00:00Z', 'b'),
+            ('project_id=demo', 'cadb'), ('status=active&status=inactive', 'cadb'),
+            ('status=inactive,error', 'cadb'), ('status=active,error', ''),
+            ('status=to_be_started&status=deleting&status=timedout', ''),
             ('resource_id=1', 'a'), ('resource_id=2', 'cd'), ('resource_id=77', ''),
             ('name=a&status=inactive&resource_id=1', 'a'), ('name=a&resource_id=2', ''),
             ('starts_before=2030-05-03T14:00:00Z&ends_after=2030-05-01T15:00:00Z', 'a')):
@@ -98,6 +101,10 @@ def test_nonsense_in_a_query_is_refused_and_named(call):
             ('sort=name,,end', 'sort'),
             ('status=', 'status'),
             ('status=busy', 'status'),
+            ('status=active,busy', 'busy'),
+            ('status=busy&status=active', 'busy'),
+            ('status=active,', 'status'),
+            ('name=a&name=b', 'name'),
             ('all_projects=maybe', 'all_projects'),
             ('deleted=2', 'deleted'),
             ('starts_before=soon', 'starts_before'),

@@ -132,7 +132,10 @@ def test_a_service_in_health_says_so_without_a_token(service, manager):
 @pytest.mark.parametrize(('error', 'told'), [
     (errors.ManagerSilent(seconds=5, where='it'), 'no manager answers'),
     (errors.DatabaseUnreachable(retry_after=5), 'the manager does not reach the database'),
+    (errors.CloudError(service='Keystone', reason='http://inner/v3: 401'),
+     'Keystone refuses the login of the manager'),
     (errors.Overloaded(retry_after=5), 'busy')])
 def test_a_service_that_is_ill_says_what_is_missing(service, error, told):
     answer = service(BrokenBus(error)).get('/healthcheck', status=503)
     assert told in answer.text
+    assert 'http' not in answer.text

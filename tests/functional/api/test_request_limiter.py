@@ -57,9 +57,9 @@ def application(conf, bus):
     return app.build(conf, client.ManagerClient(bus), builders.manager_plugins(conf))
 
 
-def _get(application, path='/v1/leases', version='1.1', status='*'):
+def _get(application, path='/v1/leases', version='1.1', status='*', token=builders.DEMO):
     return webtest.TestApp(application).get(path, status=status, headers={
-        'X-Auth-Token': builders.DEMO, 'OpenStack-API-Version': f'reservation {version}'})
+        'X-Auth-Token': token, 'OpenStack-API-Version': f'reservation {version}'})
 
 
 def test_a_request_too_many_is_told_to_come_back_in_the_form_of_its_version(application, bus):
@@ -87,6 +87,44 @@ def test_when_the_others_are_answered_there_is_room_again(application, bus):
     for _ in range(10):
         assert _get(application).status_int == 200
         assert _get(application, '/v1/nothing').status_int == 404
+
+
+def test_one_project_cannot_take_all_the_room(conf, bus):
+    conf.set_override('max_requests', 3, group='api')
+    conf.set_override('max_requests_per_project', 2, group='api')
+    application = app.build(conf, client.ManagerClient(bus), builders.manager_plugins(conf))
+    with futures.ThreadPoolExecutor(3) as pool:
+        mine = [pool.submit(_get, application) for _ in range(2)]
+        bus.until(2)
+        old, new = (_get(application, version=version) for version in ('1.0', '1.1'))
+        theirs = pool.submit(_get, application, token=builders.STRANGER)
+        bus.until(3)
+        bus.go_on()
+    for answer in (old, new):
+        assert answer.status_int == 429
+        assert answer.headers['Retry-After'] == '2'
+        assert 'has 2 requests in progress' in answer.json['error_message']
+    assert (old.json['error_name'], new.json['error_name']) == (429, 'too_many_requests')
+    assert [each.result().status_int for each in (*mine, theirs)] == [200, 200, 200]
+    assert _get(application).status_int == 200
+
+
+@pytest.mark.parametrize('kind', ('reservation', 'server'))
+def test_what_nova_asks_is_passed_on_while_all_else_is_refused(application, bus, kind):
+    question = f'/v1/{kind}s/7/hosts?project_id=demo'
+    with futures.ThreadPoolExecutor(6) as pool:
+        taken = [pool.submit(_get, application) for _ in range(3)]
+        bus.until(3)
+        asked = [pool.submit(_get, application, question, token='nova:service:service')
+                 for _ in range(3)]
+        bus.until(6)
+        assert _get(application).status_int == 503
+        assert _get(application, f'/v1/{kind}s/7/hosts/').status_int == 503
+        # The questions have a limit of their own.
+        assert _get(application, question).status_int == 503
+        bus.go_on()
+    assert [each.result().status_int for each in taken] == [200] * 3
+    assert [each.result().json['error_name'] for each in asked] == [f'{kind}_not_found'] * 3
 
 
 def test_the_server_refuses_at_once_while_all_requests_wait(application, conf, bus):

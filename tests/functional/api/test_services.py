@@ -49,3 +49,17 @@ def test_climate_status_tells_the_same(manager, seen, conf, capsys):
     assert first.startswith('one:8  up' if manager.database.now() < NOON else 'one:8  down')
     assert 'host two  since 2030-05-01 12:00:00  last seen 2030-05-01 11:59:00 UTC' in second
     assert second.endswith('3 running')
+
+
+def test_a_manager_that_died_hours_ago_does_not_look_like_one_that_hangs(manager, conf, capsys):
+    now = manager.database.now()
+    with manager.database.writer() as connection:
+        managers.seen(connection, 'two:7', 'two', now - builders.hours(9),
+                      now - builders.hours(5), 3)
+    url = manager.database.engine.url.render_as_string(hide_password=False)
+    conf.set_override('connection', url, group='database')
+    assert status.managers_of(conf) == 0
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.startswith('two:7  down  host two  since ')
+    assert line.endswith('it does nothing; 3 of its events went to other managers')
+    assert '3 running' not in line

@@ -66,6 +66,23 @@ def test_what_will_never_fit_has_no_nearest_time(ask, hosts):
         assert 'Fewer, or other criteria, would fit.' in answer.json['error_message']
 
 
+def test_it_names_the_offer_by_which_the_project_itself_holds_the_hosts(ask, api, hosts):
+    query = {'reservations': [{'resource_type': 'physical:host', 'min': 6, 'max': 6}],
+             'duration': '2h'}
+    [offer] = api.post('/v1/availability', {**query, 'limit': 1, 'hold': 1},
+                       version='1.1').json['offers']
+    answer = ask(2)
+    assert answer.status_int == 409
+    assert f'by offers: {offer["id"]} (until 12:02:00 UTC)' in answer.json['error_message']
+    assert answer.json['details']['offers'] == [offer['id']]
+    for later in (ask(7, start='2030-05-03 12:00'), api.post('/v1/leases', {
+            'name': 'x', 'duration': '1h', 'reservations': query['reservations']},
+            version='1.1', token=builders.STRANGER)):
+        assert later.status_int == 409
+        assert 'offer' not in later.json['error_message']
+        assert 'offers' not in later.json['details']
+
+
 @pytest.fixture
 def ask_room(api, manager):
     """Asks for instances on a host with room for eight, at REST 1.1; returns the answer."""

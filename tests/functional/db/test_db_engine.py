@@ -4,7 +4,10 @@ import datetime
 import threading
 
 import db_rows
+from oslo_db.sqlalchemy import exc_filters
+import pymysql
 import pytest
+import sqlalchemy as sa
 
 from climate import errors
 from climate.db import allocations
@@ -201,6 +204,62 @@ def _named(database, name):
     query = records.LeaseQuery(name=name)
     with database.reader() as connection:
         return [lease.name for lease in leases.find(connection, query, NOON)]
+
+
+def test_each_connection_is_strict_and_opening_one_warns_of_nothing(database, caplog):
+    if database.dialect != 'mysql':
+        pytest.skip('MariaDB only.')
+    other = engine.Database(database.engine.url.render_as_string(hide_password=False))
+    for connect in (other.reader, other.writer):
+        with connect() as connection:
+            mode = connection.exec_driver_sql('SELECT @@sql_mode').scalar_one()
+            assert 'STRICT_ALL_TABLES' in mode.split(',')
+    other.dispose()
+    assert caplog.text == ''
+
+
+def test_the_sql_mode_is_that_of_the_configuration(conf, database):
+    if database.dialect != 'mysql':
+        pytest.skip('MariaDB only.')
+    conf.set_override('connection', database.engine.url.render_as_string(hide_password=False),
+                      group='database')
+    conf.set_override('mysql_sql_mode', 'STRICT_ALL_TABLES,ANSI_QUOTES', group='database')
+    other = engine.connect(conf)
+    with other.reader() as connection:
+        mode = connection.exec_driver_sql('SELECT @@sql_mode').scalar_one()
+    other.dispose()
+    assert set(mode.split(',')) == {'STRICT_ALL_TABLES', 'ANSI_QUOTES'}
+
+
+@pytest.mark.parametrize(('number', 'words'), [
+    (1213, 'Deadlock found when trying to get lock; try restarting transaction'),
+    (1213, 'Deadlock: wsrep aborted transaction'),
+    (1213, 'WSREP detected deadlock/conflict and aborted the transaction. Try restarting the '
+           'transaction'),
+    (1180, 'Got error 149 "Lock deadlock; Retry transaction" during COMMIT'),
+])
+def test_a_conflict_between_nodes_of_galera_is_a_lost_race(number, words):
+    database = engine.Database('sqlite://')
+    url = sa.make_url('mysql+pymysql://nobody@127.0.0.1/none')
+    elsewhere = sa.create_engine(url, creator=lambda: _Refusing(number, words))
+    exc_filters.register_engine(elsewhere)
+    elsewhere.dialect.initialize = lambda connection: None
+    with pytest.raises(errors.LostRace), database.writer(), elsewhere.begin():
+        pass
+    database.dispose()
+
+
+class _Refusing:
+    """A connection of a driver of which each commit is refused."""
+
+    def __init__(self, *refusal):
+        self._refusal = refusal
+
+    def commit(self):
+        raise pymysql.err.OperationalError(*self._refusal)
+
+    def __getattr__(self, name):
+        return lambda *_, **__: None
 
 
 @pytest.mark.parametrize(('url', 'module', 'wanted'), [

@@ -202,13 +202,6 @@ def test_of_two_who_keep_a_key_at_once_the_second_is_told_of_a_duplicate(databas
         waiting.result(60)
 
 
-def test_trusts_that_leases_have_are_known(database):
-    db_rows.saved(database, db_rows.a_lease(trust_id='one'), db_rows.a_lease())
-    with database.reader() as connection:
-        assert leases.with_trusts(connection, {'one', 'two'}) == {'one'}
-        assert leases.with_trusts(connection, set()) == set()
-
-
 def test_leases_are_counted_by_state_without_the_deleted(database):
     db_rows.saved(database, db_rows.a_lease(), db_rows.a_lease(),
                   db_rows.a_lease(state=lifecycle.ACTIVE), db_rows.a_lease(deleted_at=NOON))

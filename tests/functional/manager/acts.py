@@ -142,15 +142,19 @@ class Breaking(engine.Database):
     """A database that breaks transactions at their end, as one does that ends a deadlock.
 
     :ivar breaks: how many of the next ones.
+    :ivar spares: how many it leaves alone before these.
     """
 
     breaks = 1
+    spares = 0
 
     @contextlib.contextmanager
     def writer(self):
         with super().writer() as connection:
             yield connection
-            if self.breaks:
+            if self.spares:
+                self.spares -= 1
+            elif self.breaks:
                 self.breaks -= 1
                 raise errors.LostRace()
 

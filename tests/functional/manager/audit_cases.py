@@ -12,9 +12,13 @@ from climate import errors
 from climate.db import leases
 from climate.db import migrate
 from climate.db import resources
+from climate.db import trusts
 from climate.domain import lifecycle
+from climate.domain import records
+from climate.domain.clearing import plans
 
 FOREIGN = str(uuid.UUID(int=7))
+UNKNOWN = 'nothing, because it may be of another Climate; with --unknown: '
 
 
 def leftover_aggregate(case):
@@ -31,7 +35,7 @@ def aggregate_of_a_purged_lease(case):
                       deleted_at=case.manager.clock())
     leftover_aggregate(case)
     migrate.purge(case.manager.database, case.manager.clock() + builders.hours(1))
-    return f'aggregate {case.id_of(case.over)}', 'no lease has its reservation', 'removes it'
+    return f'aggregate {case.id_of(case.over)}', 'no lease has its reservation', UNKNOWN
 
 
 def leftover_flavor(case):
@@ -61,11 +65,10 @@ def leftover_slots(case):
 
 
 def slots_of_a_purged_lease(case):
-    # Nothing in Climate's own provider is anybody else's.
     name = f'CUSTOM_RESERVATION_{FOREIGN.upper().replace("-", "_")}'
     case.services.placement.ensure_class(name)
     case.services.placement.set_slots('climate_compute-1', name, 3)
-    return f'slots on climate_compute-1 of {FOREIGN}', 'no lease has', 'removes it'
+    return f'slots on climate_compute-1 of {FOREIGN}', 'no lease has', UNKNOWN
 
 
 def _class_of(lease):
@@ -88,7 +91,7 @@ def out_of_the_freepool(case):
 def put_into_the_freepool(case):
     case.manager.cloud.add_host('by-hand', service_host='hand')
     case.nova.add_hosts(case.nova.aggregate('freepool'), ['hand'])
-    return 'host hand', 'in the freepool, but not enrolled', 'enrols it'
+    return 'host hand', 'in the freepool, but not enrolled', f'{UNKNOWN}enrols it'
 
 
 def running_without_aggregate(case):
@@ -146,17 +149,44 @@ def room_without_group(case):
 
 
 def trust(case):
-    trust = case.services.keystone.create_trust(builders.a_member())
+    # The record of a request that was cut short before the answer of Keystone.
+    record = records.RecordedTrust(str(uuid.uuid4()), FOREIGN, case.manager.clock(),
+                                   case.manager.clock() + builders.hours(1))
+    with case.manager.database.writer() as connection:
+        trusts.add(connection, record)
+    trust = case.services.keystone.create_trust(builders.a_member(), record.expires_at)
+    case.manager.clock.advance(builders.minutes(10))
     return f'trust {trust.id}', 'no lease has it', 'drops it'
 
 
+def fence_of_a_purged_lease(case):
+    host = case.pooled()[-1]
+    case.services.computes.disable(host, plans.fence_of(FOREIGN))
+    return f'service of {host}', 'that lease clears nothing', UNKNOWN
+
+
+#: What the database has no record of.
+UNRECORDED = [aggregate_of_a_purged_lease, slots_of_a_purged_lease, put_into_the_freepool,
+              fence_of_a_purged_lease]
 REPAIRABLE = [
-    leftover_aggregate, aggregate_of_a_purged_lease, leftover_flavor, leftover_group,
-    leftover_class, leftover_slots, slots_of_a_purged_lease, held_by_a_lease_that_is_over,
-    out_of_the_freepool, put_into_the_freepool, running_without_aggregate,
+    leftover_aggregate, leftover_flavor, leftover_group,
+    leftover_class, leftover_slots, held_by_a_lease_that_is_over,
+    out_of_the_freepool, running_without_aggregate,
     running_without_a_host, running_without_owner, running_in_the_freepool_too,
     room_without_aggregate, room_without_flavor, room_with_too_few_slots,
     room_without_group, trust]
+
+
+def foreign_server_on_a_leased_host(case):
+    [host] = case.hosts_of(case.host)
+    server = case.manager.cloud.force('eve', 'forced', host)
+    return f'server {server.id}', f'of project eve on host {host} of reservation'
+
+
+def foreign_server_in_the_freepool(case):
+    host = case.pooled()[-1]
+    server = case.manager.cloud.force('eve', 'forced', host, flavor='1')
+    return f'server {server.id}', f'of project eve on host {host} of the freepool'
 
 
 def host_with_a_server_in_the_freepool(case):
@@ -244,4 +274,4 @@ BY_HAND = [
     enrolled_host_with_a_server_out_of_the_freepool, host_out_of_use_and_of_the_freepool,
     host_that_nova_forgot, host_that_got_a_second_hypervisor, foreign_host_in_a_running_aggregate,
     leftover_aggregate_with_a_server, leftover_flavor_with_a_server,
-    lease_whose_end_was_given_up]
+    lease_whose_end_was_given_up, foreign_server_on_a_leased_host, foreign_server_in_the_freepool]

@@ -68,9 +68,9 @@ class Case:
         """All there is in the cloud, to be compared."""
         return (self.manager.cloud.leftovers(), self.manager.cloud.servers(),
                 self.nova.aggregates(), self.services.keystone.trusts(),
-                self.services.placement.children('climate_'))
+                self.services.placement.children('climate_'), self.services.computes.every())
 
-    def audit(self, fix=False):
+    def audit(self, fix=False, unknown=False):
         """The exit status; the second look comes as late as it should."""
         return audit.examine(self.manager.core, fix, lambda seconds: (
-            self.manager.clock.advance(builders.minutes(seconds / 60))))
+            self.manager.clock.advance(builders.minutes(seconds / 60))), unknown)

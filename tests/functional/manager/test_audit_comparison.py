@@ -38,10 +38,25 @@ def test_what_a_repair_can_put_right_is_found_told_and_repaired(case, spoil, cap
     assert case.manager.cloud.servers() == servers
 
 
+@pytest.mark.parametrize('spoil', cases.UNRECORDED, ids=lambda each: each.__name__)
+def test_what_the_database_has_no_record_of_is_repaired_only_if_asked(case, spoil, capsys):
+    what, problem, remedy = spoil(case)
+    before = case.picture()
+    for fix in (False, True):
+        assert case.audit(fix) == 2
+        told = capsys.readouterr().out
+        [line] = [each for each in told.splitlines() if what in each and problem in each]
+        assert remedy in line
+        assert case.picture() == before
+    assert case.audit(fix=True, unknown=True) == 0
+    assert case.picture() != before
+    assert case.audit() == 0
+
+
 def test_what_was_repaired_serves_as_before(case):
     for spoil in (cases.leftover_aggregate, cases.put_into_the_freepool, cases.room_without_flavor):
         spoil(case)
-    assert case.audit(fix=True) == 0
+    assert case.audit(fix=True, unknown=True) == 0
     assert len(case.manager.client.list_resources(builders.an_admin(), 'host')) == 7
     assert len(case.pooled()) == 6
     case.manager.cloud.boot('demo', 'another in the room', flavor=case.id_of(case.room))
@@ -197,7 +212,7 @@ def test_a_repair_that_fails_does_not_keep_the_others(case, capsys):
 def test_with_an_empty_database_nothing_is_taken_for_a_leftover_and_removed(manager, capsys):
     nova = manager.cloud.as_service().nova
     nova.ensure_aggregate(cases.FOREIGN, f'climate_{cases.FOREIGN}')
-    assert command.examine(manager.core, True, lambda seconds: None) == 2
+    assert command.examine(manager.core, True, lambda seconds: None, unknown=True) == 2
     assert 'is it the one of this cloud?' in capsys.readouterr().out
     assert nova.aggregate(cases.FOREIGN) is not None
 

@@ -10,6 +10,7 @@ from climate import errors
 from climate.db import managers
 from climate.manager import metrics
 from climate.manager.audit import schedule
+from climate.manager.events import clock_watch
 
 
 @pytest.fixture
@@ -104,7 +105,9 @@ def test_how_often_it_is_to_be_called(conf, watchman, interval, grace, pause):
 def test_metrics_count_what_the_last_audit_found(conf, manager, watchman):
     def text():
         registry = prometheus_client.CollectorRegistry()
-        registry.register(metrics.Collector(manager.core, manager.event_loop, watchman))
+        registry.register(metrics.Collector(
+            manager.core, manager.event_loop, watchman,
+            clock_watch.ClockWatch(manager.core, 'this manager')))
         return prometheus_client.generate_latest(registry).decode()
     assert 'climate_audit_drift' not in text()
     conf.set_override('audit_grace_seconds', 0, group='manager')

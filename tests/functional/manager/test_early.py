@@ -246,9 +246,12 @@ def test_a_request_that_takes_too_long_is_refused_instead_of_answered_with_what_
     manager.enrol(1)
     reaper = early.Reaper(builders.Manager(conf, database, clock, manager.cloud).core)
 
-    def first():
+    def after_the_early_creation():
         meddling.before_writer = lambda: reaper.reap(NOON + hours(1))
-    meddling.before_writer = first
+
+    def after_the_trust():
+        meddling.before_writer = after_the_early_creation
+    meddling.before_writer = after_the_trust
     with pytest.raises(errors.LostRace):
         manager.create(builders.a_lease(room(), **LATER))
     assert groups(manager) == {}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole manager with its threads and the real clock, on the backend that the tests run with."""
 import datetime
+import logging
 import threading
 import time
 
@@ -12,6 +13,7 @@ from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import endpoint
+from climate.manager import login
 from climate.manager import service
 from climate.rpc import client
 
@@ -128,3 +130,68 @@ def test_full_workers_do_not_make_the_manager_look_again_and_again(conf, databas
     go_on.set()
     _until(lambda: all(calls.get_lease(builders.a_member(), each.id).state == lifecycle.ACTIVE
                        for each in made))
+
+
+def _refused():
+    return errors.CloudError(service='Keystone', reason='the login in [keystone] is refused: 401')
+
+
+def test_a_manager_whose_login_is_refused_is_not_ready_and_fails_no_lease(
+        conf, database, caplog, monkeypatch):
+    monkeypatch.setattr(service, '_LOGIN_SECONDS', 0.05)
+    caplog.set_level(logging.INFO)
+    conf.set_override('poll_seconds', 0.05, group='manager')
+    conf.set_override('connection', database.engine.url.render_as_string(hide_password=False),
+                      group='database')
+    conf.register_opts([], group='oslo_messaging_notifications')
+    found = service.Manager(conf, serve_rpc=False)
+    found.core.cloud.fail('keystone.log_in', 10 ** 6, _refused())
+    found.start()
+    try:
+        calls = client.ManagerClient(endpoint.InProcess(found.endpoint))
+        _until(lambda: 'not ready' in caplog.text)
+        with pytest.raises(errors.CloudError, match='refused'):
+            calls.ping(builders.an_admin())
+        calls.create_resource(builders.an_admin(), 'host', 'compute-1', {})
+        calls.create_lease(builders.a_member(), 'lease', records.LeaseRequest(
+            name='a lease', start=None, duration_seconds=3600, end=None,
+            reservations=(builders.hosts(1),)))
+        time.sleep(0.5)
+        assert calls.get_lease(builders.a_member(), 'lease').state == lifecycle.PENDING
+        assert ': ready' not in caplog.text
+        assert caplog.text.count('not ready, and carries out no event: Keystone: the login') == 1
+        found.core.cloud.fail('keystone.log_in', 0, None)
+        _until(lambda: ': ready' in caplog.text)
+        assert calls.ping(builders.an_admin()) == {'database': 'ok'}
+        _until(lambda: calls.get_lease(builders.a_member(), 'lease').state == lifecycle.ACTIVE)
+    finally:
+        found.stop()
+
+
+def test_a_keystone_that_does_not_answer_at_the_start_keeps_no_manager_from_its_work(
+        conf, manager, caplog):
+    caplog.set_level(logging.INFO)
+    looked = login.Login(manager.core, 'm:1')
+    assert not looked.may_act
+    manager.cloud.fail('keystone.log_in', 1, errors.CloudUnreachable(
+        service='Keystone', reason='Connection refused'))
+    looked.look()
+    assert looked.may_act
+    looked.check()
+    assert 'm:1: not ready; it logs in when Keystone answers: Keystone cannot be' in caplog.text
+    assert ': ready' not in caplog.text
+    looked.look()
+    assert 'Manager m:1: ready' in caplog.text
+
+
+def test_a_login_that_is_refused_later_stops_the_events_until_it_is_accepted(manager, caplog):
+    looked = login.Login(manager.core, 'm:1')
+    looked.look()
+    assert looked.may_act
+    manager.cloud.fail('keystone.log_in', 1, _refused())
+    looked.look()
+    assert not looked.may_act
+    with pytest.raises(errors.CloudError):
+        looked.check()
+    looked.look()
+    assert looked.may_act

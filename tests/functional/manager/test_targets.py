@@ -178,8 +178,9 @@ def test_a_server_of_another_project_is_not_bound(manager, demo):
 def test_a_server_is_leased_once_at_a_time(manager, demo):
     server = boot(manager)
     first = leased(manager, known(server))
-    with pytest.raises(errors.TargetLeased, match=only(first).id):
+    with pytest.raises(errors.TargetLeased, match=only(first).id) as refusal:
         leased(manager, known(server), start=LATER)
+    assert f'by lease "{first.name}" ({first.id}, ' in refusal.value.message
     waiting = leased(manager, to_come())
     with pytest.raises(errors.TargetLeased):
         manager.client.bind_reservation(demo, only(waiting).id, server.id)

@@ -283,6 +283,8 @@ def test_a_first_try_that_loses_every_race_is_followed_by_others(manager, conf, 
     manager.enrol(2)
     breaking = acts.Breaking(database.engine.url.render_as_string(hide_password=False))
     breaking.breaks = conf.manager.booking_attempts
+    # The trust is recorded first.
+    breaking.spares = 1
     lease = acts.sought(builders.Manager(conf, breaking, manager.clock, manager.cloud), kind)
     assert lease.state == lifecycle.ACQUIRING
     assert 'at the same time' in lease.reason

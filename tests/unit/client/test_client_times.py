@@ -33,6 +33,8 @@ def test_what_is_no_moment_is_refused_with_examples(text):
 
 def test_now_is_left_to_the_clock_of_the_service():
     assert times.on_the_wire('now', NOW) == 'now'
+    assert times.on_the_wire('+2h', NOW) == times.on_the_wire('+PT120M', NOW) == '+7200s'
+    assert times.on_the_wire('+7200s', NOW) == '+7200s'
 
 
 @pytest.mark.parametrize('text, seconds', [

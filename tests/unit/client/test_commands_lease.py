@@ -42,6 +42,41 @@ def test_filters_of_a_list_are_sent(run, demo):
         'deleted': ['true'], 'sort': ['end:desc,name'], 'limit': ['5']}
 
 
+def test_all_statuses_that_are_given_are_taken(run, demo):
+    run('lease', 'list', '--status', 'active', '--status', 'error')
+    assert demo.last_request.qs == {'status': ['active,error']}
+
+
+def test_leases_that_are_over_are_listed_last(run, demo):
+    over, fresh = (canned.a_lease(id=name, name=name) for name in ('over', 'fresh'))
+    living = ('inactive,to_be_started,in_progress,starting,active,updating,terminating,deleting,'
+              'error')
+    demo.get(f'{URL}/leases?status={living}', json={'leases': [fresh]}, complete_qs=False)
+    demo.get(f'{URL}/leases?status=terminated,timedout', json={'leases': [over, fresh]})
+    assert run('lease', 'list', '-f', 'value', '-c', 'id').out == 'fresh\nover\n'
+    assert run('lease', 'list', '--limit', '1', '-f', 'value', '-c', 'id').out == 'fresh\n'
+
+
+def test_an_administrator_finds_a_lease_of_another_project_by_name(run, demo):
+    demo.get(f'{URL}/leases', json={'leases': []})
+    demo.get(f'{URL}/leases?all_projects=true', json={'leases': [canned.a_lease()]})
+    assert run('lease', 'show', 'demo', '-f', 'value', '-c', 'id').out == f'{LEASE_ID}\n'
+    demo.get(f'{URL}/leases?all_projects=true', status_code=403, json={
+        'error_code': 403, 'error_name': 'forbidden', 'error_message': 'No.'})
+    outcome = run('lease', 'show', 'demo')
+    assert (outcome.code, outcome.out) == (1, '')
+    assert 'No lease is called "demo".' in outcome.err
+
+
+@pytest.mark.parametrize('words', [
+    ('create', 'x', '--hosts', '1', '--duration', '1h'), ('set', LEASE_ID, '--name', 'x')])
+def test_a_dry_run_says_that_nothing_was_made(run, demo, words):
+    demo.put(LEASE_URL, json={'lease': canned.a_lease()})
+    demo.post(f'{URL}/leases', json={'lease': canned.a_lease()})
+    assert run('lease', *words, '--dry-run').err == 'Dry run: nothing was made or changed.\n'
+    assert 'Dry run' not in run('lease', *words).err
+
+
 def test_show_tells_reservations_events_and_the_remaining_time(run, demo):
     outcome = run('lease', 'show', 'demo')
     assert 'r1 physical:host pending min=1 max=2' in outcome.out
@@ -68,10 +103,24 @@ def reservation(**changes):
      {'server_id': None}),
 ])
 def test_show_tells_what_to_pass_to_server_create(run, demo, found, line, more):
-    demo.get(LEASE_URL, json={'lease': canned.a_lease(reservations=[reservation(**found)])})
-    shown = run('lease', 'show', LEASE_ID, '-f', 'json').json
-    assert shown['server_create'] == [{'reservation_id': 'r2', **more}]
-    assert f'| {line} ' in run('lease', 'show', LEASE_ID).out
+    for status in ('active', 'pending'):
+        demo.get(LEASE_URL, json={'lease': canned.a_lease(
+            reservations=[reservation(status=status, **found)])})
+        usable = {'usable': status == 'active'} if 'arguments' in more else {}
+        early = 'not before the lease is active: ' if usable == {'usable': False} else ''
+        shown = run('lease', 'show', LEASE_ID, '-f', 'json').json
+        assert shown['server_create'] == [{'reservation_id': 'r2', **usable, **more}]
+        assert f'| {early}{line} ' in run('lease', 'show', LEASE_ID).out
+
+
+def test_a_lease_that_waits_has_no_times_yet(run, demo):
+    waiting = canned.a_lease(status='in_progress', before_end='2030-05-01T09:00:00Z', events=[])
+    demo.get(LEASE_URL, json={'lease': waiting})
+    demo.get(f'{URL}/leases', json={'leases': [waiting]})
+    for words, count in ((('list',), 2), (('show', LEASE_ID), 3)):
+        out = run('lease', *words).out
+        assert (out.count('not known yet'), '08:00' in out) == (count, False)
+    assert run('lease', 'show', LEASE_ID, '-f', 'json').json['start'] == '2030-05-01T08:00:00Z'
 
 
 @pytest.mark.parametrize('found', [
@@ -86,7 +135,7 @@ def test_a_dry_run_does_not_tell_what_to_pass_to_server_create(run, demo):
     words = ('lease', 'create', 'demo', '--hosts', '1', '--duration', '1h', '-f', 'json')
     assert 'server_create' not in run(*words, '--dry-run').json
     assert run(*words).json['server_create'] == [
-        {'reservation_id': 'r1', 'arguments': ['--hint', 'reservation=r1']}]
+        {'reservation_id': 'r1', 'usable': False, 'arguments': ['--hint', 'reservation=r1']}]
 
 
 def test_a_server_is_leased_with_reservation_words_too(run, demo):
@@ -245,6 +294,15 @@ def test_wait_fails_with_the_reason(run, demo):
 def test_a_wait_that_is_broken_off_names_the_lease(run, demo):
     demo.get(LEASE_URL, [{'json': {'lease': canned.a_lease()}}, {'exc': KeyboardInterrupt}])
     outcome = run('lease', 'wait', LEASE_ID)
+    assert outcome.code == 130
+    assert f'lease {LEASE_ID} goes on' in outcome.err
+
+
+def test_a_create_whose_wait_is_broken_off_names_the_lease(run, demo):
+    demo.post(f'{URL}/leases', status_code=201, json={'lease': canned.a_lease()})
+    demo.get(LEASE_URL, exc=KeyboardInterrupt)
+    outcome = run('lease', 'create', 'demo', '--hosts', '1', '--start', 'now', '--duration', '1h',
+                  '--wait')
     assert outcome.code == 130
     assert f'lease {LEASE_ID} goes on' in outcome.err
 

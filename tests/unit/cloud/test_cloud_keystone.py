@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The adapter of Keystone, against canned answers."""
+import datetime
 import logging
 
 import pytest
@@ -8,7 +9,9 @@ from climate import context
 from climate import errors
 from climate.cloud import models
 
+EXPIRES_AT = datetime.datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=datetime.UTC)
 TRUST = {'id': 't1', 'project_id': 'p', 'trustor_user_id': 'u',
+         'expires_at': '2031-02-03T04:05:06.000789Z',
          'roles': [{'id': '1', 'name': 'member'}, {'id': '2', 'name': 'reader'}]}
 
 
@@ -27,14 +30,14 @@ def test_a_trust_is_made_with_the_callers_token_and_roles(keystone, canned, call
     caplog.set_level(logging.DEBUG)
     canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201,
                      json={'trust': TRUST})
-    made = keystone.create_trust(caller)
+    made = keystone.create_trust(caller, EXPIRES_AT)
     assert made == models.Trust(id='t1', project_id='p', trustor_id='u',
-                                roles=('member', 'reader'))
+                                roles=('member', 'reader'), expires_at=EXPIRES_AT)
     [asked] = canned.asked('POST', '/OS-TRUST/trusts')
     assert asked.headers['X-Auth-Token'] == 'token-of-the-caller'
     assert asked.json() == {'trust': {
         'trustor_user_id': 'u', 'trustee_user_id': 'climate-id', 'project_id': 'p',
-        'impersonation': True, 'expires_at': None,
+        'impersonation': True, 'expires_at': '2031-02-03T04:05:06.000789Z',
         'roles': [{'name': 'member'}, {'name': 'reader'}]}}
     assert 'token-of-the-caller' not in caplog.text
 
@@ -75,9 +78,16 @@ def test_the_trusts_are_those_given_to_climate(keystone, canned):
     listed = {key: value for key, value in TRUST.items() if key != 'roles'}
     canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': [listed]})
     assert keystone.trusts() == [
-        models.Trust(id='t1', project_id='p', trustor_id='u', roles=())]
+        models.Trust(id='t1', project_id='p', trustor_id='u', roles=(),
+                     expires_at=EXPIRES_AT)]
     [asked] = canned.asked('GET', '/OS-TRUST/trusts')
     assert asked.qs == {'trustee_user_id': ['climate-id']}
+
+
+def test_a_trust_of_another_service_may_never_expire(keystone, canned):
+    canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': [
+        {**TRUST, 'expires_at': None}]})
+    assert [each.expires_at for each in keystone.trusts()] == [None]
 
 
 def test_neither_a_token_nor_the_password_of_climate_is_logged(canned, caller, caplog):

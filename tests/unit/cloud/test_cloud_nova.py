@@ -66,6 +66,27 @@ def test_a_hypervisor_is_found_by_its_exact_name(nova, hypervisors, canned):
     assert asked.headers['OpenStack-API-Version'] == 'compute 2.87'
 
 
+@pytest.mark.parametrize(('hypervisor_id', 'version'), [
+    ('7', '2.52'), ('2f1b7a0c-9a5f-4a4e-9f1e-7d6a3f1f0a11', '2.87')])
+def test_a_hypervisor_is_named_by_its_id(nova, canned, hypervisor_id, version):
+    canned.http.get(f'{canned.NOVA}/os-hypervisors/{hypervisor_id}',
+                    json={'hypervisor': _hypervisor('compute-1')})
+    assert nova.hypervisor_name(hypervisor_id) == 'compute-1'
+    [asked] = canned.asked('GET', f'/os-hypervisors/{hypervisor_id}')
+    assert asked.headers['OpenStack-API-Version'] == f'compute {version}'
+
+
+def test_an_id_that_is_no_id_is_the_hostname(nova):
+    assert nova.hypervisor_name('compute-1') == 'compute-1'
+
+
+@pytest.mark.parametrize('status', [400, 404])
+def test_an_id_that_nova_does_not_know_is_not_found(nova, canned, status):
+    canned.http.get(f'{canned.NOVA}/os-hypervisors/7', **_refusal(status, 'no'))
+    with pytest.raises(errors.ResourceNotFound, match='7'):
+        nova.hypervisor_name('7')
+
+
 def test_a_name_that_is_only_part_of_others_is_not_found(nova, hypervisors):
     hypervisors(_hypervisor('compute-10'))
     with pytest.raises(errors.ResourceNotFound, match='compute-1 was not found'):
@@ -146,11 +167,15 @@ def test_a_host_that_is_in_the_aggregate_already_is_done(nova, canned, moves):
     assert 'set_metadata' in canned.asked('POST', '/action')[-1].json()
 
 
-def test_a_host_with_servers_is_busy_and_the_others_are_moved(nova, canned, moves):
-    moves({'a': _refusal(409, 'The zone would change but the host already has 1 instance(s)')})
-    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['b', 'c'])})
-    with pytest.raises(errors.StillBusy):
+def test_hosts_that_are_refused_are_named_and_the_others_are_moved(nova, canned, moves):
+    moves({'a': _refusal(409, 'The zone would change but the host already has 1 instance(s)'),
+           'b': _refusal(409, 'One or more hosts already in availability zone(s) [x]')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate(['c'])})
+    with pytest.raises(errors.ResourcesRefused) as caught:
         nova.add_hosts(AGGREGATE, ['a', 'b', 'c'])
+    refused = caught.value.refused
+    assert '1 instance' in refused['a'] and 'already in availability' in refused['b']
+    assert refused.keys() == {'a', 'b'}
     assert len(canned.asked('POST', '/action')) == 4
 
 

@@ -216,7 +216,8 @@ def test_an_image_keeps_its_key_and_as_much_of_its_name_as_fits(servers, canned)
     canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202, json={'image_id': 'i1'})
     servers.create_image('s1', 'n' * 300, 'r1')
     [asked] = canned.asked('POST', '/action')
-    assert asked.json() == {'createImage': {'name': 'n' * 255, 'metadata': {'climate_key': 'r1'}}}
+    assert asked.json() == {'createImage': {'name': 'n' * 255, 'metadata': {
+        'climate_key': 'r1', 'climate_server': 's1'}}}
 
 
 def test_the_servers_of_all_projects_are_read_in_pages(servers, canned):

@@ -143,3 +143,27 @@ def test_a_password_may_stand_in_a_file_of_its_own(tmp_path, canned):
     clouds.build(conf).as_service().nova.aggregates()
     [login] = canned.logins
     assert login['identity']['password']['user']['password'] == 'from a credential of systemd'
+
+
+def test_a_login_is_made_once_and_costs_nothing_while_its_token_lives(canned):
+    cloud = canned.cloud()
+    for _ in range(3):
+        cloud.log_in()
+    assert len(canned.logins) == 1
+
+
+@pytest.mark.parametrize(('status', 'error'), [
+    (401, errors.CloudError), (503, errors.CloudUnreachable)])
+def test_a_login_that_fails_says_whether_it_is_refused(canned, status, error):
+    _refuse_login(canned, status)
+    with pytest.raises(errors.CloudError) as raised:
+        canned.cloud().log_in()
+    assert type(raised.value) is error
+    assert ('the login in [keystone] is refused' in raised.value.message) == (status == 401)
+
+
+def test_a_login_of_one_service_is_made_too(canned):
+    canned.cloud('[nova]\nauth_type = v3password\nauth_url = http://keystone/v3\n'
+                 'username = other\npassword = p\nuser_domain_name = Default').log_in()
+    assert {each['identity']['password']['user']['name'] for each in canned.logins} == {
+        'climate', 'other'}

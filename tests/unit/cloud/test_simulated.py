@@ -109,8 +109,9 @@ def test_a_host_with_servers_does_not_change_its_zone(cloud, nova):
     cloud.boot('p', 'vm', host='compute-1')
     freepool = nova.ensure_aggregate('freepool')
     nova.add_hosts(freepool, ['compute-1'])
-    with pytest.raises(errors.StillBusy):
+    with pytest.raises(errors.ResourcesRefused) as caught:
         _reserve(nova, 'r1', 'p', 'compute-1')
+    assert caught.value.refused.keys() == {'compute-1'}
     nova.remove_hosts(freepool, ['compute-1'])
 
 

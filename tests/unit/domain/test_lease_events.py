@@ -128,9 +128,11 @@ def test_what_is_ordered_twice_happens_once_more_only_after_it_happened():
 
 def test_a_failed_start_is_healed_unless_the_lease_is_past_its_end():
     pause = hours(0.5)
-    assert lease_events.healed(lease(), pause, NOON) == ((event_kinds.HEAL, NOON + pause),)
-    assert lease_events.healed(lease(), None, NOON) == ()
-    assert lease_events.healed(lease(), pause, NOON + hours(9)) == ()
+    ordered = lease_events.healed(lease(), pause, NOON)
+    assert ordered == lease_events.EventChanges(add=((event_kinds.HEAL, NOON + pause),))
+    nothing = lease_events.EventChanges()
+    assert lease_events.healed(lease(), None, NOON) == nothing
+    assert lease_events.healed(lease(), pause, NOON + hours(9)) == nothing
 
 
 def test_a_trust_is_dropped_once():

@@ -21,7 +21,7 @@ def judged(project_id='demo', now=SOON, **changed):
 
 
 @pytest.mark.parametrize('changed', [
-    {}, {'task': 'update'},
+    {}, {'task': 'update'}, {'state': lifecycle.ERROR},
     {'state': lifecycle.PENDING, 'task': 'start'}], ids=str)
 def test_a_reservation_is_usable_while_its_lease_runs(changed):
     found = judged(**changed)
@@ -33,6 +33,10 @@ def test_what_is_woken_by_the_start_may_be_placed_while_it_is_tried(state):
     holding = dataclasses.replace(RUNNING, state=lifecycle.PENDING, task='start',
                                   reservation_state=state)
     assert usability.judge(holding, 'demo', SOON, usable_in_start=True).usable
+    broken = dataclasses.replace(holding, state=lifecycle.ERROR, task=None)
+    assert not usability.judge(broken, 'demo', SOON, usable_in_start=True).usable
+    healing = dataclasses.replace(broken, healing=True)
+    assert usability.judge(healing, 'demo', SOON, usable_in_start=True).usable
     asleep = dataclasses.replace(holding, task=None)
     assert not usability.judge(asleep, 'demo', SOON, usable_in_start=True).usable
 
@@ -45,7 +49,10 @@ def test_what_is_woken_by_the_start_may_be_placed_while_it_is_tried(state):
     ({'state': lifecycle.PENDING, 'task': 'start', 'reservation_state': 'error'}, 'state error'),
     ({'reservation_state': 'deleted'}, 'state deleted'),
     ({'task': 'end'}, 'is being ended'), ({'task': 'delete'}, 'is being ended'),
-    ({'state': lifecycle.TERMINATED}, 'ended at'), ({'state': lifecycle.ERROR}, 'state error'),
+    ({'state': lifecycle.TERMINATED}, 'ended at'),
+    ({'state': lifecycle.ERROR, 'deleting': True}, 'is being deleted'),
+    ({'state': lifecycle.ERROR, 'reservation_state': 'pending'}, 'state error'),
+    ({'state': lifecycle.ERROR, 'reservation_state': 'error'}, 'state error'),
     ({'state': lifecycle.ACQUIRING}, 'state acquiring'),
     ({'state': lifecycle.TIMEDOUT}, 'state timedout'),
     ({'now': RUNNING.end}, 'ended at 2030-05-01 13:00:00 UTC'),

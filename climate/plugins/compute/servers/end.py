@@ -44,7 +44,7 @@ def end(conf, cloud, lease, reservation):
 def _end_of_server(conf, cloud, lease, reservation):
     images = []
     if reservation.request['on_end'] == 'snapshot':
-        images = own_images.made(cloud, lease, reservation.id)
+        images = own_images.made(cloud, lease.project_id, reservation.id)
     try:
         ending = _Ending(conf, cloud, leased.Leased(cloud, lease, reservation, taking_back=True))
         if ending.found.status == leased.UNKNOWN:

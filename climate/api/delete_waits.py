@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits of DELETE at REST 1.0 until a lease is gone, bounded in all and for each project."""
+import contextlib
+import time
+
+from climate import errors
+from climate.api import request_limiter
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+
+_FIRST_LOOK_SECONDS = 0.2
+_LONGEST_LOOK_SECONDS = 2
+_GROWTH = 1.5
+
+
+class DeleteWaits:
+    """The requests of one process that wait until a lease is deleted.
+
+    A wait takes none of the slots that requests share, and there are so few of them that others
+    find threads. Where no wait is possible, the response is sent at once: the lease shows that it
+    is being deleted.
+    """
+
+    def __init__(self, manager, conf):
+        """Prepare the waits; `conf` has the options of [api]."""
+        self._manager = manager
+        self._seconds = conf.delete_wait_seconds
+        self._all = request_limiter.Slots(conf.delete_waits)
+        self._of_project = request_limiter.Slots(conf.delete_waits_per_project)
+        self._of_lease = request_limiter.Slots(1)
+
+    def wait(self, environ, caller, lease):
+        """Wait until a lease is deleted, or until the time for that is over.
+
+        :param lease: the lease as it was before it was to be deleted. If it was being deleted
+            already, another request waits, and this one does not.
+        :raises Conflict: Climate gave the deletion up, and the lease is in error.
+        """
+        if is_being_deleted(lease):
+            return
+        with contextlib.ExitStack() as taken:
+            for slots, key in ((self._of_lease, lease.id), (self._of_project, caller.project_id),
+                               (self._all, None)):
+                slot = slots.take(key)
+                if slot is None:
+                    return
+                taken.callback(slot.give_back)
+            request_limiter.stop_counting(environ)
+            self._until_gone(caller, lease.id)
+
+    def _until_gone(self, caller, lease_id):
+        now = time.monotonic()
+        give_up, pause = now + self._seconds, _FIRST_LOOK_SECONDS
+        while now < give_up:
+            lease = self._manager.get_lease(caller, lease_id)
+            if lease.deleted_at is not None:
+                return
+            if lease.state == lifecycle.ERROR and not lease.task:
+                raise errors.Conflict(reason=(
+                    f'Lease {lease_id} was not deleted: the cloud did not release all that it has. '
+                    'Delete it again, or ask the operator of the cloud.'))
+            time.sleep(min(pause, give_up - now))
+            pause = min(pause * _GROWTH, _LONGEST_LOOK_SECONDS)
+            now = time.monotonic()
+
+
+def is_being_deleted(lease):
+    """Whether the deletion of a lease was ordered and is not given up."""
+    event = lease.event(event_kinds.DELETE)
+    return event is not None and event.status in (lifecycle.EVENT_UNDONE,
+                                                  lifecycle.EVENT_IN_PROGRESS)

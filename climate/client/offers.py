@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offers that are held for the caller's project: list, get and delete."""
+from collections.abc import Sequence
+
+from climate.client import http
+
+
+class Offers:
+    """The offers that the caller's project holds.
+
+    ``availability.hold`` makes them, and ``leases.create`` takes one.
+    """
+
+    def __init__(self, transport: http.Http) -> None:
+        self._http = transport
+
+    def list(self) -> Sequence[http.Record]:
+        """List the offers, those that expire first before others."""
+        return [*self._http.pages('/offers', 'offers')]
+
+    def get(self, offer_id: str) -> http.Record:
+        """Get an offer.
+
+        :raises NotFound: it was taken or released, or is not of this project.
+        :raises Conflict: it has expired.
+        """
+        return self._http.record(self._http.call('GET', _path(offer_id)), 'offer')
+
+    def delete(self, offer_id: str) -> None:
+        """Release the resources of an offer."""
+        self._http.call('DELETE', _path(offer_id))
+
+
+def _path(offer_id: str) -> str:
+    return f'/offers/{http.quoted(offer_id)}'

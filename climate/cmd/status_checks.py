@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of climate-status upgrade check: all that a manager needs."""
+import json
+
+from oslo_upgradecheck import upgradecheck
+
+from climate import cloud as clouds
+from climate import errors
+from climate.cloud import probes
+from climate.cmd import nova_filter
+from climate.db import engine
+from climate.db import migrate
+from climate.manager import metrics
+from climate.plugins import registry
+from climate.rpc import client
+from climate.strategies import registry as strategies
+
+
+class Checks(upgradecheck.UpgradeCommands):
+    """The checks before the services of this release are started.
+
+    :param conf: the configuration of the services.
+    """
+
+    def __init__(self, conf):
+        super().__init__()
+        self._conf = conf
+
+    def check_as_json(self):
+        """Print the results as JSON; return the worst Code."""
+        results = [(name, check(self)) for name, check in self._upgrade_checks]
+        print(json.dumps({'name': str(self.display_title), 'checks': [
+            {'check': name, 'result': found.code, 'details': found.details}
+            for name, found in results]}))
+        return max(found.code for _name, found in results)
+
+    def _database(self):
+        try:
+            database = engine.connect(self._conf)
+            found = migrate.version(database)
+            database.dispose()
+        except errors.ClimateError as error:
+            return _failure(f'[database] connection: {error.message}')
+        if found == migrate.newest():
+            return _success()
+        return _failure(f'The tables are at {found}, this release needs {migrate.newest()}: run '
+                        '"climate-db upgrade".')
+
+    def _bus(self):
+        try:
+            client.reach(self._conf)
+        except client.Unreachable as error:
+            return _failure(f'[DEFAULT] transport_url: {error}')
+        return _success()
+
+    def _plugins(self):
+        return _loaded(lambda: registry.load(self._conf.plugins), registry.Unusable)
+
+    def _strategies(self):
+        return _loaded(lambda: strategies.check(self._conf), strategies.Unusable)
+
+    def _metrics(self):
+        return _loaded(lambda: metrics.check(self._conf), metrics.Unusable)
+
+    def _cloud(self):
+        try:
+            found = [each for each in answers(self._conf) if each.problem is not None]
+        except (registry.Unusable, clouds.Unusable) as error:
+            return _failure(str(error))
+        except errors.ClimateError as error:
+            return _failure(error.message)
+        if not found:
+            return _success()
+        silent = all(each.may_pass for each in found)
+        return upgradecheck.Result(
+            upgradecheck.Code.WARNING if silent else upgradecheck.Code.FAILURE,
+            ' '.join(f'[{each.name}] {each.problem}' for each in found))
+
+    def _filter(self):
+        if self._conf.cloud.driver == 'simulated':
+            return _success('The simulated cloud has the filter.')
+        paths = nova_filter.files(self._conf)
+        if not paths:
+            return upgradecheck.Result(upgradecheck.Code.WARNING, (
+                f'Not checked: there is no {nova_filter.DEFAULT_FILE} here. Without ClimateFilter '
+                'Nova places other servers on the enrolled hosts: copy the nova.conf of '
+                'nova-scheduler and name the copy, --nova-config-file FILE.'))
+        try:
+            found = nova_filter.problems(self._conf, paths)
+        except nova_filter.Unreadable as error:
+            return _failure(str(error))
+        return _failure(f'{", ".join(paths)}: {" ".join(found)}') if found else _success()
+
+    _upgrade_checks = (('Database', _database), ('Bus', _bus), ('Plugins', _plugins),
+                       ('Strategies', _strategies), ('Metrics', _metrics), ('Cloud', _cloud),
+                       ('Scheduler filter', _filter))
+
+
+def answers(conf):
+    """Probe the services that the enabled plugins use; return the Answers."""
+    return probes.ask(clouds.build(conf, registry.services(registry.load(conf.plugins))))
+
+
+def _success(details=None):
+    return upgradecheck.Result(upgradecheck.Code.SUCCESS, details)
+
+
+def _failure(details):
+    return upgradecheck.Result(upgradecheck.Code.FAILURE, details)
+
+
+def _loaded(load, unusable):
+    """Return the Result of a call of `load`; `unusable` is the error class of a failure."""
+    try:
+        load()
+    except unusable as error:
+        return _failure(str(error))
+    return _success()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watch the database's clock: while its time came too early, nothing may be due by it."""
+import datetime
+import threading
+
+from oslo_log import log
+
+from climate.db import clock_confirmations
+from climate.db import journal
+from climate.domain import clock_jumps
+
+LOG = log.getLogger(__name__)
+
+
+def _machine_time():
+    return datetime.datetime.now(datetime.UTC)
+
+
+class ClockWatch:
+    """The watch of one manager, for all its threads."""
+
+    def __init__(self, parts, owner, machine_clock=_machine_time):
+        """Make a watch that has not looked yet.
+
+        :param owner: the name of this manager, for notifications.
+        :param machine_clock: returns the time of this machine.
+        """
+        self._core = parts
+        self._owner = owner
+        self._machine_clock = machine_clock
+        self._limit = parts.conf.manager.clock_jump_seconds
+        self._judgement = clock_jumps.Judgement()
+        self._confirmations = 0
+        self._lock = threading.Lock()
+        # Nothing is due by a clock that nobody has looked at.
+        self._holds = bool(self._limit)
+
+    @property
+    def holds(self):
+        """True while nothing may be done because its time has come."""
+        return self._holds
+
+    @property
+    def ahead_seconds(self):
+        """How far a doubted time is ahead of what was expected, less than 0: behind; else 0."""
+        return self._judgement.ahead_seconds
+
+    def look(self, now):
+        """Compare the database's time `now`, which was just read, with the other clocks.
+
+        :returns: `holds`.
+        """
+        if self._limit:
+            with self._lock:
+                self._look(now)
+        return self._holds
+
+    def _look(self, now):
+        before = self._judgement
+        look = clock_jumps.Look(now, self._machine_clock(), self._core.monotonic())
+        after = clock_jumps.judge(before, look, self._limit, self._is_confirmed(before))
+        self._holds = after.is_ahead
+        if after.doubted is not None and after.doubted is not before.doubted:
+            self._doubt(after, now)
+        elif after.doubted is None and before.doubted is not None:
+            self._believe(before, now)
+        self._judgement = after
+
+    def _is_confirmed(self, judgement):
+        if judgement.doubted is None:
+            return False
+        with self._core.database.reader() as connection:
+            return clock_confirmations.last(connection) > self._confirmations
+
+    def _doubt(self, judgement, now):
+        with self._core.database.reader() as connection:
+            self._confirmations = clock_confirmations.last(connection)
+        ahead = judgement.ahead_seconds
+        LOG.warning('The clock of the database says %s, which is %.0f seconds %s than expected. %s '
+                    'Correct the clock, or confirm it: climate-db confirm-clock',
+                    now.isoformat(), abs(ahead), 'later' if ahead > 0 else 'earlier',
+                    'No lease starts or ends here until it is believed.' if ahead > 0
+                    else 'Leases start and end late.')
+        self._publish('clock.doubted', judgement, now)
+
+    def _believe(self, judgement, now):
+        LOG.warning('The clock of the database says %s and is believed again', now.isoformat())
+        self._publish('clock.believed', judgement, now)
+
+    def _publish(self, what, judgement, now):
+        with self._core.database.writer() as connection:
+            journal.publish(connection, now, what, [{
+                'manager': self._owner, 'database_time': now.isoformat(),
+                'ahead_seconds': round(judgement.ahead_seconds)}])

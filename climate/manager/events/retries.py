@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retries of actions: whether an action that failed or waits is tried again, and after what pause.
+
+A start that is given up after them is healed: it is tried on, after longer pauses, until the end of
+its lease. ``outcomes`` writes down both.
+"""
+import datetime
+
+from climate.domain import acquire
+from climate.domain import agenda
+from climate.domain import event_kinds
+from climate.manager import results
+
+# The events that may wait long for images of servers, and the longest pause between two looks.
+_IMAGING = frozenset({event_kinds.BEFORE_END, event_kinds.UPDATE, event_kinds.END,
+                      event_kinds.DELETE})
+_LONGEST_WAIT = datetime.timedelta(seconds=30)
+
+
+class Retries:
+    """The rules of one manager.
+
+    :ivar busy_pause: the pause before something that waits for the cloud is looked at again.
+    """
+
+    def __init__(self, conf):
+        """Read the options of [manager] in `conf`."""
+        self.busy_pause = datetime.timedelta(seconds=conf.busy_seconds)
+        self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
+        self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
+                                   conf.event_max_retries)
+
+    def pause_after(self, claim, outcome):
+        """Return the pause before the event is tried again; None if it is not tried again."""
+        attempts, retry = claim.event.attempts + 1, claim.kind.retry
+        if self.has_failed(claim.event, outcome):
+            if retry is event_kinds.Retry.HEALING:
+                # Healing has a pause of its own and no limit of tries; see ``outcomes``.
+                return None
+            if retry is event_kinds.Retry.ACQUISITION and (
+                    claim.lease.acquire_type == acquire.BEST_EFFORT):
+                # A best effort has a time limit of its own, and the hosts that it cleared must be
+                # returned in the end. So it is tried without a limit.
+                return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
+            return self._pause.after(attempts)
+        return self._pause_of_wait(claim, outcome) if outcome.result == results.BUSY else None
+
+    def has_failed(self, event, outcome):
+        """Return True if the action failed, or if it waits for the cloud longer than it may."""
+        if outcome.result == results.BUSY:
+            return not outcome.patient and event.waits >= self._waits_limit
+        return outcome.result == results.FAILED
+
+    def _pause_of_wait(self, claim, outcome):
+        """Return the pause before the cloud is asked again; it grows while images are made."""
+        if not waits_for_images(claim, outcome):
+            return self.busy_pause
+        waited = claim.at - (claim.event.begun_at or claim.at)
+        return max(self.busy_pause, min(waited / 10, _LONGEST_WAIT))
+
+
+def waits_for_images(claim, outcome):
+    """Return whether a wait has the time limit of images, so that it does not count for another."""
+    return outcome.patient and claim.kind.name in _IMAGING

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flags of leases that have less than they were promised: degraded, missing_resources."""
+import collections
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import allocations
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.db import resources
+from climate.domain import lifecycle
+from climate.manager import core as cores
+from climate.manager.booking import shortfalls
+from climate.manager.notifications import outbox
+
+LOG = log.getLogger(__name__)
+
+#: What the owner reads in the history of the lease. It names no host.
+DEGRADED = 'A part of its resources does not work, or has less than was asked for.'
+RESTORED = 'It has again all that was asked for.'
+
+
+class Flags:
+    """Sets and clears the flags of running leases."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def refresh(self, now, missing=()):
+        """Judge all running reservations by the stored facts, and by what fails in the cloud.
+
+        :param missing: pairs (pool, name) of the resources that the cloud does not know.
+        """
+        with self._core.database.reader() as connection:
+            rows = allocations.running(connection, now)
+            known = {each.id: each for each in resources.enrolled(
+                connection, {row.resource_id for row in rows})}
+        if not rows:
+            return
+        bad = self._failing(known, missing)
+        below = collections.defaultdict(dict)
+        for row, why in [*self._unmet(rows, known), *_too_small(rows, known)]:
+            below[row.reservation_id][known[row.resource_id].name] = why
+        for row in rows:
+            if row.resource_id in bad:
+                below[row.reservation_id][known[row.resource_id].name] = bad[row.resource_id]
+        changed = {row.reservation_id: row.lease_id for row in rows
+                   if row.missing_resources != (row.reservation_id in below)}
+        short = {row.lease_id for row in rows if row.reservation_id in below}
+        wrong = {row.lease_id for row in rows if row.degraded != (row.lease_id in short)}
+        for lease_id in sorted({*changed.values(), *wrong}):
+            mine = {key for key, each in changed.items() if each == lease_id}
+            self._write(lease_id, mine, below, now)
+
+    def _failing(self, known, missing):
+        """Return {resource id: why} of the Resources that do not work."""
+        bad = {each.id: 'the cloud does not know it' for each in known.values()
+               if (each.pool, each.name) in missing}
+        for pool in self._core.registry.pools.values():
+            mine = [each for each in known.values() if each.pool == pool.name]
+            if mine:
+                bad |= pool.failing(self._core.cloud, mine)
+        return bad
+
+    def _unmet(self, rows, known):
+        """Yield (row, why) of the allocations whose resource does not meet the criteria."""
+        for row in rows:
+            try:
+                needs = self._core.registry.plugin(row.resource_type).needs(row.request)
+            except errors.UnknownResourceType:
+                continue
+            resource = known.get(row.resource_id)
+            if resource is not None and any(
+                    need.key == row.need and not shortfalls.meets(self._core, need, resource)
+                    for need in needs):
+                yield row, shortfalls.UNMET
+
+    @cores.again_after_a_race
+    def _write(self, lease_id, changed, below, now):
+        with self._core.database.writer() as connection:
+            lease = leases.lock(connection, lease_id)
+            running = [each for each in lease.open_reservations
+                       if each.state == lifecycle.RESERVATION_ACTIVE]
+            if lease.state != lifecycle.ACTIVE or not changed <= {each.id for each in running}:
+                return
+            for key in sorted(changed):
+                reservations.change(connection, [key], now, missing_resources=key in below)
+            degraded = any(each.id in below for each in running)
+            leases.change(connection, lease, now, degraded=degraded)
+            tell(connection, lease, degraded, now)
+            outbox.publish(connection, leases.get(connection, lease_id), now, 'update')
+        for key in sorted(changed.intersection(below)):
+            LOG.warning('Lease %s, reservation %s: it has less than it was promised: %s', lease_id,
+                        key, ', '.join(f'{name}: {why}' for name, why in below[key].items()))
+
+
+def tell(connection, lease, degraded, now):
+    """Add to the history of a lease that it is degraded, or not any more."""
+    if degraded != lease.degraded:
+        journal.note(connection, lease.id, now, 'climate',
+                     'degraded' if degraded else 'restored', DEGRADED if degraded else RESTORED)
+
+
+def _too_small(rows, known):
+    """Yield (row, why) of the allocations on shared resources that have less than is allocated."""
+    taken = collections.defaultdict(collections.Counter)
+    for row in rows:
+        if not row.whole:
+            taken[row.resource_id].update(
+                {name: units * row.copies for name, units in row.amount.items()})
+    for row in rows:
+        resource = known.get(row.resource_id)
+        if not row.whole and resource is not None and any(
+                units > resource.capacity.get(name, 0)
+                for name, units in taken[row.resource_id].items()):
+            yield row, shortfalls.TOO_SMALL

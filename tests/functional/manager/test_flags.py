@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leases that have less than they were promised: better hosts at the start, else flags."""
+import acts
+import builders
+import pytest
+
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager.pools import refresh
+
+NOON, hours = builders.NOON, builders.hours
+LATER = {'start': NOON + hours(1), 'end': NOON + hours(9)}
+
+
+def _big():
+    return builders.hosts(1, criteria='[">=", "$vcpus", "16"]')
+
+
+def _sized():
+    return records.ReservationRequest('virtual:instance', {
+        'vcpus': 16, 'memory_mb': 512, 'disk_gb': 1, 'amount': 3, 'affinity': None})
+
+
+@pytest.fixture
+def look(manager):
+    """callable(): facts and flags are read anew."""
+    refresher = refresh.Refresher(manager.core, 'this manager')
+    return lambda: refresher.refresh(manager.clock())
+
+
+def _flags(manager, lease):
+    lease = manager.lease(lease)
+    return lease.degraded, lease.reservations[0].missing_resources
+
+
+@pytest.mark.parametrize('request_of', [_big, _sized])
+def test_a_lease_starts_on_a_better_host_than_the_one_that_shrank(manager, look, request_of):
+    first, second = manager.enrol(2)
+    lease = manager.create(builders.a_lease(request_of(), **LATER))
+    assert set(manager.lease(lease).reservations[0].resource_ids) == {first.id}
+    manager.cloud.change_host(first.name, vcpus=8)
+    look()
+    manager.run_until(LATER['start'])
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert set(lease.reservations[0].resource_ids) == {second.id}
+    assert _flags(manager, lease) == (False, False)
+    assert set(acts.holders(manager)) <= {second.id}
+
+
+@pytest.mark.parametrize('request_of', [_big, _sized])
+def test_without_a_better_host_it_starts_and_says_so_until_the_host_has_grown(
+        manager, look, request_of):
+    [host] = manager.enrol(1)
+    lease = manager.create(builders.a_lease(request_of(), **LATER))
+    manager.cloud.change_host(host.name, vcpus=8)
+    look()
+    manager.run_until(LATER['start'])
+    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    assert _flags(manager, lease) == (True, True)
+    look()
+    assert _flags(manager, lease) == (True, True)
+    manager.cloud.change_host(host.name, vcpus=16)
+    look()
+    assert _flags(manager, lease) == (False, False)
+    told = [each.what for each in acts.told(manager, lease)]
+    assert told.count('degraded') == told.count('restored') == 1
+    manager.run_until(LATER['end'])
+    assert acts.is_clean(manager, 1)
+
+
+def _shrinks(manager, host, back=False):
+    manager.cloud.change_host(host.name, vcpus=16 if back else 8)
+
+
+def _goes_down(manager, host, back=False):
+    manager.cloud.mark_host(host.name, up=back)
+
+
+@pytest.mark.parametrize('request_of', [_big, _sized])
+@pytest.mark.parametrize('spoil', [_shrinks, _goes_down])
+def test_the_flags_are_set_and_cleared_while_a_lease_runs(manager, look, spoil, request_of):
+    [host] = manager.enrol(1)
+    lease = acts.active(manager, request_of(), end=NOON + hours(9))
+    look()
+    assert _flags(manager, lease) == (False, False)
+    spoil(manager, host)
+    look()
+    assert _flags(manager, lease) == (True, True)
+    [line] = [each for each in acts.told(manager, lease) if each.what == 'degraded']
+    assert host.name not in line.why
+    generation = manager.lease(lease).generation
+    look()
+    assert manager.lease(lease).generation == generation
+    spoil(manager, host, back=True)
+    look()
+    assert _flags(manager, lease) == (False, False)
+
+
+def test_only_the_reservation_that_lacks_something_says_so(manager, look):
+    first, _ = manager.enrol(2)
+    lease = acts.active(manager, builders.hosts(), builders.hosts(), end=NOON + hours(9))
+    manager.cloud.remove_host(first.name)
+    look()
+    lease = manager.lease(lease)
+    assert lease.degraded
+    assert [each.missing_resources for each in lease.reservations] == [True, False]

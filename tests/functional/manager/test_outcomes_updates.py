@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova fails while a running lease is changed: the lease goes on, and the change is healed."""
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.domain import records
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+NO = errors.CloudUnreachable(service='Nova', reason='no answer')
+SIZED = {'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None}
+#: What is leased, a call that fails, how it grows, and how it shrinks again.
+WAYS = [
+    (builders.hosts, 'nova.aggregates', {'min': 2, 'max': 2}),
+    (lambda: records.ReservationRequest('virtual:instance', SIZED), 'placement.ensure_class',
+     {'amount': 3}),
+]
+
+
+@pytest.fixture(params=WAYS, ids=['hosts', 'instances'])
+def changed(manager, request):
+    """A running lease whose change was given up, and the call that still fails."""
+    request_of, call, more = request.param
+    manager.enrol(3)
+    lease = acts.active(manager, request_of(), end=NOON + hours(9))
+    manager.cloud.fail(call, 99, NO)
+    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], **more))
+    manager.run()
+    return manager.lease(lease), call
+
+
+def _usable(manager, lease):
+    return manager.client.reservation_hosts(builders.an_admin(), lease.reservations[0].id,
+                                            lease.project_id)
+
+
+def test_what_ran_stays_usable_all_the_time(manager, changed):
+    lease, _ = changed
+    for moment in (0, 1, 2, 3, 5):
+        manager.run_until(NOON + minutes(moment))
+        found = _usable(manager, lease)
+        assert found.usable, found.reason
+        assert 'compute-1' in found.hosts
+    assert manager.lease(lease).state == lifecycle.ERROR
+    assert 'no answer' in manager.lease(lease).reason
+
+
+def test_it_is_healed_when_nova_answers_again(manager, changed):
+    lease, call = changed
+    manager.run_until(NOON + minutes(5))
+    assert manager.lease(lease).event(event_kinds.UPDATE).status == lifecycle.EVENT_ERROR
+    manager.cloud.fail(call, 0, None)
+    manager.run_until(NOON + minutes(7))
+    healed = manager.lease(lease)
+    assert (healed.state, healed.task, healed.reason) == (lifecycle.ACTIVE, None, None)
+    assert healed.event(event_kinds.UPDATE).status == lifecycle.EVENT_DONE
+    assert acts.history(manager, lease).count('healed') == 1
+    assert acts.news(manager).count('lease.event.start_lease') == 1
+    assert _usable(manager, lease).usable
+    if healed.reservations[0].resource_type == 'physical:host':
+        assert acts.aggregate(manager, lease).hosts == ('compute-1', 'compute-2')
+    manager.run_until(NOON + hours(9))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 3)
+
+
+def test_an_outage_of_a_minute_leaves_no_error(manager, changed):
+    lease, call = changed
+    manager.run_until(NOON + minutes(1))
+    manager.cloud.fail(call, 0, None)
+    manager.run_until(NOON + minutes(2))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    assert lease.reservations[0].state == lifecycle.RESERVATION_ACTIVE
+
+
+def test_a_lease_whose_change_was_healed_can_be_changed_and_healed_again(manager, changed):
+    lease, call = changed
+    for round_ in (0, 1):
+        manager.run_until(NOON + hours(round_) + minutes(5))
+        assert manager.lease(lease).state == lifecycle.ERROR
+        manager.cloud.fail(call, 0, None)
+        manager.run_until(NOON + hours(round_) + minutes(7))
+        healed = manager.lease(lease)
+        assert healed.state == lifecycle.ACTIVE
+        if not round_:
+            manager.run_until(NOON + hours(1))
+            manager.cloud.fail(call, 99, NO)
+            less = {'min': 1, 'max': 1} if call == 'nova.aggregates' else {'amount': 2}
+            acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], **less))
+
+
+def test_it_can_be_ended_and_deleted_while_it_is_healed(manager, changed):
+    lease, call = changed
+    manager.run_until(NOON + minutes(5))
+    acts.change(manager, lease, end=NOON + minutes(6))
+    manager.cloud.fail(call, 0, None)
+    manager.run_until(NOON + minutes(10))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 3)
+
+
+def test_what_is_being_deleted_in_vain_is_not_usable(manager):
+    manager.enrol(1)
+    lease = acts.active(manager, end=NOON + hours(9))
+    manager.cloud.fail('nova.aggregates', 99, NO)
+    acts.delete(manager, lease)
+    for moment in (0, 1, 5):
+        manager.run_until(NOON + minutes(moment))
+        assert not _usable(manager, lease).usable
+    assert manager.lease(lease).state == lifecycle.ERROR

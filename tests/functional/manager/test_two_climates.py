@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two Climates with a database each, on one cloud and one Keystone, log in as the same user.
+
+Regions usually share Keystone and the service user, and a service that is being replaced runs on
+for a while beside the new one.
+"""
+import acts
+import audit_installation
+import builders
+import pytest
+
+from climate import errors
+from climate.cmd import audit as command
+from climate.db import engine
+from climate.db import trusts as recorded_trusts
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.domain.clearing import plans
+from climate.manager.audit import comparison
+from climate.manager.leases import early
+from climate.manager.leases import trusts
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+TOGETHER = records.ReservationRequest('virtual:instance', {
+    'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 2, 'affinity': True})
+
+
+@pytest.fixture
+def other(conf, manager, clock, migrated, tmp_path):
+    """The other Climate: another database, the same cloud and service user."""
+    path = tmp_path / 'other.sqlite'
+    path.write_bytes(migrated.read_bytes())
+    database = engine.Database(f'sqlite:///{path}')
+    yield builders.Manager(conf, database, clock, manager.cloud)
+    database.dispose()
+
+
+def _running(manager, hosts):
+    """Enrol hosts and lease them in each way that leaves something in the cloud."""
+    for name in hosts:
+        manager.client.create_resource(builders.an_admin(), 'host', name, {})
+    lease = manager.create(builders.a_lease(
+        builders.hosts(1), audit_installation.ROOM, TOGETHER, end=NOON + hours(9)))
+    manager.run()
+    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    return manager.lease(lease)
+
+
+def _picture(manager):
+    services = manager.cloud.as_service()
+    return (manager.cloud.leftovers(), services.nova.aggregates(), services.keystone.trusts(),
+            services.placement.children('climate_'), services.computes.every())
+
+
+def _errands(manager):
+    """All that a manager does from time to time and that removes something."""
+    now = manager.clock()
+    for _ in range(2):
+        trusts.Reaper(manager.core).reap(now)
+        early.Reaper(manager.core).reap(now)
+        command.examine(manager.core, True, lambda seconds: None)
+        now += minutes(10)
+
+
+def test_neither_removes_what_the_other_made(manager, other, clock, capsys):
+    names = sorted(manager.cloud.host_names())
+    mine, theirs = _running(manager, names[:4]), _running(other, names[4:8])
+    computes = manager.cloud.as_service().computes
+    clock.advance(minutes(30))
+    for climate, host, lease in ((manager, names[7], theirs), (other, names[3], mine)):
+        # The host looks as if it were being cleared for a lease that this one does not know.
+        computes.disable(host, plans.fence_of(lease.id))
+        before = _picture(manager)
+        _errands(climate)
+        assert _picture(manager) == before
+        computes.enable(host, plans.fence_of(lease.id))
+    told = capsys.readouterr().out
+    assert 'repaired' not in told
+    assert f'aggregate {theirs.reservations[0].id}' in told
+    assert 'it may be of another Climate' in told
+
+    manager.run_until(NOON + hours(10))
+    assert manager.lease(mine).state == lifecycle.TERMINATED
+    assert [each.id for each in acts.trusts(manager)] == [theirs.trust_id]
+    other.run_until(NOON + hours(10))
+    assert other.lease(theirs).state == lifecycle.TERMINATED
+    assert acts.trusts(manager) == []
+
+
+def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(manager, other):
+    """Keystone made the trust, but the answer was lost, or the manager died."""
+    manager.enrol(1)
+    other.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
+    theirs = other.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+
+    def lose(name, when):
+        if (name, when) == ('keystone.create_trust', 'after'):
+            raise errors.CloudUnreachable(service='Keystone', reason='no answer')
+    manager.cloud.faults.on_point = lose
+    with pytest.raises(errors.CloudUnreachable):
+        manager.create(builders.a_lease())
+    manager.cloud.faults.on_point = None
+    [lost] = [each for each in acts.trusts(manager) if each.id != theirs.trust_id]
+    assert lost.expires_at > NOON + hours(24 * 365)
+    assert trusts.Reaper(other.core).reap(NOON + hours(1)) == []
+    reaper = trusts.Reaper(manager.core)
+    assert reaper.reap(NOON + minutes(9)) == []
+    assert len(reaper.reap(NOON + minutes(10))) == 1
+    assert [each.id for each in acts.trusts(manager)] == [theirs.trust_id]
+    assert reaper.reap(NOON + hours(1)) == []
+
+
+def test_a_lease_whose_trust_the_other_one_dropped_is_found_by_an_audit(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.cloud.as_service().keystone.delete_trust(lease.trust_id)
+    [drift] = comparison.Auditor(manager.core).look()
+    assert (drift.kind, drift.what, drift.repair) == ('trust', f'lease {lease.id}', None)
+    assert f'its trust {lease.trust_id} is gone from Keystone' in drift.problem
+
+
+@pytest.mark.parametrize('refused', [errors.TrustRefused(reason='no.'), errors.NotAuthenticated()])
+def test_no_record_is_left_of_a_trust_that_keystone_refused(manager, refused):
+    manager.enrol(1)
+    manager.cloud.fail('keystone.create_trust', 1, refused)
+    with pytest.raises(type(refused)):
+        manager.create(builders.a_lease())
+    assert trusts.Reaper(manager.core).find(NOON + hours(1)) == []
+
+
+def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(conf, database, clock):
+    meddling = acts.Meddling(database.engine.url)
+    manager = builders.Manager(conf, meddling, clock)
+    manager.enrol(1)
+    reaper = trusts.Reaper(builders.Manager(conf, database, clock, manager.cloud).core)
+
+    def first():
+        meddling.before_writer = lambda: reaper.reap(NOON + hours(1))
+    meddling.before_writer = first
+    with pytest.raises(errors.LostRace):
+        manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    assert acts.trusts(manager) == []
+    assert manager.client.list_leases(builders.an_admin(), records.LeaseQuery()) == []
+    assert reaper.find(NOON + hours(1)) == []
+
+
+def test_a_lease_does_not_outlive_its_trust(manager):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    with manager.database.reader() as connection:
+        record = recorded_trusts.of(connection, lease.trust_id)
+    assert record.lease_id == lease.id
+    longer = acts.change(manager, lease, end=record.expires_at - hours(1))
+    with pytest.raises(errors.BadField, match=r'^end_date: '):
+        acts.change(manager, longer, end=record.expires_at + hours(1))
