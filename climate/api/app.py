@@ -18,6 +18,7 @@ from climate.api import views
 from climate.api.controllers import base
 from climate.api.controllers import root
 from climate.plugins import registry
+from climate.rpc import bus
 from climate.rpc import client
 
 _PUBLIC = ('/', '/versions', '/v1/openapi')
@@ -31,7 +32,7 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     :param clock: returns the current time; the status of a lease depends on it.
     :param rules: a Policy; None: one with the rules that `conf` names.
     """
-    manager = manager or client.ManagerClient(client.Bus(conf))
+    manager = manager or client.ManagerClient(bus.Bus(conf))
     plugins = plugins if plugins is not None else registry.load(conf.plugins)
     parts = base.Parts(
         conf=conf, manager=manager,

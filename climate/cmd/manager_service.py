@@ -12,7 +12,7 @@ from climate.cmd import memory
 from climate.manager import metrics
 from climate.manager import service
 from climate.plugins import registry
-from climate.rpc import client
+from climate.rpc import bus
 from climate.strategies import registry as strategies
 
 # A positional argument, because oslo.config would make a subcommand mandatory.
@@ -63,7 +63,7 @@ def run(argv):
             return audit.run(conf)
         # Checked before the fork, because a child that cannot start is forked again for ever.
         service.check(conf)
-    except client.LoginRefused as error:
+    except bus.LoginRefused as error:
         raise SystemExit(f'climate-manager: [DEFAULT] transport_url: {error}') from error
     except (errors.ClimateError, clouds.Unusable, metrics.Unusable, registry.Unusable,
             strategies.Unusable) as error:

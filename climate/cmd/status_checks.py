@@ -12,7 +12,7 @@ from climate.db import engine
 from climate.db import migrate
 from climate.manager import metrics
 from climate.plugins import registry
-from climate.rpc import client
+from climate.rpc import bus
 from climate.strategies import registry as strategies
 
 
@@ -48,8 +48,8 @@ class Checks(upgradecheck.UpgradeCommands):
 
     def _bus(self):
         try:
-            client.reach(self._conf)
-        except client.Unreachable as error:
+            bus.reach(self._conf)
+        except bus.Unreachable as error:
             return _failure(f'[DEFAULT] transport_url: {error}')
         return _success()
 

@@ -29,7 +29,7 @@ from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
 from climate.manager.pools import refresh
 from climate.plugins import registry
-from climate.rpc import client
+from climate.rpc import bus
 from climate.rpc import transport
 from climate.strategies import registry as strategies
 
@@ -60,10 +60,10 @@ def check(conf):
     metrics.check(conf)
     clouds.build(conf, registry.services(classes))
     try:
-        client.reach(conf, retries=0)
-    except client.LoginRefused:
+        bus.reach(conf, retries=0)
+    except bus.LoginRefused:
         raise
-    except client.Unreachable as error:
+    except bus.Unreachable as error:
         LOG.warning('The bus does not answer; the manager waits for it: %s', error)
     engine.connect(conf).dispose()
 
@@ -110,10 +110,10 @@ class Manager:
         for task, pause in self._periodic_tasks():
             self._run(self._repeat, task, pause)
         if self._serve_rpc:
-            bus = transport.connect(self._conf)
+            connected = transport.connect(self._conf)
             transport.limit_prefetch(self._conf)
             self._server = messaging.get_rpc_server(
-                bus, transport.target(self._conf, server=self.owner),
+                connected, transport.target(self._conf, server=self.owner),
                 [self.endpoint], executor=self._conf.manager.backend,
                 serializer=transport.Serializer(),
                 access_policy=messaging.DefaultRPCAccessPolicy)

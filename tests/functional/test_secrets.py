@@ -17,6 +17,7 @@ from climate.api import app
 from climate.db import engine
 from climate.domain import lifecycle
 from climate.manager import service
+from climate.rpc import bus
 from climate.rpc import client
 
 SECRET = 'the-secret-of-this-token'
@@ -76,7 +77,7 @@ def test_the_token_is_in_no_log_of_the_bus(conf, database, logs):
         manager = service.Manager(conf)
         manager.start()
         try:
-            api = webtest.TestApp(app.build(conf, client.ManagerClient(client.Bus(conf))))
+            api = webtest.TestApp(app.build(conf, client.ManagerClient(bus.Bus(conf))))
             headers = {'X-Auth-Token': TOKEN, 'OpenStack-API-Version': 'reservation 1.1'}
             made = api.post_json('/v1/leases', {'name': 'a', 'duration': '1h', 'reservations': [
                 {'resource_type': 'virtual:dummy'}]}, headers=headers)
@@ -157,7 +158,7 @@ def test_the_password_of_a_database_that_is_gone_is_not_told(driver, logs):
 
 def test_the_password_of_a_broker_that_is_gone_is_not_told(conf, logs):
     with conffixture.ConfFixture(conf, transport_url=f'rabbit://climate:{SECRET}@127.0.0.1:1/'):
-        api = webtest.TestApp(app.build(conf, client.ManagerClient(client.Bus(conf))))
+        api = webtest.TestApp(app.build(conf, client.ManagerClient(bus.Bus(conf))))
         answer = api.get('/v1/leases', headers={'X-Auth-Token': builders.DEMO}, status='*')
     assert answer.status_int >= 503
     assert '127.0.0.1' in told(logs)

@@ -15,6 +15,7 @@ from climate.domain import records
 from climate.manager import endpoint
 from climate.manager import login
 from climate.manager import service
+from climate.rpc import bus
 from climate.rpc import client
 
 
@@ -74,7 +75,7 @@ def test_a_manager_answers_over_the_bus(conf, database):
         manager = service.Manager(conf)
         manager.start()
         try:
-            calls = client.ManagerClient(client.Bus(conf))
+            calls = client.ManagerClient(bus.Bus(conf))
             assert calls.ping(builders.an_admin(), timeout=10) == {'database': 'ok'}
             with pytest.raises(errors.LeaseNotFound):
                 calls.get_lease(builders.a_member(), 'nope')

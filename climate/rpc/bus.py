@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The message bus: RPC calls over it, and whether it accepts our login."""
+from typing import Any
+
+from kombu import exceptions as kombu_exceptions
+from kombu.transport import pyamqp
+from oslo_config import cfg
+from oslo_log import log
+import oslo_messaging as messaging
+
+from climate import context
+from climate import errors
+from climate.rpc import transport
+
+LOG = log.getLogger(__name__)
+
+# By default oslo.messaging retries for ever while the broker is gone. Requests would hang in the
+# API, and be carried out long after their callers gave up.
+_RETRIES = 2
+# oslo.messaging passes these errors of the driver on, and does not try again.
+_REFUSED = pyamqp.Transport.channel_errors
+
+
+class Unreachable(Exception):
+    """The bus cannot be reached; the text says why."""
+
+
+class LoginRefused(Unreachable):
+    """The bus refuses the login of transport_url."""
+
+
+def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
+    """Log in to the bus that transport_url names, and leave it.
+
+    :param retries: how often a connection is tried again.
+    :raises LoginRefused: the user, the password or the virtual host is wrong.
+    :raises Unreachable: nobody answers there, or the URL is wrong.
+    """
+    internal = context.RequestContext.internal()  # type: ignore[no-untyped-call]
+    try:
+        connected = transport.connect(conf)
+        try:
+            # It is sent without waiting for an answer: no manager need be there.
+            messaging.get_rpc_client(
+                connected, transport.target(conf), serializer=transport.Serializer(),
+                retry=retries).cast(internal, 'ping')
+        finally:
+            connected.cleanup()
+    except _REFUSED as error:
+        raise LoginRefused(f'the login is refused: {error}') from error
+    except (messaging.MessagingException, messaging.InvalidTransportURL,
+            messaging.DriverLoadFailure, kombu_exceptions.OperationalError) as error:
+        raise Unreachable(f'it cannot be reached: {error}') from error
+
+
+class Bus:
+    """RPC calls over oslo.messaging.
+
+    :raises ManagerSilent: no answer within rpc_response_timeout; the work may go on.
+    :raises Overloaded: the bus does not accept the call.
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self._client = messaging.get_rpc_client(
+            transport.connect(conf), transport.target(conf),
+            serializer=transport.Serializer(), retry=_RETRIES)
+        # The client has registered this option.
+        self._seconds = conf.rpc_response_timeout
+        self._reached = False
+
+    def call(self, context: context.RequestContext, method: str, timeout: float | None = None,
+             **arguments: Any) -> Any:
+        try:
+            self._reach(context)
+            return self._client.prepare(timeout=timeout).call(context, method, **arguments)
+        except messaging.MessagingTimeout as error:
+            raise errors.ManagerSilent(seconds=timeout or self._seconds,
+                                       where='it in a moment') from error
+        except _REFUSED as error:
+            LOG.error('The bus refuses the login of [DEFAULT] transport_url: %s', error)
+            raise errors.Overloaded(retry_after=5) from error
+        except (messaging.MessageDeliveryFailure, kombu_exceptions.OperationalError) as error:
+            # oslo.messaging passes kombu's error on if it gets no connection.
+            raise errors.Overloaded(retry_after=5) from error
+        except messaging.RemoteError as error:
+            # An unexpected error, which the manager logged with its traceback.
+            raise errors.ClimateError() from error
+
+    def _reach(self, context: context.RequestContext) -> None:
+        """Check before the first call that the broker can be reached.
+
+        The first call opens the connection for answers. oslo.messaging waits for it without limit,
+        and all other calls wait too. A cast, which expects no answer, gives up after `_RETRIES`.
+        """
+        if not self._reached:
+            self._client.cast(context, 'ping')
+            self._reached = True
