@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations in the database: which reservation has which resource, and when."""
 import collections
-import datetime
 import json
 
 import sqlalchemy as sa
@@ -21,11 +20,8 @@ RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
 # An allocation that a running reservation lost ended at that moment, and its resource is cleaned as
 # usual. One that was released before it began is void.
-_COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
-                 ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
-
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_MICROSECOND = datetime.timedelta(microseconds=1)
+COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
+                ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
 
 # The statuses of events that are not done, or that were given up.
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ERROR)
@@ -34,7 +30,7 @@ _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ER
 _ADD = sa.insert(ALLOCATIONS)
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 IGNORING = ALLOCATIONS.c.reservation_id.not_in(sa.bindparam('ignoring'))
-_REACHES = sa.and_(_COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
+_REACHES = sa.and_(COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
 TOUCHES = sa.and_(_REACHES, ALLOCATIONS.c.start < sa.bindparam('end'))
 RESERVABLE = sa.and_(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
                      RESOURCES.c.withdrawn_at.is_(None))
@@ -58,7 +54,7 @@ _OF_RESERVATIONS = among.Among(
 def of_reservations(connection, reservation_ids):
     """Return the allocations of reservations that are not released, by resource."""
     rows = _OF_RESERVATIONS.execute(connection, list(reservation_ids))
-    return [_record(row) for row in rows]
+    return [record(row) for row in rows]
 
 
 _RESERVABLE = (
@@ -110,41 +106,8 @@ def next_cleaned(connection, now, cleaning):
     :param cleaning: how long cleaning takes from the end of an allocation.
     """
     end = connection.execute(sa.select(sa.func.min(ALLOCATIONS.c.end)).where(
-        _COUNTS, ALLOCATIONS.c.end > now - cleaning, ALLOCATIONS.c.end <= now)).scalar()
+        COUNTS, ALLOCATIONS.c.end > now - cleaning, ALLOCATIONS.c.end <= now)).scalar()
     return None if end is None else end + cleaning
-
-
-# How long the end of a lease may take in the cloud until its resources count as released before.
-_TEARDOWN = datetime.timedelta(days=1)
-
-
-def released_since(connection, resource_ids, since, span, now, cleaning):
-    """Return what was released of resources from `since` on that others had during `span`.
-
-    A running allocation is released when the teardown of its lease is done, or the resource has
-    been cleaned. One that was void before it began counts if it touched `span`.
-
-    :returns: {resource id: [amount of all its copies, or selection.WHOLE]}.
-    """
-    torn_down = sa.exists().where(
-        EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
-        EVENTS.c.kind.in_((event_kinds.END, event_kinds.DELETE)),
-        EVENTS.c.status == lifecycle.EVENT_DONE, EVENTS.c.updated_at >= since)
-    ended = sa.and_(_COUNTS, ALLOCATIONS.c.end <= now, sa.or_(
-        ALLOCATIONS.c.end >= since - cleaning,
-        sa.and_(ALLOCATIONS.c.end > since - _TEARDOWN, torn_down)))
-    void = sa.and_(~_COUNTS, ALLOCATIONS.c.released_at >= since,
-                   ALLOCATIONS.c.start < span.end, ALLOCATIONS.c.end > span.start)
-    rows = connection.execute(
-        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.whole, ALLOCATIONS.c.amount,
-                  ALLOCATIONS.c.copies)
-        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
-        .where(ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)), sa.or_(ended, void)))
-    found = collections.defaultdict(list)
-    for resource_id, whole, amount, copies in rows.all():
-        found[resource_id].append(selection.WHOLE if whole else {
-            name: units * copies for name, units in amount.items()})
-    return found
 
 
 # The index on status and due_at finds these events. After an outage there may be thousands, so
@@ -244,54 +207,7 @@ def taken_out(connection, reservation_ids):
                ALLOCATIONS.c.released_at.is_not(None),
                ALLOCATIONS.c.start <= ALLOCATIONS.c.released_at)
         .order_by(ALLOCATIONS.c.resource_id))
-    return [_record(row) for row in rows]
-
-
-def listing(connection, pool, now, resource_ids=None, lease_id=None, reservation_id=None,
-            after=None, limit=None):
-    """Return the allocations of a pool's resources, by resource and start.
-
-    Ended allocations are listed only if a lease or a reservation is named.
-
-    :param after: the `place` of an allocation; only those that follow it. None: from the first one.
-    """
-    statement = (
-        sa.select(ALLOCATIONS, RESERVATIONS.c.lease_id)
-        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
-        .join(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id)
-        .where(RESOURCES.c.pool == pool, ALLOCATIONS.c.released_at.is_(None))
-        .order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.id)
-        .limit(limit))
-    if after is not None:
-        statement = statement.where(_follows(*after))
-    if lease_id is not None:
-        statement = statement.where(RESERVATIONS.c.lease_id == lease_id)
-    if reservation_id is not None:
-        statement = statement.where(ALLOCATIONS.c.reservation_id == reservation_id)
-    if lease_id is None and reservation_id is None:
-        statement = statement.where(ALLOCATIONS.c.end >= now)
-    if resource_ids is not None:
-        statement = statement.where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
-    return [_record(row, lease_id=row.lease_id, id=row.id)
-            for row in connection.execute(statement)]
-
-
-def place(allocation):
-    """Return the place of an Allocation in `listing`: [resource, start in microseconds, id]."""
-    return [allocation.resource_id, (allocation.start - _EPOCH) // _MICROSECOND, allocation.id]
-
-
-def _follows(resource_id, microseconds, allocation_id):
-    try:
-        start = _EPOCH + microseconds * _MICROSECOND
-    except OverflowError:
-        # Nothing starts so late.
-        return ALLOCATIONS.c.resource_id > resource_id
-    return sa.or_(
-        ALLOCATIONS.c.resource_id > resource_id,
-        sa.and_(ALLOCATIONS.c.resource_id == resource_id,
-                sa.or_(ALLOCATIONS.c.start > start,
-                       sa.and_(ALLOCATIONS.c.start == start, ALLOCATIONS.c.id > allocation_id))))
+    return [record(row) for row in rows]
 
 
 def requests_on(connection, resource_id, now):
@@ -332,7 +248,8 @@ def _serving(need):
     return () if need is None else (ALLOCATIONS.c.need == need,)
 
 
-def _record(row, **more):
+def record(row, **more):
+    """Return the Allocation of a row, with the fields `more`."""
     return records.Allocation(
         reservation_id=row.reservation_id, resource_id=row.resource_id, start=row.start,
         end=row.end, whole=row.whole, amount=row.amount, copies=row.copies,

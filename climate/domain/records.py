@@ -427,6 +427,15 @@ class LeaseChanges:
 
 
 @dataclasses.dataclass(frozen=True)
+class AllocationQuery:
+    """A query for the allocations of a pool. A filter that is None selects all."""
+
+    pool: str
+    lease_id: str | None = None
+    reservation_id: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class LeaseQuery:
     """A query for leases: filters and order. A filter that is None selects all.
 

@@ -21,6 +21,7 @@ from climate.manager.leases import read
 from climate.manager.leases import scheduler
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.pools import allocations
 from climate.manager.pools import resources
 from climate.rpc import transport
 from climate.rpc import wire
@@ -52,6 +53,7 @@ class Endpoint:
         self._reservations = scheduler.Reservations(core)
         self._targets = targets.Targets(core)
         self._resources = resources.Resources(core)
+        self._allocations = allocations.Allocations(core)
         self._offers = offers.Offers(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
@@ -157,12 +159,14 @@ class Endpoint:
     @_answers
     def list_allocations(self, context, pool, resource_id=None, lease_id=None,
                          reservation_id=None):
-        return self._resources.allocations(pool, resource_id, lease_id, reservation_id)
+        return self._allocations.find(
+            records.AllocationQuery(pool, lease_id, reservation_id), resource_id)
 
     @_answers
     def page_of_allocations(self, context, pool, limit, marker=None, lease_id=None,
                             reservation_id=None):
-        return self._resources.page_of_allocations(pool, limit, marker, lease_id, reservation_id)
+        return self._allocations.page(
+            records.AllocationQuery(pool, lease_id, reservation_id), limit, marker)
 
 
 class InProcess:

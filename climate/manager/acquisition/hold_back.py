@@ -8,6 +8,7 @@ import math
 
 from climate import errors
 from climate.db import allocations
+from climate.db import releases
 from climate.db import resources
 from climate.db import wait_queue
 from climate.domain import interval
@@ -113,7 +114,7 @@ class Holding:
         cleaning = datetime.timedelta(minutes=self._core.conf.manager.cleaning_minutes)
         with self._core.database.reader() as connection:
             held = allocations.of_reservations(connection, own)
-            released = allocations.released_since(
+            released = releases.since(
                 connection, [given.resource_id for given in free],
                 max(given.start for given in held), this.span, this.now, cleaning)
         return any(given.copies > sum(_room(amount, need.demand.amount)

@@ -5,10 +5,12 @@ import datetime
 from oslo_log import log
 
 from climate import errors
+from climate.db import allocation_lists
 from climate.db import allocations
 from climate.db import managers
 from climate.db import resources
 from climate.domain import interval
+from climate.domain import records
 from climate.domain import requirement
 from climate.domain import usage
 from climate.manager import core as cores
@@ -108,8 +110,9 @@ class Refresher:
 
     def _affected(self, connection, resource, now):
         """Return the sorted ids of leases whose allocations no longer fit the resource."""
-        allocated = [each for each in allocations.listing(
-            connection, resource.pool, now, resource_ids=[resource.id]) if each.end > now]
+        allocated = [each for each in allocation_lists.find(
+            connection, records.AllocationQuery(resource.pool), now,
+            allocation_lists.Part([resource.id])) if each.end > now]
         parts = [each for each in allocated if not each.whole]
         bookings = [(interval.Interval(each.start, each.end),
                      {name: units * each.copies for name, units in each.amount.items()})

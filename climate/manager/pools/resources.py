@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use cases of resources: enrol, look up, describe, withdraw, list allocations."""
-import collections
+"""The use cases of resources: enrol, look up, describe, withdraw."""
 import dataclasses
 
 from oslo_log import log
@@ -207,52 +206,6 @@ class Resources:
             resources.set_private(connection, found.id, private, now)
             return resources.property_named(connection, pool, name)
 
-    def allocations(self, pool, resource_id=None, lease_id=None, reservation_id=None):
-        """Return the allocations of all resources of a pool, or of one resource.
-
-        :returns: [(resource id, [Allocation, ordered by start])].
-        :raises ResourceNotFound: the pool has no resource with that id.
-        """
-        self._core.registry.pool(pool)
-        now = self._core.clock()
-        with self._core.database.reader() as connection:
-            if resource_id is not None:
-                ids = [resources.get(connection, pool, resource_id).id]
-            else:
-                ids = [each.id for each in resources.find(connection, pool)]
-            given = allocations.listing(
-                connection, pool, now, resource_ids=None if resource_id is None else ids,
-                lease_id=lease_id, reservation_id=reservation_id)
-        return _by_resource(ids, given)
-
-    def page_of_allocations(self, pool, limit, marker=None, lease_id=None, reservation_id=None):
-        """Return a page of at most `limit` resources and at most `limit` allocations.
-
-        :param marker: where the last page ended, as this method returned it.
-        :returns: ([(resource id, [Allocation, ordered by start])], the marker of this page, or None
-            if it is the last one). A resource with many allocations goes on in the next page.
-        """
-        self._core.registry.pool(pool)
-        now = self._core.clock()
-        goes_on = marker is not None and len(marker) > 1
-        with self._core.database.reader() as connection:
-            # Ids are whole numbers, so this resource is the first after the number before its id.
-            after = None if marker is None else marker[0] - goes_on
-            ids = resources.ids(connection, pool, after, limit + 1)
-            given = allocations.listing(
-                connection, pool, now, resource_ids=ids[:limit], lease_id=lease_id,
-                reservation_id=reservation_id, after=marker if goes_on else None,
-                limit=limit + 1)
-        following = [ids[limit - 1]] if len(ids) > limit else None
-        ids = ids[:limit]
-        if len(given) > limit:
-            beyond, given = given[limit], given[:limit]
-            last = given[-1]
-            ids = [key for key in ids if key <= last.resource_id]
-            same = beyond.resource_id == last.resource_id
-            following = allocations.place(last) if same else [last.resource_id]
-        return _by_resource(ids, given), following
-
     @staticmethod
     def _refuse_known(connection, pool, name):
         known = resources.named(connection, pool, name)
@@ -290,11 +243,3 @@ class Resources:
         if resource.held_by is not None or allocations.requests_on(connection, resource.id, now):
             raise errors.ResourceInUse(pool=resource.pool, resource=resource.name, reason=(
                 'leases have it, now or later. Withdraw it when they are over.'))
-
-
-def _by_resource(ids, given):
-    """Return [(resource id, [Allocation])] for all `ids`, in their order."""
-    found = collections.defaultdict(list)
-    for each in given:
-        found[each.resource_id].append(each)
-    return [(key, found[key]) for key in ids]

@@ -102,27 +102,6 @@ def test_promises_are_forgotten_by_reservation_or_resource_unless_given_back(dat
         assert [row[0] for row in db_rows.promises(database, TABLE)] == left
 
 
-def test_a_listing_shows_what_has_not_ended_and_of_a_named_lease_all(database, ids):
-    past, running, to_come = (db_rows.a_lease(start=NOON + hours(at)) for at in (-3, 0, 3))
-    db_rows.saved(database, past, running, to_come)
-    db_rows.promised(
-        database, db_rows.promise(to_come, ids[0]), db_rows.promise(past, ids[0]),
-        db_rows.promise(running, ids[0]), db_rows.promise(running, ids[1]),
-        db_rows.promise(running, ids[2], released_at=NOON))
-
-    def listing(pool='host', **how):
-        with database.reader() as connection:
-            return [(each.resource_id, each.lease_id) for each in
-                    allocations.listing(connection, pool, NOON, **how)]
-
-    assert listing() == [(ids[0], running.id), (ids[0], to_come.id), (ids[1], running.id)]
-    assert listing(resource_ids=ids[1:]) == [(ids[1], running.id)]
-    assert listing(lease_id=past.id) == [(ids[0], past.id)]
-    assert listing(reservation_id=to_come.reservations[0].id) == [(ids[0], to_come.id)]
-    assert listing(lease_id=past.id, reservation_id=to_come.reservations[0].id) == []
-    assert listing('other') == []
-
-
 def test_requests_on_a_resource_are_those_of_now_and_later(database, ids):
     past, running = db_rows.a_lease(start=NOON - hours(3)), db_rows.a_lease()
     db_rows.saved(database, past, running)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Released allocations: what became free of resources since a moment."""
+import collections
+import datetime
+
+import sqlalchemy as sa
+
+from climate.db import allocations
+from climate.db import tables
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.domain import selection
+
+ALLOCATIONS = tables.ALLOCATIONS
+EVENTS = tables.EVENTS
+RESERVATIONS = tables.RESERVATIONS
+# The longest teardown that is looked at. A lease that ended earlier released all at its end.
+_TEARDOWN = datetime.timedelta(days=1)
+
+
+def since(connection, resource_ids, moment, span, now, cleaning):
+    """Return what was released of resources from `moment` on, as amounts.
+
+    A running allocation is released when the teardown of its lease is done, or when the resource
+    has been cleaned. One that was void before it began counts if it touched `span`.
+
+    :param cleaning: how long cleaning takes from the end of an allocation.
+    :returns: {resource id: [amount of all its copies, or selection.WHOLE]}.
+    """
+    torn_down = sa.exists().where(
+        EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
+        EVENTS.c.kind.in_((event_kinds.END, event_kinds.DELETE)),
+        EVENTS.c.status == lifecycle.EVENT_DONE, EVENTS.c.updated_at >= moment)
+    ended = sa.and_(allocations.COUNTS, ALLOCATIONS.c.end <= now, sa.or_(
+        ALLOCATIONS.c.end >= moment - cleaning,
+        sa.and_(ALLOCATIONS.c.end > moment - _TEARDOWN, torn_down)))
+    void = sa.and_(~allocations.COUNTS, ALLOCATIONS.c.released_at >= moment,
+                   ALLOCATIONS.c.start < span.end, ALLOCATIONS.c.end > span.start)
+    rows = connection.execute(
+        sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.whole, ALLOCATIONS.c.amount,
+                  ALLOCATIONS.c.copies)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .where(ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)), sa.or_(ended, void)))
+    found = collections.defaultdict(list)
+    for resource_id, whole, amount, copies in rows.all():
+        found[resource_id].append(selection.WHOLE if whole else {
+            name: units * copies for name, units in amount.items()})
+    return found

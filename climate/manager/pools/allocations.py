@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The allocations of the resources of a pool, as administrators list them."""
+import collections
+
+from climate.db import allocation_lists
+from climate.db import resources
+
+
+class Allocations:
+    """The use cases of allocations."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def find(self, query, resource_id=None):
+        """Return what an AllocationQuery selects, of all resources of the pool or of one.
+
+        :returns: [(resource id, [Allocation, ordered by start])].
+        :raises ResourceNotFound: the pool has no resource with that id.
+        """
+        self._core.registry.pool(query.pool)
+        now, part = self._core.clock(), allocation_lists.WHOLE_LIST
+        with self._core.database.reader() as connection:
+            if resource_id is None:
+                ids = resources.ids(connection, query.pool)
+            else:
+                ids = [resources.get(connection, query.pool, resource_id).id]
+                part = allocation_lists.Part(ids)
+            return _by_resource(ids, allocation_lists.find(connection, query, now, part))
+
+    def page(self, query, limit, marker=None):
+        """Return a page of at most `limit` resources and at most `limit` allocations.
+
+        :param marker: where the last page ended, as this method returned it.
+        :returns: ([(resource id, [Allocation, ordered by start])], the marker of this page, or None
+            if it is the last one). A resource with many allocations goes on in the next page.
+        """
+        self._core.registry.pool(query.pool)
+        now = self._core.clock()
+        goes_on = marker is not None and len(marker) > 1
+        with self._core.database.reader() as connection:
+            # Ids are whole numbers, so this resource is the first after the number before its id.
+            after = None if marker is None else marker[0] - goes_on
+            ids = resources.ids(connection, query.pool, after, limit + 1)
+            given = allocation_lists.find(connection, query, now, allocation_lists.Part(
+                ids[:limit], marker if goes_on else None, limit + 1))
+        following = [ids[limit - 1]] if len(ids) > limit else None
+        ids = ids[:limit]
+        if len(given) > limit:
+            beyond, given = given[limit], given[:limit]
+            last = given[-1]
+            ids = [key for key in ids if key <= last.resource_id]
+            same = beyond.resource_id == last.resource_id
+            following = allocation_lists.place(last) if same else [last.resource_id]
+        return _by_resource(ids, given), following
+
+
+def _by_resource(ids, given):
+    """Return [(resource id, [Allocation])] for all `ids`, in their order."""
+    found = collections.defaultdict(list)
+    for each in given:
+        found[each.resource_id].append(each)
+    return [(key, found[key]) for key in ids]
