@@ -18,11 +18,11 @@ OPTS = [
                help='Seconds after which a claim on an event expires unless it is prolonged. After '
                     'the failure of a manager, another one takes over its events this much later.'),
     cfg.IntOpt('clock_jump_seconds', default=60, min=0,
-               help='Seconds by which the clock of the database may differ from what a manager '
-                    'expects by its own clocks. If it is further ahead, that manager starts and '
-                    'ends no lease until the clock is back; until, as many seconds later, '
-                    'the clock of its machine agrees; or until "climate-db confirm-clock". '
-                    '0: every time is believed.'),
+               help='Greatest difference in seconds between the clock of the database and what a '
+                    'manager expects by its own clocks. While the database is further ahead, the '
+                    'manager starts and ends no lease. It goes on when the difference is gone, '
+                    'when this many seconds later its machine shows the same time, or after '
+                    '"climate-db confirm-clock". 0: every time is believed.'),
     cfg.IntOpt('event_max_retries', default=5, min=0, max=50,
                help='Number of retries of a failed action before its lease is in error. '
                     '0: no retry.'),

@@ -176,8 +176,8 @@ class Manager:
         return [(task, pause) for task, pause in tasks if pause]
 
     def _unless_doubted(self, task, now):
-        """Run a task that takes something away because its time has come, if it has."""
-        if not self.clock_watch.look(now):
+        """Run a task that deletes or repairs what is due, unless the clock is doubted."""
+        if self.clock_watch.look(now):
             task(now)
 
     def _run_events(self):
@@ -189,7 +189,7 @@ class Manager:
                 continue
             try:
                 now = self.core.clock()
-                if not self.clock_watch.look(now):
+                if self.clock_watch.look(now):
                     pause = self._until_next(now, self.event_loop.tick(now))
             except errors.ClimateError as error:
                 LOG.warning('Events cannot be carried out now, they are tried again: %s',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch the database's clock: while its time came too early, nothing may be due by it."""
+"""Watch the database's clock: nothing is due by a time that came too early."""
 import datetime
 import threading
 
@@ -32,34 +32,34 @@ class ClockWatch:
         self._judgement = clock_jumps.Judgement()
         self._confirmations = 0
         self._lock = threading.Lock()
-        # Nothing is due by a clock that nobody has looked at.
-        self._holds = bool(self._limit)
+        # Before the first look nothing is due.
+        self._may_act = not self._limit
 
     @property
-    def holds(self):
-        """True while nothing may be done because its time has come."""
-        return self._holds
+    def may_act(self):
+        """Return whether what is due may be done, as far as the last look found."""
+        return self._may_act
 
     @property
     def ahead_seconds(self):
-        """How far a doubted time is ahead of what was expected, less than 0: behind; else 0."""
+        """Seconds by which a doubted time is ahead, below 0: behind; 0 if it is believed."""
         return self._judgement.ahead_seconds
 
     def look(self, now):
-        """Compare the database's time `now`, which was just read, with the other clocks.
+        """Compare `now`, which was just read from the database, with the other clocks.
 
-        :returns: `holds`.
+        :returns: `may_act`.
         """
         if self._limit:
             with self._lock:
                 self._look(now)
-        return self._holds
+        return self._may_act
 
     def _look(self, now):
         before = self._judgement
         look = clock_jumps.Look(now, self._machine_clock(), self._core.monotonic())
         after = clock_jumps.judge(before, look, self._limit, self._is_confirmed(before))
-        self._holds = after.is_ahead
+        self._may_act = not after.is_ahead
         if after.doubted is not None and after.doubted is not before.doubted:
             self._doubt(after, now)
         elif after.doubted is None and before.doubted is not None:

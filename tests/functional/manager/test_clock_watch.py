@@ -27,7 +27,7 @@ NOON, hours, seconds = builders.NOON, builders.hours, builders.seconds
 class Watched:
     """A manager whose event loop runs only while its clock is not doubted.
 
-    :ivar clock: the database's; `machine` is its own, `own` the one that nobody can set.
+    :ivar clock: the database's; `machine` is that of its machine, `own` the monotonic one.
     """
 
     def __init__(self, manager):
@@ -48,11 +48,11 @@ class Watched:
         self.own += span
 
     def tick(self):
-        """One tick; returns whether it was held."""
-        if self.watch.look(self.clock()):
-            return True
+        """One tick; returns whether events were carried out."""
+        if not self.watch.look(self.clock()):
+            return False
         self.manager.run()
-        return False
+        return True
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def watched(manager):
 def lease(watched):
     """A lease of an hour that runs."""
     made = watched.manager.create(builders.a_lease())
-    assert not watched.tick()
+    assert watched.tick()
     return made
 
 
@@ -78,40 +78,40 @@ def test_a_jump_ends_no_lease_and_starts_none(watched, lease):
     watched.clock.advance(hours(3))
     for _ in range(100):
         watched.goes_on(5)
-        assert watched.tick()
+        assert not watched.tick()
     assert (_state(watched, lease), _state(watched, later)) == (
         lifecycle.ACTIVE, lifecycle.PENDING)
 
 
 def test_a_clock_that_comes_back_goes_on_as_if_nothing_had_been(watched, lease):
     watched.clock.advance(hours(3))
-    assert watched.tick()
+    assert not watched.tick()
     watched.clock.advance(-hours(3))
     watched.goes_on(5)
-    assert not watched.tick()
+    assert watched.tick()
     assert _state(watched, lease) == lifecycle.ACTIVE
     watched.goes_on(3600)
-    assert not watched.tick()
+    assert watched.tick()
     assert _state(watched, lease) == lifecycle.TERMINATED
 
 
 def test_a_manager_that_was_suspended_looks_twice_and_goes_on(watched, lease):
     watched.clock.advance(hours(3))
     watched.machine.advance(hours(3))
-    assert watched.tick()
+    assert not watched.tick()
     watched.goes_on(59)
-    assert watched.tick()
+    assert not watched.tick()
     assert _state(watched, lease) == lifecycle.ACTIVE
     watched.goes_on(1)
-    assert not watched.tick()
+    assert watched.tick()
     assert _state(watched, lease) == lifecycle.TERMINATED
 
 
 def test_a_manager_that_starts_while_the_clock_is_wrong_ends_nothing(watched, lease):
     watched.clock.advance(hours(3))
     watched.start()
-    assert watched.watch.holds
-    assert watched.tick()
+    assert not watched.watch.may_act
+    assert not watched.tick()
     assert _state(watched, lease) == lifecycle.ACTIVE
 
 
@@ -120,17 +120,17 @@ def test_a_manager_that_starts_after_an_outage_goes_on_at_once(watched, lease):
     watched.machine.advance(hours(3))
     watched.own = 7
     watched.start()
-    assert not watched.tick()
+    assert watched.tick()
     assert _state(watched, lease) == lifecycle.TERMINATED
 
 
-def test_a_clock_that_goes_back_is_told_and_holds_nothing(watched, lease, caplog):
+def test_a_clock_that_goes_back_is_told_and_stops_nothing(watched, lease, caplog):
     watched.clock.advance(-hours(1))
     with caplog.at_level(logging.WARNING):
-        assert not watched.tick()
+        assert watched.tick()
     assert '3600 seconds earlier than expected' in caplog.text
     made = watched.manager.create(builders.a_lease(end=NOON))
-    assert not watched.tick()
+    assert watched.tick()
     assert _state(watched, made) == lifecycle.ACTIVE
 
 
@@ -138,7 +138,7 @@ def test_zero_believes_every_time(watched, lease, conf):
     conf.set_override('clock_jump_seconds', 0, group='manager')
     watched.start()
     watched.clock.advance(hours(3))
-    assert not watched.tick()
+    assert watched.tick()
     assert _state(watched, lease) == lifecycle.TERMINATED
 
 
@@ -178,15 +178,15 @@ def _gauge(watched):
 
 def test_an_earlier_confirmation_does_not_count_for_a_later_jump(watched, lease, conf, capsys):
     watched.clock.advance(seconds(600))
-    assert watched.tick()
-    _confirm(conf, watched.manager.database)
     assert not watched.tick()
+    _confirm(conf, watched.manager.database)
+    assert watched.tick()
     watched.clock.advance(hours(3))
     watched.goes_on(5)
-    assert watched.tick()
+    assert not watched.tick()
     assert _state(watched, lease) == lifecycle.ACTIVE
     _confirm(conf, watched.manager.database)
-    assert not watched.tick()
+    assert watched.tick()
     assert _state(watched, lease) == lifecycle.TERMINATED
     assert capsys.readouterr().out.count('Confirmed: the clock of the database says') == 2
 
@@ -228,7 +228,7 @@ def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
     [lease, offer] = _made(running, calls)
     _until(lambda: calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE)
     pushed(hours(3))
-    _until(lambda: running.clock_watch.holds)
+    _until(lambda: not running.clock_watch.may_act)
     # The offers are looked at each second.
     time.sleep(2.5)
     assert calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE

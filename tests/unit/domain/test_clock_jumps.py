@@ -11,16 +11,16 @@ LIMIT = 60
 
 
 def judged(*looks, confirmed=False):
-    """The Judgement after looks, each (own seconds, database's seconds, machine's seconds)."""
+    """The Judgement after looks, each (monotonic, database, machine) in seconds."""
     found = clock_jumps.Judgement()
-    for own, database, machine in looks[:-1]:
-        found = clock_jumps.judge(found, _look(own, database, machine), LIMIT)
+    for monotonic, database, machine in looks[:-1]:
+        found = clock_jumps.judge(found, _look(monotonic, database, machine), LIMIT)
     return clock_jumps.judge(found, _look(*looks[-1]), LIMIT, confirmed)
 
 
-def _look(own, database, machine):
+def _look(monotonic, database, machine):
     return clock_jumps.Look(NOON + datetime.timedelta(seconds=database),
-                            NOON + datetime.timedelta(seconds=machine), own)
+                            NOON + datetime.timedelta(seconds=machine), monotonic)
 
 
 @pytest.mark.parametrize('looks', [
