@@ -73,6 +73,7 @@ class Kind:
     :ivar moot_during: the event is moot while the lease has this task.
     :ivar shown: users see the event in the lease, and notifications report it.
     :ivar told: the history of the lease reports its result.
+    :ivar may_make_images: it may wait long for images of servers.
     :ivar only_told: it is only a notification. The manager that claims it finishes it at once.
     :ivar makes_first: before its first try the cloud has nothing of the lease.
     :ivar moves_cloud: while it is due, the objects of the lease in the cloud may change.
@@ -94,6 +95,7 @@ class Kind:
     moot_during: str | None = None
     shown: bool = False
     told: bool = True
+    may_make_images: bool = False
     only_told: bool = False
     makes_first: bool = False
     moves_cloud: bool = False
@@ -120,19 +122,19 @@ class Kind:
 KINDS = {kind.name: kind for kind in (
     Kind(
         DELETE, 'Releases all resources of the lease, and deletes the lease.', task='delete',
-        until=Until.DELETED, moves_cloud=True, releases=Releases.ALL),
+        until=Until.DELETED, may_make_images=True, moves_cloud=True, releases=Releases.ALL),
     Kind(
         END, 'Releases all resources of the lease.', task='end',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
-        until=Until.DELETION_ORDERED, shown=True, moves_cloud=True, releases=Releases.ALL,
-        says_all=True),
+        until=Until.DELETION_ORDERED, shown=True, may_make_images=True, moves_cloud=True,
+        releases=Releases.ALL, says_all=True),
     Kind(
         CHECK, 'Checks whether the targets of the lease still exist.',
         states=_ALL_STATES - {lifecycle.TERMINATED}, told=False),
     Kind(
         UPDATE, 'Applies a change of the lease to its running reservations.', task='update',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
-        moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
+        may_make_images=True, moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
         given_up=GivenUp.HEALED),
     Kind(
         PREPARE, 'Prepares the targets of the lease before its start.',
@@ -152,7 +154,7 @@ KINDS = {kind.name: kind for kind in (
         retry=Retry.ACQUISITION, given_up=GivenUp.NOT_ACQUIRED),
     Kind(
         BEFORE_END, 'Carries out the action before the end, and notifies that the end is near.',
-        shown=True),
+        shown=True, may_make_images=True),
     Kind(
         NOTIFY, 'Notifies of the lease at a moment that its owner chose.',
         until=Until.DELETION_ORDERED, shown=True, only_told=True),

@@ -11,9 +11,7 @@ from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.manager import results
 
-# The events that may wait long for images of servers, and the longest pause between two looks.
-_IMAGING = frozenset({event_kinds.BEFORE_END, event_kinds.UPDATE, event_kinds.END,
-                      event_kinds.DELETE})
+# The longest pause between two looks at images that are being made.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 
 
@@ -60,5 +58,5 @@ class Retries:
 
 
 def waits_for_images(claim, outcome):
-    """Return whether a wait has the time limit of images, so that it does not count for another."""
-    return outcome.patient and claim.kind.name in _IMAGING
+    """Return whether an event waits for images, whose time limit replaces that of other waits."""
+    return outcome.patient and claim.kind.may_make_images
