@@ -5,7 +5,7 @@ import time
 
 from climate import errors
 from climate.api import request_limiter
-from climate.domain import event_kinds
+from climate.domain import agenda
 from climate.domain import lifecycle
 
 _FIRST_LOOK_SECONDS = 0.2
@@ -16,9 +16,9 @@ _GROWTH = 1.5
 class DeleteWaits:
     """The requests of one process that wait until a lease is deleted.
 
-    A wait takes none of the slots that requests share, and there are so few of them that others
-    find threads. Where no wait is possible, the response is sent at once: the lease shows that it
-    is being deleted.
+    A waiting request releases the slots that it shares with others. The number of waits is limited
+    in all, for each project, and to one for each lease. Beyond that the response is sent at once;
+    the lease shows that it is being deleted.
     """
 
     def __init__(self, manager, conf):
@@ -32,11 +32,11 @@ class DeleteWaits:
     def wait(self, environ, caller, lease):
         """Wait until a lease is deleted, or until the time for that is over.
 
-        :param lease: the lease as it was before it was to be deleted. If it was being deleted
-            already, another request waits, and this one does not.
-        :raises Conflict: Climate gave the deletion up, and the lease is in error.
+        :param lease: the lease as it was before this request. If it was being deleted already,
+            this request does not wait.
+        :raises Conflict: the deletion was given up, and the lease is in error.
         """
-        if is_being_deleted(lease):
+        if agenda.is_being_deleted(lease):
             return
         with contextlib.ExitStack() as taken:
             for slots, key in ((self._of_lease, lease.id), (self._of_project, caller.project_id),
@@ -44,7 +44,7 @@ class DeleteWaits:
                 slot = slots.take(key)
                 if slot is None:
                     return
-                taken.callback(slot.give_back)
+                taken.callback(slot.release)
             request_limiter.stop_counting(environ)
             self._until_gone(caller, lease.id)
 
@@ -62,10 +62,3 @@ class DeleteWaits:
             time.sleep(min(pause, give_up - now))
             pause = min(pause * _GROWTH, _LONGEST_LOOK_SECONDS)
             now = time.monotonic()
-
-
-def is_being_deleted(lease):
-    """Whether the deletion of a lease was ordered and is not given up."""
-    event = lease.event(event_kinds.DELETE)
-    return event is not None and event.status in (lifecycle.EVENT_UNDONE,
-                                                  lifecycle.EVENT_IN_PROGRESS)

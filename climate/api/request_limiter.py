@@ -39,15 +39,15 @@ class Slots:
 
 
 class Slot:
-    """A slot that is taken until it is given back."""
+    """A slot that is taken until it is released."""
 
     def __init__(self, slots, key):
         self._slots = slots
         self._key = key
         self._lock = threading.Lock()
 
-    def give_back(self):
-        """Give the slot back; the second time nothing happens."""
+    def release(self):
+        """Release the slot; the second time nothing happens."""
         with self._lock:
             slots, self._slots = self._slots, None
         if slots is not None:
@@ -102,19 +102,19 @@ class ProjectLimiter:
 
 
 def stop_counting(environ):
-    """Give back the slots of a request that from now on only waits."""
+    """Release the slots of a request that from now on only waits."""
     for slot in environ.get(_SLOTS, ()):
-        slot.give_back()
+        slot.release()
 
 
 def _carried_out(application, slot, environ, start_response):
-    """Return the response of `application`; the slot is given back when it is there."""
+    """Return the response of `application`; the slot is released when it is there."""
     environ.setdefault(_SLOTS, []).append(slot)
     try:
         # Responses are not streamed: the work is done when the application returns.
         return application(environ, start_response)
     finally:
-        slot.give_back()
+        slot.release()
 
 
 def _is_question(environ):

@@ -80,6 +80,11 @@ def deletion_ordered(lease: records.Lease) -> bool:
         ordered is not None and ordered.status != lifecycle.EVENT_DONE)
 
 
+def is_being_deleted(lease: records.Lease) -> bool:
+    """Return whether the deletion of a lease was ordered, is not done and was not given up."""
+    return _is_ahead(lease.event(event_kinds.DELETE))
+
+
 def given_up(lease: records.Lease) -> bool:
     """Return whether a lease was given up without resources, and has none.
 
@@ -107,8 +112,12 @@ def change_given_up(lease: records.Lease) -> bool:
 
 def is_being_healed(lease: records.Lease) -> bool:
     """Return whether what was given up of a lease will be tried again."""
-    healing = lease.event(event_kinds.HEAL)
-    return healing is not None and healing.status in (
+    return _is_ahead(lease.event(event_kinds.HEAL))
+
+
+def _is_ahead(event: records.Event | None) -> bool:
+    """Return whether there is an event that is neither done nor given up."""
+    return event is not None and event.status in (
         lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
 
 

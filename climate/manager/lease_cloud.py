@@ -17,13 +17,13 @@ class LeaseCloud:
     :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None if the plugin
         is only asked a question.
     :ivar warnings: {reservation id: {key: text}}, what the plugin has warned of: see `warn`.
-    :ivar given_back: {reservation id: ids of Resources}: see `give_back`.
+    :ivar released: {reservation id: ids of Resources}: see `release`.
     """
 
     def __init__(self, cloud, lease, attempt=None):
         self.attempt = attempt
         self.warnings = {}
-        self.given_back = {}
+        self.released = {}
         self._cloud = cloud
         self._lease = lease
 
@@ -41,19 +41,19 @@ class LeaseCloud:
         return self._cloud.as_user(self._lease.trust_id)
 
     def warn(self, reservation, key, text):
-        """Tell the owner something in the history and the reason of the lease.
+        """Add a warning to the history and the reason of the lease.
 
         It is written when this action is over. From then on ``binding['warnings']`` of the
-        reservation has the key, and a plugin can tell that its warning is written.
+        reservation has the key, so that a plugin sees that its warning is written.
         """
         self.warnings.setdefault(reservation.id, {})[key] = text
 
-    def give_back(self, reservation, resources):
-        """Say that the end of a reservation has returned these Resources, though not all.
+    def release(self, reservation, resources):
+        """Release these Resources of a reservation before its end is done.
 
-        Call it in `end`, before an error is raised because of the others.
+        Call it in `end` once the cloud has them back, before an error because of the others.
         """
-        self.given_back.setdefault(reservation.id, set()).update(each.id for each in resources)
+        self.released.setdefault(reservation.id, set()).update(each.id for each in resources)
 
     def as_owner_or_service(self):
         """Return the Services that act for the owner or, if that is impossible, as Climate itself.

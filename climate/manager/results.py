@@ -19,11 +19,11 @@ class Outcome:
     :ivar states: {reservation id: its new state}.
     :ivar bindings: {reservation id: what the cloud made for it}.
     :ivar free: ids of reservations that occupy no resource any more.
-    :ivar given_back: {reservation id: ids of resources that it has returned, though not all}.
+    :ivar released: {reservation id: ids of resources released before its end is done}.
     :ivar patient: the event is tried again without limit while the result is BUSY.
     :ivar over: no reservation of the lease is left, so the lease ends early.
     :ivar warnings: {reservation id: {key: text}}, for the history and the reason of the lease.
-    :ivar below: ids of reservations that started on resources below their promise; None: unknown.
+    :ivar below: ids of reservations that started with less than was asked for; None: unknown.
     :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
@@ -36,7 +36,7 @@ class Outcome:
     over: bool = False
     in_vain: frozenset = frozenset()
     warnings: dict = dataclasses.field(default_factory=dict)
-    given_back: dict = dataclasses.field(default_factory=dict)
+    released: dict = dataclasses.field(default_factory=dict)
     below: frozenset | None = None
 
     def without(self, ids):

@@ -51,11 +51,11 @@ class LeaseCloud(Cloud, Protocol):
         only then: ``reservation.binding['warnings']`` has the key of each that is written.
         """
 
-    def give_back(self, reservation: records.Reservation,
-                  resources: Iterable[records.Resource]) -> None:
-        """Say that the end of a reservation has returned these whole resources, though not all.
+    def release(self, reservation: records.Reservation,
+                resources: Iterable[records.Resource]) -> None:
+        """Release these whole resources of a reservation before its end is done.
 
-        Call it in `end`, before an error is raised because of the others.
+        Call it in `end` once the cloud has them back, before an error because of the others.
         """
 
     def as_owner_or_service(self) -> Any:

@@ -291,7 +291,7 @@ class Actions:
             result, ' '.join([*(reasons or busy), *calls.told]) or None,
             {key: state for key, state in states.items() if state is not None}, bindings,
             patient=patient, in_vain=in_vain, warnings=cloud.warnings,
-            given_back=cloud.given_back)
+            released=cloud.released)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

@@ -63,7 +63,7 @@ class Outcomes:
             if late:
                 outcome = outcome.without(late)
             wakeups.lock(connection, claim.lease)
-            if outcome.free or outcome.given_back or (outcome.bindings and (
+            if outcome.free or outcome.released or (outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
                 wakeups.wake(connection, now)
             pause = self._retries.pause_after(claim, outcome)
@@ -85,9 +85,9 @@ class Outcomes:
         for reservation in claim.lease.reservations:
             if reservation.id in outcome.free:
                 resources.release(connection, reservation.id)
-            elif reservation.id in outcome.given_back:
+            elif reservation.id in outcome.released:
                 resources.release(connection, reservation.id,
-                                  outcome.given_back[reservation.id])
+                                  outcome.released[reservation.id])
             elif reservation.id in outcome.bindings:
                 resources.release_others(connection, reservation.id)
 

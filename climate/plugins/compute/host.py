@@ -110,7 +110,7 @@ class HostPlugin(base.ResourcePlugin):
         aggregates.release(
             self.conf, cloud.as_service(), lease, reservation, hosts,
             server_images.before_end(self.conf, cloud, lease, reservation),
-            returned=lambda names: cloud.give_back(reservation, [
+            returned=lambda names: cloud.release(reservation, [
                 each for each in hosts if each.facts['service_name'] in names]))
 
     def observe(self, cloud):
