@@ -10,7 +10,7 @@ from climate import version
 _NAME = re.compile(r'[\w.-]+')
 
 
-def demand(extra: str) -> None:
+def require(extra: str) -> None:
     """End the program with a message unless every package of `extra` is installed.
 
     The command and the pieces in Nova need no extra, but each installation has all programs. A

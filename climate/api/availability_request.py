@@ -67,7 +67,7 @@ def _query(data, now):
 
 
 def _moment(data, name, now):
-    found = times.moment(name, times.settled(data[name], now)) if name in data else None
+    found = times.moment(name, times.absolute(data[name], now)) if name in data else None
     if found != times.NOW:
         return found
     if name == 'latest':

@@ -34,7 +34,7 @@ def request_of(request, parts):
     sent = body.read(request, schemas.LEASE_CREATE, parts.conf.api.max_body_bytes)
     lenient = hooks.is_lenient(request)
     plugins = parts.plugins if lenient else None
-    data = sent if lenient else _settled(sent, parts.clock())
+    data = sent if lenient else _absolute(sent, parts.clock())
     offer_id = None if lenient else _offer_id(data)
     start, end = _dates(data, lenient)
     if end == times.NOW:
@@ -73,7 +73,7 @@ def changes_of(request, parts, lease):
     data = body.read(request, schemas.LEASE_UPDATE, parts.conf.api.max_body_bytes)
     lenient = hooks.is_lenient(request)
     plugins = parts.plugins if lenient else None
-    data = data if lenient else _settled(data, parts.clock())
+    data = data if lenient else _absolute(data, parts.clock())
     start, end = _dates(data, lenient)
     seconds = None
     if not lenient and 'duration' in data:
@@ -92,15 +92,15 @@ def changes_of(request, parts, lease):
         generation=None if lenient else _generation(request))
 
 
-def _settled(data, now):
-    """Return a body of REST 1.1 whose moments do not count from `now` any more."""
-    found = {name: times.settled(value, now) if name in _MOMENTS else value
+def _absolute(data, now):
+    """Return a body of REST 1.1 with absolute moments instead of relative ones."""
+    found = {name: times.absolute(value, now) if name in _MOMENTS else value
              for name, value in data.items()}
     if 'events' in found:
-        found['events'] = [{**each, 'time': times.settled(each['time'], now)}
+        found['events'] = [{**each, 'time': times.absolute(each['time'], now)}
                            for each in found['events']]
     if 'not_after' in found.get('acquire', ()):
-        found['acquire'] = {**found['acquire'], 'not_after': times.settled(
+        found['acquire'] = {**found['acquire'], 'not_after': times.absolute(
             found['acquire']['not_after'], now)}
     return found
 

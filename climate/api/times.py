@@ -56,8 +56,11 @@ def moment(field, text):
                              value=str(text)[:80], field=field, reason=_EXAMPLE) from error
 
 
-def settled(value, now):
-    """Replace "+2h" and the like, which count from `now`, by ISO text; other values stay."""
+def absolute(value, now):
+    """Replace a relative moment, such as "+2h", by ISO text; other values stay.
+
+    :param now: the moment from which it counts.
+    """
     if not isinstance(value, str) or not value.startswith('+'):
         return value
     try:

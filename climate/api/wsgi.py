@@ -7,7 +7,7 @@ By default oslo.config looks for them in its usual places.
 # ruff: noqa: E402
 from climate import extras
 
-extras.demand('service')
+extras.require('service')
 
 from climate import backend
 

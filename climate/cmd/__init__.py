@@ -3,7 +3,7 @@
 # ruff: noqa: E402
 from climate import extras
 
-extras.demand('service')
+extras.require('service')
 
 from climate import backend
 

@@ -39,12 +39,12 @@ def word_1_0(state: str, task: str | None) -> str:
     return _OF_STATES[state][0] if task is None else _OF_TASKS[task]
 
 
-def all_selected(words_: str) -> list[tuple[str, str | None, str | None]]:
-    """Return (word, state, task) of each of several status words, which commas separate.
+def all_selected(text: str) -> list[tuple[str, str | None, str | None]]:
+    """Return (word, state, task) for each status word of a text, in which commas separate them.
 
     :raises BadField: no lease has one of them.
     """
-    return [(word, *selected(word)) for word in dict.fromkeys(words_.split(','))]
+    return [(word, *selected(word)) for word in dict.fromkeys(text.split(','))]
 
 
 def selected(word: str) -> tuple[str | None, str | None]:

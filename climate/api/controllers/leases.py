@@ -131,7 +131,7 @@ class LeasesController(base.Controller):
         if name not in asked:
             return None
         now = self._parts.clock()
-        found = times.moment(name, times.settled(asked[name], now))
+        found = times.moment(name, times.absolute(asked[name], now))
         return now if found == times.NOW else found
 
     def _visible(self, req, lease_id):
