@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A broker that refuses each login, as RabbitMQ does with a wrong password."""
-import contextlib
 import socketserver
 import struct
-import threading
+
+import loopback
 
 _REFUSED = (b'ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details '
             b'see the broker logfile.')
@@ -40,14 +40,6 @@ class _Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
 
 
-@contextlib.contextmanager
 def listening():
-    """Serve in the block; yields the port on loopback."""
-    with _Server(('127.0.0.1', 0), _Refuse) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()
+    """Refuse logins in a block, which gets the port on loopback."""
+    return loopback.serving(_Server(('127.0.0.1', 0), _Refuse))

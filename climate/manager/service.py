@@ -38,7 +38,7 @@ LOG = log.getLogger(__name__)
 # The shortest sleep while a due event cannot be claimed.
 _SHORTEST_SLEEP_SECONDS = 0.05
 _FORGET = datetime.timedelta(hours=1)
-# The login is looked at so often; that asks Keystone only if the token is about to expire.
+# The pause between two looks at the login. One asks Keystone only if the token expires soon.
 _LOGIN_SECONDS = 10
 # The default time limit of a stop, the share of it in which running events may finish, and the
 # share in which the others are handed back. The rest is for closing everything else.
@@ -72,11 +72,13 @@ class Manager:
     """One manager, which works in threads of this process.
 
     :param serve_rpc: False if the API is in the same process and calls `endpoint` directly.
+    :param login_seconds: the pause between two looks at the login.
     """
 
-    def __init__(self, conf, serve_rpc=True):
+    def __init__(self, conf, serve_rpc=True, login_seconds=_LOGIN_SECONDS):
         self._conf = conf
         self._serve_rpc = serve_rpc
+        self._login_seconds = login_seconds
         self._stopping = threading.Event()
         self._idle = threading.Event()
         self._notified = threading.Event()
@@ -216,7 +218,7 @@ class Manager:
     def _keep_logged_in(self):
         while not self._stopping.is_set():
             self._guarded(self._login.look)
-            self._stopping.wait(_LOGIN_SECONDS)
+            self._stopping.wait(self._login_seconds)
 
     def _keep_claims(self):
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)

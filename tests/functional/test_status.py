@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """climate-status: everything that a manager needs is checked, and wrong passwords are found."""
-import contextlib
 import http.server
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import threading
 
 import builders
+import loopback
 import pytest
 import refusing_broker
 
@@ -53,17 +52,9 @@ class _RefusingKeystone(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@contextlib.contextmanager
 def refusing_keystone():
-    """A Keystone that refuses each login; yields its port."""
-    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), _RefusingKeystone) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()
+    """A Keystone that refuses each login in a block, which gets its port."""
+    return loopback.serving(http.server.ThreadingHTTPServer(('127.0.0.1', 0), _RefusingKeystone))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import logging
 import time
 
 import builders
+import daemons
 import prometheus_client
 import pytest
 import sqlalchemy as sa
@@ -16,7 +17,6 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import endpoint
 from climate.manager import metrics
-from climate.manager import service
 from climate.manager.audit import schedule
 from climate.manager.events import clock_watch
 from climate.rpc import client
@@ -210,14 +210,8 @@ def pushed(monkeypatch):
 @pytest.fixture
 def running(conf, database, pushed):
     """A manager that works by itself."""
-    conf.set_override('poll_seconds', 0.05, group='manager')
-    url = database.engine.url.render_as_string(hide_password=False)
-    conf.set_override('connection', url, group='database')
-    conf.register_opts([], group='oslo_messaging_notifications')
-    found = service.Manager(conf, serve_rpc=False)
-    found.start()
-    yield found
-    found.stop()
+    with daemons.running(conf, database) as found:
+        yield found
 
 
 def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
@@ -226,9 +220,9 @@ def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
     calls.create_resource(builders.an_admin(), 'host', 'compute-1', {})
     calls.create_resource(builders.an_admin(), 'host', 'compute-2', {})
     [lease, offer] = _made(running, calls)
-    _until(lambda: calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE)
+    daemons.until(lambda: calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE)
     pushed(hours(3))
-    _until(lambda: not running.clock_watch.may_act)
+    daemons.until(lambda: not running.clock_watch.may_act)
     # The offers are looked at each second.
     time.sleep(2.5)
     assert calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE
@@ -236,7 +230,8 @@ def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
         assert connection.execute(sa.select(tables.OFFERS.c.id, tables.OFFERS.c.place)).all() == [
             (offer.id, 0)]
     _confirm(conf, running.core.database)
-    _until(lambda: calls.get_lease(builders.a_member(), lease.id).state == lifecycle.TERMINATED)
+    daemons.until(lambda: calls.get_lease(
+        builders.a_member(), lease.id).state == lifecycle.TERMINATED)
 
 
 def _made(running, calls):
@@ -249,10 +244,3 @@ def _made(running, calls):
         reservations=(builders.hosts(1),)))
     offer = helper.hold(builders.a_lease(start=now + hours(5), end=now + hours(6)), most=1)
     return lease, offer
-
-
-def _until(truth):
-    end = time.monotonic() + 60
-    while not truth():
-        assert time.monotonic() < end, 'It never came true.'
-        time.sleep(0.02)

@@ -6,6 +6,7 @@ import threading
 import time
 
 import builders
+import daemons
 from oslo_messaging import conffixture
 import pytest
 
@@ -22,22 +23,8 @@ from climate.rpc import client
 @pytest.fixture
 def running(conf, database):
     """A manager that works by itself."""
-    for name, value in (('poll_seconds', 0.05), ('busy_seconds', 0.05), ('refresh_seconds', 1)):
-        conf.set_override(name, value, group='manager')
-    url = database.engine.url.render_as_string(hide_password=False)
-    conf.set_override('connection', url, group='database')
-    conf.register_opts([], group='oslo_messaging_notifications')
-    found = service.Manager(conf, serve_rpc=False)
-    found.start()
-    yield found
-    found.stop()
-
-
-def _until(truth):
-    end = time.monotonic() + 60
-    while not truth():
-        assert time.monotonic() < end, 'It never came true.'
-        time.sleep(0.02)
+    with daemons.running(conf, database, busy_seconds=0.05, refresh_seconds=1) as found:
+        yield found
 
 
 def test_leases_start_and_end_by_themselves_at_the_same_time(running):
@@ -51,12 +38,12 @@ def test_leases_start_and_end_by_themselves_at_the_same_time(running):
 
     def states():
         return {calls.get_lease(builders.a_member(), each.id).state for each in made}
-    _until(lambda: states() == {lifecycle.ACTIVE})
+    daemons.until(lambda: states() == {lifecycle.ACTIVE})
     assert len(running.core.cloud.as_service().nova.aggregate('freepool').hosts) == 0
     for each in made:
         calls.update_lease(builders.a_member(), each.id, records.LeaseChanges(end_now=True))
-    _until(lambda: states() == {lifecycle.TERMINATED})
-    _until(lambda: running.core.cloud.as_service().keystone.trusts() == [])
+    daemons.until(lambda: states() == {lifecycle.TERMINATED})
+    daemons.until(lambda: running.core.cloud.as_service().keystone.trusts() == [])
     assert len(running.core.cloud.as_service().nova.aggregate('freepool').hosts) == 3
 
 
@@ -64,8 +51,8 @@ def test_a_host_that_changes_in_the_cloud_is_noticed(running):
     calls = client.ManagerClient(endpoint.InProcess(running.endpoint))
     host = calls.create_resource(builders.an_admin(), 'host', 'compute-1', {})
     running.core.cloud.change_host('compute-1', vcpus=7)
-    _until(lambda: calls.get_resource(builders.an_admin(), 'host',
-                                      host.id).capacity['vcpus'] == 7)
+    daemons.until(lambda: calls.get_resource(
+        builders.an_admin(), 'host', host.id).capacity['vcpus'] == 7)
 
 
 def test_a_manager_answers_over_the_bus(conf, database):
@@ -129,8 +116,8 @@ def test_full_workers_do_not_make_the_manager_look_again_and_again(conf, databas
     time.sleep(1)
     assert len(looks) < 5
     go_on.set()
-    _until(lambda: all(calls.get_lease(builders.a_member(), each.id).state == lifecycle.ACTIVE
-                       for each in made))
+    daemons.until(lambda: all(
+        calls.get_lease(builders.a_member(), each.id).state == lifecycle.ACTIVE for each in made))
 
 
 def _refused():
@@ -138,19 +125,14 @@ def _refused():
 
 
 def test_a_manager_whose_login_is_refused_is_not_ready_and_fails_no_lease(
-        conf, database, caplog, monkeypatch):
-    monkeypatch.setattr(service, '_LOGIN_SECONDS', 0.05)
+        conf, database, caplog):
     caplog.set_level(logging.INFO)
-    conf.set_override('poll_seconds', 0.05, group='manager')
-    conf.set_override('connection', database.engine.url.render_as_string(hide_password=False),
-                      group='database')
-    conf.register_opts([], group='oslo_messaging_notifications')
-    found = service.Manager(conf, serve_rpc=False)
+    found = daemons.made(conf, database, login_seconds=0.05)
     found.core.cloud.fail('keystone.log_in', 10 ** 6, _refused())
     found.start()
     try:
         calls = client.ManagerClient(endpoint.InProcess(found.endpoint))
-        _until(lambda: 'not ready' in caplog.text)
+        daemons.until(lambda: 'not ready' in caplog.text)
         with pytest.raises(errors.CloudError, match='refused'):
             calls.ping(builders.an_admin())
         calls.create_resource(builders.an_admin(), 'host', 'compute-1', {})
@@ -162,9 +144,10 @@ def test_a_manager_whose_login_is_refused_is_not_ready_and_fails_no_lease(
         assert ': ready' not in caplog.text
         assert caplog.text.count('not ready, and carries out no event: Keystone: the login') == 1
         found.core.cloud.fail('keystone.log_in', 0, None)
-        _until(lambda: ': ready' in caplog.text)
+        daemons.until(lambda: ': ready' in caplog.text)
         assert calls.ping(builders.an_admin()) == {'database': 'ok'}
-        _until(lambda: calls.get_lease(builders.a_member(), 'lease').state == lifecycle.ACTIVE)
+        daemons.until(lambda: calls.get_lease(
+            builders.a_member(), 'lease').state == lifecycle.ACTIVE)
     finally:
         found.stop()
 

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small servers on loopback, which answer while a test runs."""
+import contextlib
+import threading
+
+
+@contextlib.contextmanager
+def serving(server):
+    """Let a server of socketserver answer in the block; yields its port."""
+    with server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
