@@ -21,8 +21,10 @@ LOG = log.getLogger(__name__)
 _SKIPPING = {False: (8, 0, 1), True: (10, 6)}
 # A connection that was used less than this ago is not pinged before reuse.
 _TRUSTED_SECONDS = 1
-_LOST = ('WSREP detected deadlock', 'Lock deadlock; Retry transaction', 'whole_against_',
-         'database is locked')
+# Words of a lost race that oslo.db does not know: those of a conflict with another node of
+# Galera, an exclusion constraint of PostgreSQL, and a timeout while waiting for SQLite's lock.
+_RACE_LOST = ('WSREP detected deadlock', 'Lock deadlock; Retry transaction', 'whole_against_',
+              'database is locked')
 # The clock of the database is read again after this time.
 _CLOCK_SECONDS = 1
 
@@ -132,9 +134,7 @@ def _translated():
         raise errors.DatabaseUnreachable(retry_after=5) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         text = str(error)
-        # A conflict with another node of Galera, in words that oslo.db does not know; an exclusion
-        # constraint of PostgreSQL; or a timeout while waiting for SQLite's lock.
-        if any(each in text for each in _LOST):
+        if any(each in text for each in _RACE_LOST):
             raise errors.LostRace() from error
         # Another error without a statement came while connecting; oslo.db misses some of
         # PostgreSQL's.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocated resources that do not give what was promised any more: criteria or capacity."""
+"""Allocated resources that no longer meet the criteria, or have too little capacity."""
 import dataclasses
 
 from climate.db import allocations
@@ -15,13 +15,13 @@ TOO_SMALL = 'it has less capacity now than is allocated on it'
 
 
 class Shortfalls:
-    """Finds what reservations that start are promised and would not get."""
+    """Finds the resources with which a reservation would start with less than it asked for."""
 
     def __init__(self, core):
         self._core = core
 
     def of(self, lease, reservation, found, now):
-        """Return {id: why, in words} of the resources below the promise of a reservation.
+        """Return {id: why, in words} of such resources among those of a reservation.
 
         :param found: Resources with their properties and facts; others are not judged.
         """
@@ -42,6 +42,7 @@ class Shortfalls:
         return short
 
     def _too_small(self, lease, reservation, known, now):
+        """Return {id: why} of the shared resources with too little capacity for all on them."""
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         with self._core.database.reader() as connection:
             mine = [given for given in allocations.of_reservations(connection, [reservation.id])
