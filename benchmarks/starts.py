@@ -18,6 +18,7 @@ import sqlalchemy as sa
 
 from benchmarks import report
 from benchmarks import worlds
+from climate.db import resource_properties
 from climate.db import resources
 from climate.db import tables
 from climate.domain import event_kinds
@@ -81,7 +82,8 @@ def running(database, hosts, seconds, concurrency=20):
 
 def _enrolled(connection, name, now):
     resource_id = resources.add(connection, 'host', name, {'vcpus': 16}, now)
-    resources.set_values(connection, 'host', resource_id, {'service_name': name}, now, fact=True)
+    resource_properties.set_values(connection, 'host', resource_id, {'service_name': name}, now,
+                                   fact=True)
 
 
 def created(daemon, count, start, end, hosts=1, name='lease'):

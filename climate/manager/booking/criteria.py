@@ -4,7 +4,7 @@ import json
 
 from climate import errors
 from climate.db import conditions
-from climate.db import resources
+from climate.db import resource_properties
 from climate.domain import requirement
 from climate.policies import leases
 
@@ -21,7 +21,7 @@ def check_names(core, connection, need, hidden=True, kept=()):
     if not requirement.names(need.requirement):
         return
     pool = core.registry.pool(need.pool)
-    public, private = resources.names(connection, need.pool)
+    public, private = resource_properties.names(connection, need.pool)
     public |= {*pool.capacity_names, *pool.fact_names, pool.name_fact, 'region'}
     public |= {name for name in requirement.names(need.requirement)
                if name.startswith(pool.fact_prefixes)}
@@ -123,8 +123,8 @@ def values_of(core, connection, pool_name, candidates, wanted):
     :param wanted: the names whose values are needed.
     """
     pool = core.registry.pool(pool_name)
-    said = resources.values_of(connection, pool_name, wanted,
-                               candidates if len(candidates) <= 500 else None)
+    said = resource_properties.values_of(connection, pool_name, wanted,
+                                         candidates if len(candidates) <= 500 else None)
     return {key: _values(pool, core.conf.region_name, resource.name, resource.capacity,
                          said.get(key, {}))
             for key, resource in candidates.items()}

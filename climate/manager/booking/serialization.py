@@ -2,6 +2,7 @@
 """Serialization of the results of an availability search, for the answer to the caller."""
 import collections
 
+from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import availability
 from climate.domain import requirement
@@ -61,7 +62,8 @@ class Serializer:
         """Return {name: value} of the properties and sizes of a resource that everybody may see."""
         pool = self._core.registry.pool(resource.pool)
         if resource.pool not in self._hidden:
-            _, self._hidden[resource.pool] = resources.names(self._connection, resource.pool)
+            _, self._hidden[resource.pool] = resource_properties.names(
+                self._connection, resource.pool)
         hidden = self._hidden[resource.pool]
         sizes = {name: resource.capacity.get(unit, 0)
                  for name, unit in pool.capacity_names.items()}

@@ -8,6 +8,7 @@ from climate.db import acquisitions
 from climate.db import engine
 from climate.db import journal
 from climate.db import leases
+from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import reasons
@@ -100,7 +101,7 @@ class Store:
         pool = self._pool.name
         made = resources.add(connection, pool, found.name, found.capacity, now,
                              reservable=False, lent_to=host.reservation_id)
-        resources.set_values(connection, pool, made, found.facts, now, fact=True)
+        resource_properties.set_values(connection, pool, made, found.facts, now, fact=True)
         return dataclasses.replace(host, resource_id=made)
 
     @staticmethod

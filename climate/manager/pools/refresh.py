@@ -8,6 +8,7 @@ from climate import errors
 from climate.db import allocation_lists
 from climate.db import allocations
 from climate.db import managers
+from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import interval
 from climate.domain import records
@@ -96,7 +97,8 @@ class Refresher:
             except errors.ResourceNotFound:
                 return False
             facts = {**dict.fromkeys(before.facts), **said.facts}
-            resources.set_values(connection, resource.pool, resource.id, facts, now, fact=True)
+            resource_properties.set_values(connection, resource.pool, resource.id, facts, now,
+                                           fact=True)
             after = resources.get(connection, resource.pool, resource.id)
             affected = self._affected(connection, after, now)
             wakeups.wake(connection, now)

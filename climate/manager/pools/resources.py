@@ -7,6 +7,7 @@ from oslo_log import log
 from climate import errors
 from climate.db import allocations
 from climate.db import engine
+from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import requirement
 from climate.manager import core as cores
@@ -60,8 +61,9 @@ class Resources:
         """Write the new Resource and return it."""
         with self._core.database.writer() as connection:
             resource_id = resources.add(connection, pool, found.name, found.capacity, now)
-            resources.set_values(connection, pool, resource_id, found.facts, now, fact=True)
-            resources.set_values(connection, pool, resource_id, properties, now)
+            resource_properties.set_values(connection, pool, resource_id, found.facts, now,
+                                           fact=True)
+            resource_properties.set_values(connection, pool, resource_id, properties, now)
             made = resources.get(connection, pool, resource_id)
             wakeups.wake(connection, now)
         return made
@@ -113,7 +115,7 @@ class Resources:
             changed = {key: text for key, text in properties.items()
                        if resource.properties.get(key) != text}
             self._refuse_used(connection, resource, changed, now)
-            resources.set_values(connection, pool, resource_id, changed, now)
+            resource_properties.set_values(connection, pool, resource_id, changed, now)
             resources.touch(connection, [resource_id], now)
             if reservable not in (None, resource.reservable):
                 resources.change(connection, resource_id, now, reservable=reservable)
@@ -189,7 +191,7 @@ class Resources:
         """Return the Property records of a pool ordered by name, with the private ones."""
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            return resources.properties(connection, pool)
+            return resource_properties.find(connection, pool)
 
     @cores.again_after_a_race
     def set_private(self, pool, name, private):
@@ -200,11 +202,11 @@ class Resources:
         self._core.registry.pool(pool)
         now = self._core.clock()
         with self._core.database.writer() as connection:
-            found = resources.property_named(connection, pool, name)
+            found = resource_properties.named(connection, pool, name)
             if found is None:
                 raise errors.PropertyNotFound(pool=pool, name=name)
-            resources.set_private(connection, found.id, private, now)
-            return resources.property_named(connection, pool, name)
+            resource_properties.set_private(connection, found.id, private, now)
+            return resource_properties.named(connection, pool, name)
 
     @staticmethod
     def _refuse_known(connection, pool, name):

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from climate.db import conditions
 from climate.db import free_resources
+from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import interval
 from climate.domain import requirement
@@ -44,7 +45,7 @@ def enrol(database):
         for number, text in enumerate(TEXTS):
             key = resources.add(connection, 'host', f'host-{number}',
                                 {'vcpus': number % 9, 'memory_mb': 7}, NOON)
-            resources.set_values(connection, 'host', key, {
+            resource_properties.set_values(connection, 'host', key, {
                 'gpu': text, 'traits': text, 'rack': TEXTS[-number], 'vcpus': '70',
                 'region': 'elsewhere' if number % 7 == 3 else None}, NOON)
 

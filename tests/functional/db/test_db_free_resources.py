@@ -7,6 +7,7 @@ import pytest
 
 from climate.db import allocations
 from climate.db import free_resources
+from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import interval
 
@@ -95,8 +96,9 @@ def test_resources_come_page_by_page_in_order(database, ids):
 
 def test_a_row_tells_name_capacity_and_the_values_asked_for(database, ids):
     with database.writer() as connection:
-        resources.set_values(connection, 'host', ids[1], {'rack': '7', 'gpu': 'A100'}, NOON)
-        resources.set_values(connection, 'other', ids[2], {'rack': '8'}, NOON)
+        resource_properties.set_values(
+            connection, 'host', ids[1], {'rack': '7', 'gpu': 'A100'}, NOON)
+        resource_properties.set_values(connection, 'other', ids[2], {'rack': '8'}, NOON)
     with database.reader() as connection:
         rows = free_resources.free(connection, search(0, 1, names=('rack', 'nothing', 'gpu')), 0, 2)
     assert [(row[0], row[1], json.loads(row[2]), *row[3:]) for row in rows] == [

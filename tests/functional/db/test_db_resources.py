@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources of pools in the database: who occupies them, and their properties."""
-import concurrent.futures
-import threading
-
+"""Resources of pools in the database, and who occupies them."""
 import db_rows
 import pytest
 
 from climate import errors
 from climate.db import engine
 from climate.db import events
+from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import event_kinds
 
@@ -26,9 +24,9 @@ def names(database, **how):
         return [each.name for each in resources.find(connection, 'host', **how)]
 
 
-def say(database, resource_id, values, fact=False, pool='host'):
+def say(database, resource_id, values, fact=False):
     with database.writer() as connection:
-        resources.set_values(connection, pool, resource_id, values, NOON, fact=fact)
+        resource_properties.set_values(connection, 'host', resource_id, values, NOON, fact=fact)
 
 
 def test_resources_are_found_by_id_in_their_pool(database, ids):
@@ -127,82 +125,3 @@ def test_release_others_leaves_a_lease_that_is_being_deleted_what_it_has(databas
         events.add(connection, [events.new(lease.id, event_kinds.DELETE, NOON, NOON)])
         resources.release_others(connection, lease.reservations[0].id)
         assert held(connection, lease.reservations[0].id) == ids
-
-
-def test_values_are_set_replaced_and_taken_away(database, ids):
-    say(database, ids[0], {'rack': '7', 'color': 'red'})
-    say(database, ids[0], {'rack': '8', 'color': None, 'nothing': None})
-    with database.reader() as connection:
-        assert resources.get(connection, 'host', ids[0]).properties == {'rack': '8'}
-        assert resources.names(connection, 'host') == ({'rack', 'color', 'nothing'}, set())
-        assert resources.names(connection, 'other') == (set(), set())
-
-
-@pytest.mark.parametrize('text', ['nan', 'inf', '-Infinity', '1e999', '9' * 400, '', ' 7 ', '1_0',
-                                  '0x10', '\U0001f680', 'x' * 60000])
-def test_any_text_can_be_a_value(database, ids, text):
-    say(database, ids[0], {'odd': text})
-    with database.reader() as connection:
-        assert resources.values_of(connection, 'host', {'odd'})[ids[0]] == {'odd': text}
-
-
-def test_properties_are_listed_with_every_value_that_differs(database, ids):
-    for resource_id, color in zip(ids, ('red', 'Red', 'red'), strict=True):
-        say(database, resource_id, {'color': color})
-    say(database, ids[0], {'rack': '7', 'unused': None})
-    say(database, ids[0], {'traits': 'A'}, fact=True)
-    with database.reader() as connection:
-        color, rack = resources.properties(connection, 'host')
-        assert (color.name, sorted(color.values)) == ('color', ['Red', 'red'])
-        assert (rack.name, rack.values, rack.private) == ('rack', ('7',), False)
-        assert resources.properties(connection, 'other') == []
-        assert resources.property_named(connection, 'host', 'unused').values == ()
-        assert resources.property_named(connection, 'host', 'traits') is None
-        assert resources.property_named(connection, 'host', 'COLOR') is None
-
-
-def test_values_of_withdrawn_resources_are_not_listed(database, ids):
-    say(database, ids[0], {'color': 'red'})
-    with database.writer() as connection:
-        resources.withdraw(connection, ids[0], NOON)
-        assert resources.properties(connection, 'host') == []
-
-
-def test_a_property_is_made_private(database, ids):
-    say(database, ids[0], {'rack': '7'})
-    with database.writer() as connection:
-        found = resources.property_named(connection, 'host', 'rack')
-        resources.set_private(connection, found.id, True, NOON + hours(1))
-        after = resources.property_named(connection, 'host', 'rack')
-        assert resources.names(connection, 'host') == (set(), {'rack'})
-    assert (after.private, after.updated_at) == (True, NOON + hours(1))
-
-
-def test_values_of_names_are_found_for_some_or_all_resources(database, ids):
-    say(database, ids[0], {'rack': '7', 'color': 'red'})
-    say(database, ids[1], {'rack': '8'})
-    with database.reader() as connection:
-        assert resources.values_of(connection, 'host', {'rack'}) == {
-            ids[0]: {'rack': '7'}, ids[1]: {'rack': '8'}}
-        assert resources.values_of(connection, 'host', {'rack', 'color'}, ids[:1]) == {
-            ids[0]: {'rack': '7', 'color': 'red'}}
-        assert resources.values_of(connection, 'host', set()) == {}
-
-
-def test_two_who_bring_the_same_new_property_at_once_both_succeed(database, ids):
-    began = threading.Event()
-
-    def second():
-        with db_rows.another(database) as other:
-            began.set()
-            say(other, ids[1], {'rack': '8', 'zone': 'z'})
-
-    with database.writer() as connection:
-        resources.set_values(connection, 'host', ids[0], {'rack': '7'}, NOON)
-        waiting = db_rows.on_a_thread(second)
-        assert began.wait(30)
-        concurrent.futures.wait([waiting], timeout=0.3)
-    waiting.result(60)
-    with database.reader() as connection:
-        assert resources.values_of(connection, 'host', {'rack', 'zone'}) == {
-            ids[0]: {'rack': '7'}, ids[1]: {'rack': '8', 'zone': 'z'}}

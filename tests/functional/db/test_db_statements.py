@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from climate.db import events
 from climate.db import leases
 from climate.db import reservations
+from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -20,7 +21,8 @@ def enrol(database, count):
     ids = db_rows.hosts(database, *[f'host-{number}' for number in range(count)])
     with database.writer() as connection:
         for resource_id in ids:
-            resources.set_values(connection, 'host', resource_id, {'rack': '7'}, builders.NOON)
+            resource_properties.set_values(
+                connection, 'host', resource_id, {'rack': '7'}, builders.NOON)
 
 
 @pytest.mark.parametrize('count', [10, 200])
