@@ -11,6 +11,7 @@ from hypothesis import stateful
 from hypothesis import strategies as st
 import model_cloud
 import model_end
+import model_images
 import model_truths as truths
 import model_world
 
@@ -33,6 +34,14 @@ def rule(**drawn):
             step(self, **arguments)
         return stateful.rule(**drawn)(counted)
     return as_rule
+
+
+@functools.cache
+def only(model, names):
+    """Return a subclass of a model that makes the steps of these names only."""
+    steps = {each.function.__name__ for each in model.setup_state().rules}
+    assert names <= steps, names - steps
+    return type(f'Part of {model.__name__}', (model,), dict.fromkeys(steps - names))
 
 
 @dataclasses.dataclass
@@ -63,6 +72,7 @@ class Base(stateful.RuleBasedStateMachine):
     :ivar strangers: ids of the servers of other projects that their users have not deleted.
     :ivar deleted_by_users: ids of the servers that their users have deleted.
     :ivar disabled: {service host: why an administrator has disabled it}.
+    :ivar spoiled: ids of the servers whose images fail.
     :ivar services_touched: some were disabled, so that starts may have failed.
     :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
     """
@@ -83,11 +93,14 @@ class Base(stateful.RuleBasedStateMachine):
         self.strangers = set()
         self.deleted_by_users = set()
         self.disabled = {}
+        self.spoiled = set()
         self.services_touched = False
         self.unfinished = []
         self.failing = set()
         self._stirred = False
         self.recorded = truths.read(database)
+        self.images = model_images.Judge(self.world.witness, database, model_world.IMAGES_TAKE,
+                                         self.tally)
 
     @classmethod
     def forget(cls):
@@ -187,12 +200,27 @@ class Base(stateful.RuleBasedStateMachine):
             # What a manager did too late is not true at once: an audit finds it.
             model_cloud.check(self.world.cloud, self.recorded, self.booted_for,
                               self.strangers)
-            model_cloud.no_server_goes_without_its_image(
-                self.world.cloud, self.recorded, self.booted_for, self.deleted_by_users)
             model_cloud.nobody_else_suffers(self.world.cloud, self.recorded, self.strangers,
                                             self.disabled)
+        self.judge_images()
         for lease_id, told in self.told.items():
             assert not told.made or lease_id in self.recorded.leases, f'{lease_id} is lost.'
+
+    def spoil_images(self, server_id, fault):
+        """Let the images of a server fail, as ``SimulatedCloud.spoil_images`` says."""
+        self.spoiled.add(server_id)
+        self.world.cloud.spoil_images(server_id, fault)
+
+    def mend_images(self):
+        """Let the images of all servers succeed again; those that are stuck stay so."""
+        for server_id in self.spoiled:
+            self.world.cloud.spoil_images(server_id, None)
+        self.spoiled.clear()
+
+    def judge_images(self):
+        """Check that no server went without its image."""
+        self.images.look(self.recorded, self.now, self.booted_for,
+                         excused=self.deleted_by_users, strict=not self.world.frozen)
 
     def teardown(self):
         try:

@@ -101,24 +101,6 @@ def nobody_is_on_the_hosts_of_others(servers, recorded, booted_for):
             assert host.held_by in owners, f'{server} of {owners} is on {host}.'
 
 
-def no_server_goes_without_its_image(cloud, recorded, booted_for, deleted_by_users):
-    """A server on leased hosts whose lease asks for images has one before it is deleted.
-
-    Servers that are leased themselves end as that lease says.
-    """
-    servers = {each.id: each for each in cloud.servers()}
-    imaged = {each['server_id'] for each in cloud.images() if each['status'] == 'active'}
-    leased = {each.request.get('resource_id') for each in recorded.reservations.values()}
-    for server_id, reservation_id in booted_for.items():
-        reservation = recorded.reservations[reservation_id]
-        if (reservation.resource_type != 'physical:host' or server_id in deleted_by_users | leased
-                or reservation.request.get('before_end') != 'snapshot'):
-            continue
-        server = servers.get(server_id)
-        assert server_id in imaged or (server is not None and server.task != 'deleting'), (
-            f'Server {server_id} of {reservation} was deleted without an image.')
-
-
 def nobody_else_suffers(cloud, recorded, strangers, disabled):
     """No clearing loses a server of others, or undoes what an administrator did to a service.
 

@@ -36,6 +36,8 @@ def judge(model):
     early.Reaper(manager.core).reap(world.clock() + _AGES)
     recorded = truths.read(world.database)
     truths.check(recorded, model.recorded, model.now, builders.minutes(model.cleaning))
+    model.recorded = recorded
+    model.judge_images()
     _leases_are_over(model, recorded)
     assert all(each.place is None for each in recorded.offers.values()), recorded.offers
     _audit_finds_nothing(model, manager)
@@ -74,6 +76,8 @@ def _end_of_bad_luck(model):
         world.cloud.fail(call, 0, None)
     for name in world.cloud.host_names():
         world.cloud.mark_host(name, up=True)
+    world.cloud.silence_cell()
+    model.mend_images()
     manager = world.managers[0]
     for verb, name in model.unfinished[-1:] + model.unfinished:
         with contextlib.suppress(errors.ResourceKnown, errors.ResourceInUse,
@@ -81,15 +85,15 @@ def _end_of_bad_luck(model):
             getattr(model, f'_{verb}')(manager.client, name)
     for each in manager.client.list_resources(builders.an_admin(), 'host'):
         if each.lent_to is None:
-            _use_again(manager, each)
+            _use_again(model, manager, each)
 
 
-def _use_again(manager, host):
+def _use_again(model, manager, host):
     """Take a host into use; from one that was half withdrawn all servers go first."""
     inside = {name for each in manager.cloud.aggregates() for name in each.hosts}
     for server in manager.cloud.servers():
         if server.host == host.name and host.name not in inside:
-            manager.cloud.delete_server(server.id)
+            model.forget_server(server.id)
     manager.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=True)
 
 
@@ -109,12 +113,21 @@ def _ask_again_for_ends_given_up(model, manager):
                  each.state != lifecycle.ERROR or each.ended_at is None)]
     for lease in stuck:
         assert model.mood != 'calm', f'{lease} is stuck.'
+        _delete_those_kept_without_an_image(model, lease)
         assert lease.state == lifecycle.ERROR, lease
         manager.client.delete_lease(builders.a_member(), lease.id)
         model.told[lease.id].deleted = model.told[lease.id].asked_to_delete = True
     if stuck:
         model.tally['ends given up'] += len(stuck)
         _let_time_pass(model, manager)
+
+
+def _delete_those_kept_without_an_image(model, lease):
+    """Delete the servers whose images never came, as the reason of their lease says."""
+    for server in model.world.cloud.servers():
+        if f'server {server.name} ({server.id}): ' in (lease.reason or ''):
+            model.tally['servers kept'] += 1
+            model.forget_server(server.id)
 
 
 def _leases_are_over(model, recorded):

@@ -12,13 +12,15 @@ from climate.domain import records
 minutes = builders.minutes
 FLAVOR = st.sampled_from(['1', '2', '4'])
 ON_END = st.sampled_from(['snapshot', 'delete', 'suspend', 'shelve', 'migrate'])
+ON_IMAGE_FAILURE = st.sampled_from(['default', 'keep', 'delete'])
 LATER = st.sampled_from([None, None, None, 1, 10, 10, 30])
 LONG = st.sampled_from([1, 10, 20, 20, 60])
 _COUNT = st.integers(1, 4)
 
 
-def _hosts(least, more, before_end):
-    return builders.hosts(least, least + more, before_end=before_end)
+def _hosts(least, more, before_end, on_image_failure):
+    return builders.hosts(least, least + more, before_end=before_end,
+                          on_image_failure=on_image_failure)
 
 
 def _room(vcpus, disk_gb, amount, affinity):
@@ -38,7 +40,7 @@ def _server_to_come(flavor_id, on_end):
 
 
 HOSTS = st.builds(_hosts, st.integers(1, 3), st.integers(0, 1),
-                  st.sampled_from(['default', 'default', 'snapshot']))
+                  st.sampled_from(['default', 'default', 'snapshot']), ON_IMAGE_FAILURE)
 ROOM = st.builds(_room, st.sampled_from([1, 16, 40]), st.sampled_from([1, 200]), _COUNT,
                  st.sampled_from([None, True, False]))
 FLAVORS = st.builds(_room_of_a_flavor, FLAVOR, st.integers(1, 3))

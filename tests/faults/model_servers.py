@@ -8,11 +8,14 @@ import model_requests as requests
 import model_world
 
 from climate import errors
+from climate.cloud.simulated import images
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
 DEMO = 'demo'
+#: The project with which leased hosts are shared.
+FRIENDS = 'friends'
 _MOST = 8
 
 
@@ -32,12 +35,58 @@ class Servers(requests.Requests):
             return
         promised = self._has_room(lease, reservation)
         if reservation.resource_type == 'physical:host':
-            server = self._boot({'reservation': reservation.id}, '1')
+            server = self._boot_on_hosts(reservation)
         else:
             server = self._boot({}, reservation.id)
         assert server or not promised, f'{reservation} has no room for a server.'
         if server:
             self.booted_for[server.id] = reservation.id
+
+    def _boot_on_hosts(self, reservation, project=DEMO):
+        server = self._boot({'reservation': reservation.id}, '1', project=project)
+        if server:
+            self.booted_for[server.id] = reservation.id
+        return server
+
+    @base.rule(side=base.SIDE, count=st.integers(1, 2), on_failure=requests.ON_IMAGE_FAILURE,
+               long=requests.LONG, beside=st.sampled_from(
+                   [None, FRIENDS, FRIENDS, *images.FAULTS]))
+    def lease_hosts_for_servers_that_need_images(self, side, count, on_failure, long, beside):
+        """A lease that asks for images, and its servers.
+
+        :param beside: FRIENDS: one of another project is there too; a fault: so the images of one
+            fail, unless all is calm.
+        """
+        known = set(self.told)
+        self.create(side, [builders.hosts(count, before_end='snapshot',
+                                          on_image_failure=on_failure)], None, long)
+        self.act(side, lambda manager: manager.run())
+        for lease_id in set(self.told) - known:
+            lease = self.lease(lease_id)
+            if lease is None or lease.state != lifecycle.ACTIVE:
+                continue
+            [reservation] = lease.reservations
+            servers = [self._boot_on_hosts(reservation) for _ in range(count)]
+            if beside == FRIENDS:
+                self._share(reservation)
+            elif beside and self.mood != base.CALM and servers[0]:
+                self.spoil_images(servers[0].id, beside)
+
+    @stateful.precondition(lambda self: self._host_reservations())
+    @base.rule(which=base.WHICH)
+    def leased_hosts_are_shared(self, which):
+        self._share(self.pick(self._host_reservations(), which))
+
+    def _host_reservations(self):
+        """The reservations of hosts that have some in the cloud."""
+        there = {each.name for each in self.world.cloud.aggregates() if each.zone}
+        return [each for each in self.recorded.reservations.values()
+                if each.id in there and each.state == lifecycle.RESERVATION_ACTIVE]
+
+    def _share(self, reservation):
+        self.world.cloud.share_aggregate(reservation.id, FRIENDS)
+        if self._boot_on_hosts(reservation, FRIENDS):
+            self.tally['servers of friends'] += 1
 
     def _boot_to_be_leased(self, lease, reservation, bind, side):
         server = self._boot({'reservation': reservation.id}, reservation.request['flavor_id'],
@@ -66,9 +115,9 @@ class Servers(requests.Requests):
         # Hosts with servers of whoever wants them are not cleared, so there are to be others.
         self._boot({}, flavor, host=None if not anywhere else f'compute-{model_world.HOSTS}')
 
-    def _boot(self, hints, flavor, metadata=None, host=None):
+    def _boot(self, hints, flavor, metadata=None, host=None, project=DEMO):
         try:
-            made = self.world.cloud.boot(DEMO, 'vm', hints, flavor=flavor, metadata=metadata,
+            made = self.world.cloud.boot(project, 'vm', hints, flavor=flavor, metadata=metadata,
                                          host=host)
         except (errors.Conflict, errors.NotFound):
             return None

@@ -11,6 +11,7 @@ import model_offers as offers
 import model_world
 
 from climate import errors
+from climate.cloud.simulated import images
 from climate.manager.audit import comparison
 from climate.manager.audit import repairs
 from climate.manager.leases import target_watch
@@ -23,7 +24,8 @@ _CALLS = st.sampled_from([
     'nova.set_aggregate_metadata', 'nova.create_flavor', 'nova.delete_flavor',
     'nova.allow_flavor', 'nova.forbid_flavor', 'nova.server', 'nova.shelve', 'nova.unshelve',
     'nova.create_image', 'nova.mark', 'nova.services', 'nova.disable_service',
-    'nova.enable_service', 'nova.migrate', 'nova.migrations', 'glance.made',
+    'nova.enable_service', 'nova.migrate', 'nova.migrations', 'nova.stop', 'glance.images',
+    'glance.give', 'glance.delete_image',
     'placement.ensure_class', 'placement.set_slots', 'placement.delete_class',
     'keystone.create_trust', 'keystone.delete_trust', 'keystone.login'])
 _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
@@ -192,6 +194,26 @@ class Weather(offers.Offers):
                    if each.name == name and each.withdrawn_at is None]
         self.ask(side, lambda client: client.update_resource(
             builders.an_admin(), 'host', there, {}, reservable=reservable), of_the_cloud=True)
+
+    @stateful.precondition(lambda self: self.mood != base.CALM and self._to_be_imaged())
+    @base.rule(which=base.WHICH, fault=st.sampled_from(images.FAULTS))
+    def the_images_of_a_server_fail(self, which, fault):
+        self.spoil_images(self.pick(self._to_be_imaged(), which), fault)
+
+    def _to_be_imaged(self):
+        there = {each.id for each in self.world.cloud.servers()}
+        return sorted(there & self.booted_for.keys())
+
+    @stateful.precondition(lambda self: self.spoiled)
+    @base.rule()
+    def images_are_made_again(self):
+        self.mend_images()
+
+    @stateful.precondition(lambda self: self.mood != base.CALM)
+    @base.rule(number=st.integers(0, model_world.HOSTS))
+    def a_cell_does_not_answer(self, number):
+        """That of one host; with 0, all answer again."""
+        self.world.cloud.silence_cell(*([f'compute-{number}'] if number else []))
 
     @stateful.precondition(lambda self: self.mood != base.CALM)
     @base.rule()

@@ -8,6 +8,7 @@ import random
 import uuid
 
 import builders
+import model_images
 
 from climate.cloud import simulated
 from climate.db import engine
@@ -23,6 +24,8 @@ LENT = ('compute-5', 'compute-6')
 LENT_AGGREGATE = 'lent'
 _TRIES = 4
 CLAIM = datetime.timedelta(seconds=30)
+#: So long Climate waits for images before it may delete a server without one.
+IMAGES_TAKE = datetime.timedelta(minutes=10)
 
 _OPTIONS = {
     ('simulated', 'hosts'): HOSTS,
@@ -36,7 +39,8 @@ _OPTIONS = {
     ('manager', 'busy_limit_seconds'): 200,
     ('manager', 'retry_seconds'): 5,
     ('manager', 'claim_seconds'): CLAIM.total_seconds(),
-    ('physical:host', 'image_seconds'): 600,
+    ('manager', 'minutes_before_end_lease'): 5,
+    ('physical:host', 'image_seconds'): IMAGES_TAKE.total_seconds(),
     ('virtual:instance', 'bind_seconds'): 60,
     ('virtual:instance', 'image_seconds'): 600,
 }
@@ -185,6 +189,7 @@ class World:
     """The world of a run.
 
     :ivar managers: the two that live now.
+    :ivar witness: sees which images are begun, and which servers are deleted.
     :ivar frozen: one of them stood still in a call of the cloud, which went on too late.
     """
 
@@ -194,13 +199,18 @@ class World:
         points.disarm()
         self.clock = builders.Clock()
         self.cloud = simulated.SimulatedCloud(
-            conf, on_point=points.reach, clock=lambda: self.clock().timestamp())
+            conf, on_point=self._reach, clock=lambda: self.clock().timestamp())
+        self.witness = model_images.Witness(self.cloud, self.clock)
         self.frozen = False
         self._born = 0
         self.managers = [self._manager(), self._manager()]
         nova = self.cloud.as_service().nova
         nova.add_hosts(nova.ensure_aggregate(LENT_AGGREGATE), LENT)
         self.at_first = self.cloud.leftovers()
+
+    def _reach(self, name, when):
+        self.witness.reach(name, when)
+        self.points.reach(name, when)
 
     def _manager(self):
         self._born += 1

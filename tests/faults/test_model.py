@@ -18,6 +18,7 @@ import uuid
 import builders
 import hypothesis
 from hypothesis import stateful
+import model_base as base
 import model_weather
 import model_world
 import pytest
@@ -31,15 +32,29 @@ _STEPS = int(os.environ.get('CLIMATE_MODEL_STEPS', 20000))
 _SEED = int(os.environ.get('CLIMATE_MODEL_SEED', 0)) or random.randrange(1, 10 ** 9)
 # What part of the steps is made where; the seeds of one part never reach those of the next.
 _PARTS = (('sqlite', 0.4), ('sqlite', 0.3), ('postgresql', 0.15), ('mariadb', 0.15))
+# This part makes only the steps about servers that need images, and about what is in their way.
+_PART_OF_IMAGES = 1
 _APART = 10 ** 6
 # With ten runs or more hypothesis would begin with short ones.
 _SETTINGS = hypothesis.settings(
     max_examples=9, stateful_step_count=60, deadline=None, database=None, print_blob=False,
+    phases=(hypothesis.Phase.generate,),
     suppress_health_check=list(hypothesis.HealthCheck))
 
 
 class Model(model_weather.Weather):
     """All steps together."""
+
+
+_ABOUT_IMAGES = frozenset({
+    'a_call_of_the_cloud_fails', 'a_cell_does_not_answer', 'a_manager_does_what_it_claimed',
+    'a_manager_stands_still', 'a_manager_works', 'a_manager_works_for_minutes',
+    'a_server_comes_into_another_status', 'an_answer_of_the_cloud_is_lost', 'boot_for_a_lease',
+    'change_how_much', 'change_the_dates', 'delete', 'images_are_made_again',
+    'lease_hosts_for_servers_that_need_images', 'leased_hosts_are_shared',
+    'meanwhile_something_else_happens', 'the_images_of_a_server_fail',
+    'the_next_event_comes_due', 'the_next_to_come_there_dies',
+})
 
 
 @pytest.fixture
@@ -80,7 +95,8 @@ def test_whatever_happens_no_promise_is_lost_or_given_twice(
 
     def begin():
         monkeypatch.setattr(uuid, 'uuid4', model_world.Ids())
-        return Model(conf, database, points, complaints)
+        model = base.only(Model, _ABOUT_IMAGES) if part == _PART_OF_IMAGES else Model
+        return model(conf, database, points, complaints)
 
     Model.forget()
     began, seed = time.monotonic(), _SEED + part * _APART

@@ -41,24 +41,6 @@ def _refused(manager, words, **options):
         _look(manager, **options)
 
 
-def test_a_server_that_goes_without_its_image_is_seen(manager):
-    manager.enrol(1)
-    lease = manager.create(builders.a_lease(builders.hosts(1, before_end='snapshot')))
-    manager.run()
-    [reservation] = manager.lease(lease).reservations
-    server = manager.cloud.boot('demo', 'vm', {'reservation': reservation.id})
-
-    def look(deleted_by_users=frozenset()):
-        model_cloud.no_server_goes_without_its_image(
-            manager.cloud, model_truths.read(manager.database), {server.id: reservation.id},
-            deleted_by_users)
-    look()
-    manager.cloud.delete_server(server.id)
-    look({server.id})
-    with pytest.raises(AssertionError, match='without an image'):
-        look()
-
-
 def test_a_host_given_twice_is_seen(manager, lease):
     start = tables.ALLOCATIONS.c.start
     _write(manager, sa.update(tables.ALLOCATIONS).values(

@@ -173,6 +173,12 @@ class SimulatedCloud(base.Cloud):
         with self._transaction() as connection:
             return aggregates.every(connection)
 
+    def share_aggregate(self, name, project_id):
+        """Let another project boot servers in an aggregate, as an administrator can."""
+        with self._transaction() as connection:
+            aggregates.set_metadata(connection, aggregates.find(connection, name).id,
+                                    {project_id: 'yes'})
+
     def compute_services(self):
         """Return all compute services, as Computes."""
         with self._transaction() as connection:

@@ -5,6 +5,7 @@ import dataclasses
 from oslo_log import log
 
 from climate.db import acquisitions
+from climate.db import allocations
 from climate.db import engine
 from climate.db import journal
 from climate.db import leases
@@ -81,6 +82,7 @@ class Store:
         with self._core.database.writer() as connection:
             self._change_resources(connection, before, after, now)
             ownership.refuse_overtaken(connection, lease)
+            _deallocate_dropped(connection, lease, before, after)
             after = dataclasses.replace(after, hosts=tuple(
                 self._enrolled(connection, host, found[host.name], now)
                 if host.name in found else host for host in after.hosts))
@@ -120,3 +122,12 @@ class Store:
                 resources.change(connection, host.resource_id, now, reservable=False)
             if earlier.resource_id is not None and host.resource_id is None:
                 resources.withdraw(connection, earlier.resource_id, now)
+
+
+def _deallocate_dropped(connection, lease, before, after):
+    """Delete what is allocated to a lease of the hosts that were ready and are to be returned."""
+    dropped = {host.name for host in after.hosts if host.state == plans.DROPPED}
+    ids = [host.resource_id for host in before.hosts
+           if host.state == plans.READY and host.name in dropped]
+    if ids:
+        allocations.delete(connection, [each.id for each in lease.reservations], ids)

@@ -10,6 +10,7 @@ from chaos import injector
 from chaos import judge
 from chaos import recorded
 from chaos import stage as stages
+from chaos import tenants
 from chaos import witness
 from climate.domain import acquire
 from tools.cloud import commands
@@ -44,13 +45,14 @@ def play(plan):
         _settle(stage)
         found = recorded.read(stage.url)
         verdict = judge.judge(crowd.promises, found, faults, _RECOVERY_SECONDS)
-        given, doubles = witness.testify(stage.state)
-        verdict.doubled += doubles
+        seen = witness.testify(stage.state)
+        verdict.doubled += seen.doubled
+        verdict.lost += seen.lost
         drift = _drift(stage)
         answers = crowd.answers + door.answers
         return Outcome(
             wrong=[*verdict.lost, *verdict.doubled, *verdict.late, *drift, *crowd.errors],
-            table=_table(plan, answers, faults, verdict, found, given, took, len(drift)))
+            table=_table(plan, answers, faults, verdict, found, seen, took, len(drift)))
     finally:
         stage.down()
 
@@ -58,8 +60,9 @@ def play(plan):
 def _disturb(stage):
     """Clients and faults side by side; returns the Crowd and the Faults when both are over."""
     crowd, faults = clients.Crowd(stage.plan, stage.urls), injector.Injector(stage)
-    crowd.start()
-    faults.start()
+    guests = tenants.Tenants(stage.state)
+    for each in (crowd, guests, faults):
+        each.start()
     until = time.monotonic() + stage.plan.seconds
     try:
         while time.monotonic() < until:
@@ -68,6 +71,7 @@ def _disturb(stage):
     finally:
         made = faults.stop()
         crowd.stop()
+        guests.stop()
     return crowd, made
 
 
@@ -93,7 +97,7 @@ def _drift(stage):
     return found + ([] if status == 0 else printed.splitlines())
 
 
-def _table(plan, answers, faults, verdict, found, given, took, drift):
+def _table(plan, answers, faults, verdict, found, seen, took, drift):
     injected = collections.Counter((fault.what, fault.target) for fault in faults)
     lines = [
         f'{plan.database}, {plan.seconds:.0f} s, seed {plan.seed}: {plan.managers} managers, '
@@ -105,7 +109,8 @@ def _table(plan, answers, faults, verdict, found, given, took, drift):
         'all',
         *(f'  {what:7} {target:10} {count:6}' for (what, target), count
           in sorted(injected.items())),
-        f'leases    {len(found.leases)}; hosts given {given} times; '
+        f'leases    {len(found.leases)}; hosts given {seen.given} times, '
+        f'{seen.deleted} servers on them deleted; '
         f'{len(found.events)} events; settled {took:.1f} s after the last fault',
         *(f'  {kind:12}{state:11} {count:6}' for (kind, state), count
           in sorted(_patient(found).items())),

@@ -51,6 +51,8 @@ release_grace_seconds = 1
 refresh_seconds = 15
 audit_interval_seconds = {plan.audit_seconds}
 audit_grace_seconds = 3
+[physical:host]
+before_end = snapshot
 """
 
 

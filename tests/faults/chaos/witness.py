@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated cloud as a witness: which reservations had each host, in order."""
+"""The simulated cloud as a witness: who had each host, and which servers went without an image."""
 import collections
+import dataclasses
 import sqlite3
 
+from chaos import tenants
 from climate.cloud import models
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import flavors
@@ -20,6 +22,12 @@ _TABLE = ('CREATE TABLE witness (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT
 _TRIGGER = ('CREATE TRIGGER witness_{what} AFTER {what} ON aggregate_hosts BEGIN '
             'INSERT INTO witness (host, aggregate, came) '
             'SELECT {row}.host, name, {came} FROM aggregates WHERE id = {row}.aggregate_id; END')
+_DELETIONS = ('CREATE TABLE deletions (server_id TEXT NOT NULL, name TEXT NOT NULL, '
+              'images INTEGER NOT NULL)')
+_DELETED = ('CREATE TRIGGER witness_deleted AFTER UPDATE OF task ON servers '
+            "WHEN NEW.task = 'deleting' AND OLD.task IS NOT 'deleting' BEGIN "
+            'INSERT INTO deletions SELECT NEW.id, NEW.name, (SELECT count(*) FROM images '
+            "WHERE server_id = NEW.id AND status = 'active'); END")
 
 
 def appear(path, count, lent):
@@ -41,16 +49,38 @@ def appear(path, count, lent):
         connection.execute(_TABLE)
         connection.execute(_TRIGGER.format(what='INSERT', row='NEW', came=1))
         connection.execute(_TRIGGER.format(what='DELETE', row='OLD', came=0))
+        connection.execute(_DELETIONS)
+        connection.execute(_DELETED)
     store.Store(str(path), found).close()
 
 
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """What the witness saw.
+
+    :ivar given: how often a reservation was given a host.
+    :ivar deleted: how many servers of tenants were deleted.
+    :ivar doubled: what was given twice, and harm that was done to others, in words.
+    :ivar lost: the servers of tenants that were deleted without an image, in words.
+    """
+
+    given: int
+    deleted: int
+    doubled: list
+    lost: list
+
+
 def testify(path):
-    """(how often a reservation was given a host, [what was wrong, in words])."""
+    """Return the Seen of a cloud, by the path of its state."""
     connection = sqlite3.connect(path, timeout=60)
     try:
         rows = connection.execute('SELECT host, aggregate, came FROM witness ORDER BY id')
-        given, wrong = _doubles(rows.fetchall())
-        return given, wrong + _harmed(connection)
+        given, doubled = _doubles(rows.fetchall())
+        images = [(server_id, count) for server_id, count in connection.execute(
+            'SELECT server_id, images FROM deletions WHERE name = ?', (tenants.NAME,))]
+        return Seen(given, len(images), doubled + _harmed(connection), [
+            f'Server {server_id} was deleted without an image.'
+            for server_id, count in images if not count])
     finally:
         connection.close()
 

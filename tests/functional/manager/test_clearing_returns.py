@@ -165,3 +165,20 @@ def test_what_takes_its_time_to_be_undone_is_told(manager, cloud, conf):
     assert lease.state == lifecycle.ACQUIRING
     assert 'being undone: Nova: 2 hosts are being returned.' in lease.reason
     assert clearings.cleared(manager, lease, within=400).state == lifecycle.TIMEDOUT
+
+
+def test_a_host_that_is_returned_is_not_allocated_any_more(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 300, group='simulated')
+    for each in cloud.servers():
+        cloud.mark_server(each.id, 'SHUTOFF')
+    for name in ('c1-0', 'c1-1'):
+        cloud.delete_server(clearings.by_name(cloud, name).id)
+    lease = manager.create(clearings.a_request(2, acquire=clearings.HALF_A_MINUTE))
+    lease = clearings.cleared(manager, lease, within=20)
+    [empty] = manager.client.list_resources(builders.an_admin(), 'host')
+    assert (empty.name, lease.reservations[0].resource_ids) == ('c1', (empty.id,))
+    # The servers of the other host are on their way yet, so the lease is not given up yet.
+    lease = clearings.cleared(manager, lease, within=40)
+    assert lease.state == lifecycle.ACQUIRING
+    assert manager.client.list_resources(builders.an_admin(), 'host') == []
+    assert lease.reservations[0].resource_ids == ()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rule of images fails after each action that breaks it."""
+import collections
+
+import builders
+import model_images
+import model_truths
+import pytest
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.domain import records
+
+NOON, minutes = builders.NOON, builders.minutes
+
+
+class Eyes:
+    """One lease with one server that needs an image, and a Judge of it."""
+
+    def __init__(self, manager, **options):
+        self.manager = manager
+        manager.enrol(1)
+        self.lease = manager.create(builders.a_lease(
+            builders.hosts(1, before_end='snapshot', **options), end=NOON + builders.hours(4)))
+        manager.run()
+        [reservation] = manager.lease(self.lease).reservations
+        self.server = manager.cloud.boot('demo', 'vm', {'reservation': reservation.id})
+        self._booted_for = {self.server.id: reservation.id}
+        self.tally = collections.Counter()
+        witness = model_images.Witness(manager.cloud, manager.clock)
+        manager.cloud.faults.on_point = witness.reach
+        self._judge = model_images.Judge(witness, manager.database, minutes(60), self.tally)
+        self.look()
+
+    def look(self, **options):
+        self._judge.look(model_truths.read(self.manager.database), self.manager.clock(),
+                         self._booted_for, **options)
+
+    def image(self):
+        """Make an image, as Climate does."""
+        self.manager.cloud.as_service().servers.create_image(self.server.id, 'an image', 'a key')
+        self.manager.clock.advance(minutes(1))
+
+    def delete(self):
+        """Delete the server, as Climate does."""
+        self.manager.cloud.as_service().nova.delete_server(self.server.id)
+
+    def refused(self, words, **options):
+        with pytest.raises(AssertionError, match=words):
+            self.look(**options)
+
+
+@pytest.fixture
+def eyes(manager):
+    return Eyes(manager)
+
+
+@pytest.fixture
+def careless(manager):
+    """The same with a lease that would rather lose a server than keep it."""
+    return Eyes(manager, on_image_failure='delete')
+
+
+def test_a_lease_that_ends_by_itself_is_all_right(eyes):
+    eyes.manager.run_until(NOON + builders.hours(5))
+    eyes.look()
+    assert eyes.tally == {'servers imaged': 1}
+
+
+def test_a_server_that_goes_without_an_image_is_seen(eyes):
+    eyes.delete()
+    eyes.refused('without an image')
+
+
+def test_a_server_that_goes_before_its_image_is_active_is_seen(eyes, conf):
+    conf.set_override('image_seconds', 60, group='simulated')
+    eyes.manager.clock.now = NOON + builders.hours(3)
+    eyes.manager.cloud.as_service().servers.create_image(eyes.server.id, 'an image', 'a key')
+    eyes.delete()
+    eyes.refused('without an image')
+
+
+def test_an_image_of_an_earlier_end_is_seen(eyes):
+    eyes.manager.run_until(NOON + builders.hours(3) + minutes(1))
+    eyes.manager.client.update_lease(builders.a_member(), eyes.lease.id, records.LeaseChanges(
+        end=NOON + builders.hours(30)))
+    eyes.look()
+    eyes.manager.clock.advance(minutes(5))
+    eyes.delete()
+    eyes.refused('without an image since')
+
+
+def test_an_image_made_while_the_lease_ran_undisturbed_is_seen(eyes):
+    eyes.image()
+    eyes.look()
+    eyes.delete()
+    eyes.refused('without an image since')
+    eyes.look(strict=False)
+
+
+def test_who_deletes_a_server_is_asked(eyes):
+    eyes.manager.cloud.delete_server(eyes.server.id)
+    eyes.refused('nobody deleted it')
+
+
+def test_users_may_delete_their_servers(eyes):
+    eyes.manager.cloud.delete_server(eyes.server.id)
+    eyes.look(excused={eyes.server.id})
+
+
+def test_a_loss_of_which_nothing_is_told_is_seen(careless):
+    careless.delete()
+    careless.refused('history does not say so')
+
+
+def test_a_loss_before_the_time_for_images_is_over_is_seen(careless):
+    _tell(careless)
+    careless.delete()
+    careless.refused('too early')
+
+
+def test_a_loss_that_was_asked_for_and_told_is_all_right(careless):
+    careless.manager.cloud.spoil_images(careless.server.id, 'refused')
+    careless.manager.run_until(NOON + builders.hours(6))
+    careless.look()
+    assert careless.tally == {'servers lost as asked for': 1}
+
+
+def _tell(eyes):
+    with eyes.manager.database.writer() as connection:
+        connection.execute(sa.insert(tables.HISTORY).values(
+            lease_id=eyes.lease.id, at=NOON, who='climate', what='warning',
+            why=f'Server vm ({eyes.server.id}) is deleted without an image: why not.'))
