@@ -24,6 +24,8 @@ LOG = log.getLogger(__name__)
 # How many due events are read for each free worker: a lease may have several that are due, and
 # other managers claim events at the same time.
 _LOOK = 6
+# How many due events are read if those in vain are put off together.
+_SIFTED = 200
 # How many notices are sent at once: only a part of those that are read, so that other managers
 # get some too.
 _NOTICES = 32
@@ -72,8 +74,11 @@ class Claims:
         with self._lock:
             return list(self._running.values())
 
-    def take(self, now, slots):
+    def take(self, now, slots, kinds, sift=None):
         """Claim events that are due at `now`, at most `slots` and one per lease; returns Claims.
+
+        Only events of these `kinds` are claimed. If given, ``sift(due, now)`` puts off events that
+        are in vain, and returns the others.
 
         Moot events and notices are finished at once, many in one transaction, because they need
         no call of the cloud.
@@ -81,8 +86,12 @@ class Claims:
         while True:
             began = self._core.monotonic()
             with self._core.database.reader() as connection:
-                due = events.due(connection, now, slots * _LOOK)
-            waiting = agenda.next_of_each_lease(due)
+                due = events.due(connection, now, _SIFTED if sift else slots * _LOOK, kinds)
+            left = sift(due, now) if sift else due
+            waiting = agenda.next_of_each_lease(left)
+            if due and not waiting:
+                # All of them were in vain, and there may be more.
+                continue
             if not waiting:
                 return []
             try:
