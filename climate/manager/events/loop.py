@@ -18,6 +18,8 @@ from climate.manager.events import outcomes
 LOG = log.getLogger(__name__)
 
 _LOOK_SECONDS = 0.05
+# How many due tries are read at once: those in vain are put off together.
+_TRIES = 200
 
 
 class EventLoop:
@@ -57,23 +59,43 @@ class EventLoop:
 
         Starts and ends are submitted before tries to acquire resources.
         """
-        count = self._submit_due(now, event_kinds.PROMPT)
-        began = time.thread_time()
-        count += self._submit_due(now, event_kinds.APART, self._looks.sift)
-        self._budget.use(time.thread_time() - began)
+        kinds, slots = self._idle_for()
+        if not kinds:
+            return 0
+        due = self._claims.due(now, slots * claims.LOOK, kinds)
+        tries = [event for event in due if event.kind in event_kinds.APART]
+        others = [event for event in due if event.kind in event_kinds.PROMPT]
+        count = self._submit_due(now, event_kinds.PROMPT, others)
+        if tries:
+            began = time.thread_time()
+            count += self._submit_due(now, event_kinds.APART, self._not_in_vain(now))
+            self._budget.use(time.thread_time() - began)
         return count
 
-    def _submit_due(self, now, kinds, sift=None):
+    def _idle_for(self):
+        """Return the kinds of events for which workers are idle, and how many at most."""
+        free = {group: self._free(group) for group in (event_kinds.PROMPT, event_kinds.APART)}
+        return [kind for group, slots in free.items() if slots for kind in group], max(
+            free.values())
+
+    def _submit_due(self, now, kinds, due):
         slots = self._free(kinds)
-        taken = self._claims.take(now, slots, kinds, sift) if slots else []
+        taken = self._claims.take(now, slots, kinds, due) if slots and due else []
         for claim in taken:
             self._submit(self._carry_out, claim)
         return len(taken)
 
+    def _not_in_vain(self, now):
+        """Return tries that are due at `now`; those in vain are put off."""
+        while True:
+            due = self._claims.due(now, _TRIES, event_kinds.APART)
+            left = self._looks.sift(due, now)
+            if left or not due:
+                return left
+
     def next_moment(self):
         """Return when the next event is due that an idle worker could carry out, or None."""
-        kinds = [kind for group in (event_kinds.PROMPT, event_kinds.APART) if self._free(group)
-                 for kind in group]
+        kinds, _ = self._idle_for()
         if not kinds:
             return None
         with self._core.database.reader() as connection:
