@@ -28,6 +28,7 @@
         LostRace                           another request booked first (the manager retries)
         OfferExpired                       the offer is over, or its resources failed
         TooManyOffers
+        TooManyWaiting
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
@@ -253,6 +254,12 @@ class TooManyOffers(Conflict):
     code = 'too_many_offers'
     template = ('Your project holds {most} offers, the maximum at a time: take one, release one, '
                 'or wait until {until}.')
+
+
+class TooManyWaiting(Conflict):
+    code = 'too_many_waiting'
+    template = ('Your project has {count} leases in the wait queue, the maximum is {most}: delete '
+                'one, or wait until one is served.')
 
 
 class ResourceInUse(_BeginsWithNoun, Conflict):

@@ -38,6 +38,8 @@ def conf():
     found.set_override('plugins', _PLUGINS)
     found.set_override('driver', 'simulated', group='cloud')
     found.set_override('auth_strategy', 'noauth', group='api')
+    # Tests make many tries in a moment that stands still.
+    found.set_override('processor_share', 64, group='acquire')
     return found
 
 

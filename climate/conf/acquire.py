@@ -6,6 +6,18 @@ from oslo_config import cfg
 
 GROUP = cfg.OptGroup('acquire', title='How leases get resources that are not free at once')
 OPTS = [
+    cfg.IntOpt('workers', default=2, min=1,
+               help='Number of tries to acquire resources that one manager makes at the same time. '
+                    'They have workers of their own, beside [manager] workers, so however many '
+                    'requests wait, starts and ends do not wait for a worker. While a start or '
+                    'an end is being carried out, only one try is made at a time.'),
+    cfg.FloatOpt('processor_share', default=0.5, min=0.01, max=64,
+                 help='Share of one processor that tries to acquire resources may use in each '
+                      'manager, on average. If many requests wait, they are tried less often '
+                      'rather than delay starts and ends.'),
+    cfg.IntOpt('waiting_per_project', default=100, min=0,
+               help='Largest number of leases of one project that may be in the wait queue at the '
+                    'same time. 0: without limit.'),
     cfg.IntOpt('retries', default=5, min=1,
                help='Number of timed retries of a lease of the type retries whose request does '
                     'not set it.'),

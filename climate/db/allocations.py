@@ -30,8 +30,8 @@ _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ER
 _ADD = sa.insert(ALLOCATIONS)
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 IGNORING = ALLOCATIONS.c.reservation_id.not_in(sa.bindparam('ignoring'))
-_REACHES = sa.and_(COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
-TOUCHES = sa.and_(_REACHES, ALLOCATIONS.c.start < sa.bindparam('end'))
+REACHES = sa.and_(COUNTS, ALLOCATIONS.c.end > sa.bindparam('start'))
+TOUCHES = sa.and_(REACHES, ALLOCATIONS.c.start < sa.bindparam('end'))
 RESERVABLE = sa.and_(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reservable.is_(True),
                      RESOURCES.c.withdrawn_at.is_(None))
 
@@ -77,7 +77,7 @@ _BOOKINGS = (
     sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
               ALLOCATIONS.c.whole, ALLOCATIONS.c.amount, ALLOCATIONS.c.copies)
     .where(ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids')), IGNORING))
-_BOOKINGS_FROM = _BOOKINGS.where(_REACHES)
+_BOOKINGS_FROM = _BOOKINGS.where(REACHES)
 _BOOKINGS_BETWEEN = _BOOKINGS.where(TOUCHES)
 
 

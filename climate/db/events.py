@@ -79,20 +79,23 @@ _DUE = (
     .where(sa.or_(sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at <= _NOW),
                   sa.and_(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS,
                           EVENTS.c.claimed_until <= _NOW)),
+           EVENTS.c.kind.in_(sa.bindparam('kinds')),
            EVENTS.c.lease_id.not_in(_BUSY.where(_OTHERS.c.claimed_until > _NOW)))
-    .order_by(EVENTS.c.at, sa.case(event_kinds.RANK, value=EVENTS.c.kind), EVENTS.c.lease_id,
+    .order_by(EVENTS.c.kind.in_(event_kinds.APART), EVENTS.c.at,
+              sa.case(event_kinds.RANK, value=EVENTS.c.kind), EVENTS.c.lease_id,
               EVENTS.c.id)
     .limit(sa.bindparam('limit', type_=sa.Integer)))
 
 
-def due(connection, now, limit):
-    """Return the events that are due at `now`, in the order of `agenda.in_order`.
+def due(connection, now, limit, kinds=tuple(event_kinds.KINDS)):
+    """Return the events that are due at `now`: tries last, else in the order of `agenda.in_order`.
 
     An event whose claim has expired is due again. A lease with another event in progress has none.
 
     :param limit: how many events at most.
+    :param kinds: only events of these kinds.
     """
-    rows = connection.execute(_DUE, {'now': now, 'limit': limit})
+    rows = connection.execute(_DUE, {'now': now, 'limit': limit, 'kinds': kinds})
     return [records.Event(*row) for row in rows]
 
 
@@ -103,17 +106,20 @@ _LAST_CLAIMS = (
 _NEXT_MOMENTS = sa.select(
     # The first row in the order of the index; min() would read all future events.
     sa.select(EVENTS.c.due_at)
-    .where(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.lease_id.not_in(_BUSY))
+    .where(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.kind.in_(sa.bindparam('kinds')),
+           EVENTS.c.lease_id.not_in(_BUSY))
     .order_by(EVENTS.c.due_at).limit(1).scalar_subquery(),
     sa.select(sa.func.min(_LAST_CLAIMS.c.until)).scalar_subquery())
 
 
-def next_moment(connection):
+def next_moment(connection, kinds=tuple(event_kinds.KINDS)):
     """Return when the next event is due or the next claim expires; None if there is neither.
 
     Events of a lease with an event in progress do not count: they come after that one.
+
+    :param kinds: only undone events of these kinds count.
     """
-    moments = connection.execute(_NEXT_MOMENTS).one()
+    moments = connection.execute(_NEXT_MOMENTS, {'kinds': kinds}).one()
     return min((moment for moment in moments if moment is not None), default=None)
 
 

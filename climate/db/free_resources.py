@@ -6,6 +6,7 @@ reads what is booked of the resources.
 """
 import dataclasses
 import functools
+import json
 
 import sqlalchemy as sa
 
@@ -13,6 +14,7 @@ from climate.db import allocations
 from climate.db import conditions
 from climate.db import tables
 from climate.domain import interval
+from climate.domain import least
 
 ALLOCATIONS = tables.ALLOCATIONS
 PROPERTIES = tables.PROPERTIES
@@ -56,6 +58,37 @@ def free(connection, search, after_id, limit):
 def in_order(connection, search, after_id, limit):
     """Return the first `limit` resources after `after_id`, used or not, in the rows of `free`."""
     return _resources(connection, search, after_id, limit, False)
+
+
+def groups(connection, pool, since, ignoring=()):
+    """Return the resources of a pool that are free in the cloud, as least.Groups of those alike.
+
+    Criteria do not count. Resources that are held, or lent to a reservation, are left out.
+
+    :param since: allocations that ended until then do not count.
+    :param ignoring: ids of the reservations whose allocations do not count.
+    """
+    rows = connection.execute(_GROUPS, {'pool': pool, 'start': since, 'ignoring': list(ignoring)})
+    return [least.Group(json.loads(text), count, whole_from, used_from)
+            for text, whole_from, used_from, count in rows]
+
+
+def _first_start(whole):
+    """Return a subquery for the first start among the allocations of a resource that count."""
+    found = sa.select(sa.func.min(ALLOCATIONS.c.start)).where(
+        ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.REACHES, allocations.IGNORING)
+    if whole:
+        found = found.where(ALLOCATIONS.c.whole.is_(True))
+    return found.scalar_subquery()
+
+
+_EACH = (
+    sa.select(sa.cast(RESOURCES.c.capacity, sa.Text).label('capacity'),
+              _first_start(True).label('whole_from'), _first_start(False).label('used_from'))
+    .where(allocations.RESERVABLE, RESOURCES.c.lent_to.is_(None), RESOURCES.c.held_by.is_(None))
+    .subquery())
+_GROUPS = (sa.select(_EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from, sa.func.count())
+           .group_by(_EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from))
 
 
 def _resources(connection, search, after_id, limit, unused):

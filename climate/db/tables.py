@@ -358,6 +358,8 @@ ACQUISITIONS = sa.Table(
     sa.Column('wakes', sa.Integer, nullable=False, default=0),
     sa.Column('heard', sa.Integer, nullable=False, default=0),
     sa.Column('plan', sa.JSON(none_as_null=True)),
+    # What a lease in the wait queue needs at least; null if that is not known.
+    sa.Column('least', sa.JSON(none_as_null=True)),
     *_stamps(),
     sa.Index(None, 'waits_for', 'priority', 'created_at'),
     **_MYSQL)

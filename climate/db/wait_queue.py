@@ -3,7 +3,9 @@
 
 The order: a higher priority first, then the older request.
 """
+import dataclasses
 import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -51,9 +53,70 @@ def is_first(connection, lease_id):
     return first(connection) == lease_id
 
 
-def next_after(connection, acquisition):
-    """Return the id of the lease that follows an Acquisition in the queue, or None."""
-    return connection.execute(_queue().where(_behind(acquisition)).limit(1)).scalar()
+def count_of(connection, project_id):
+    """Return how many leases of a project are in the queue."""
+    return connection.execute(
+        sa.select(sa.func.count()).select_from(ACQUISITIONS)
+        .join(LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id)
+        .where(_QUEUED, LEASES.c.project_id == project_id)).scalar_one()
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting:
+    """A lease in the queue.
+
+    :ivar end: when it ends; None: `duration_seconds` after it has got its resources.
+    :ivar least: what it needs at least, as ``domain.least.of`` returns it; None: not known.
+    :ivar holds: whether resources are held back for it.
+    :ivar woken: whether it was woken and not tried since.
+    """
+
+    lease_id: str
+    type: str
+    priority: int
+    created_at: datetime.datetime
+    duration_seconds: int | None
+    end: datetime.datetime
+    not_after: datetime.datetime | None
+    least: Any
+    reason: str | None
+    holds: bool
+    woken: bool
+
+    def until(self, now):
+        """Return when the lease ends if it gets its resources at `now`."""
+        if self.duration_seconds is None:
+            return self.end
+        return now + datetime.timedelta(seconds=self.duration_seconds)
+
+    def given_up_at(self):
+        """Return when the lease is given up; None: never."""
+        moments = self.not_after, self.end if self.duration_seconds is None else None
+        return min((each for each in moments if each is not None), default=None)
+
+
+_HOLDS = sa.exists().where(ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id,
+                           RESERVATIONS.c.lease_id == ACQUISITIONS.c.lease_id,
+                           ALLOCATIONS.c.released_at.is_(None))
+_WAITING = (
+    sa.select(*(ACQUISITIONS.c[name] for name in (
+        'lease_id', 'type', 'priority', 'created_at', 'duration_seconds')),
+        LEASES.c.end, ACQUISITIONS.c.not_after, ACQUISITIONS.c.least, LEASES.c.reason, _HOLDS,
+        (ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard))
+    .join(LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id).where(_QUEUED)
+    .order_by(ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id))
+
+
+def behind(connection, place, limit):
+    """Return the next Waiting leases behind an Acquisition or a Waiting, in order."""
+    return [Waiting(*row) for row in connection.execute(
+        _WAITING.where(_behind(place)).limit(limit))]
+
+
+def of_leases(connection, lease_ids):
+    """Return the Waiting leases among those with the given ids, in order."""
+    return [Waiting(*row) for row in connection.execute(
+        _WAITING.where(ACQUISITIONS.c.lease_id.in_(lease_ids)))]
 
 
 def is_due_before(connection, acquisition, now):
@@ -83,6 +146,30 @@ def wake(connection, lease_id, now):
     _hurry(connection, now, event_kinds.ACQUIRE, ACQUISITIONS.c.lease_id == lease_id, _QUEUED)
     connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease_id, _QUEUED)
                        .values(wakes=ACQUISITIONS.c.wakes + 1, updated_at=now))
+
+
+def put_off(connection, lease_ids, now, next_at):
+    """Let the clock try leases at `next_at` that are due at `now`, except those woken meanwhile.
+
+    The caller has locked the queue.
+
+    :returns: the ids of the leases that are put off.
+    """
+    due = (EVENTS.c.kind == event_kinds.ACQUIRE, EVENTS.c.status == lifecycle.EVENT_UNDONE,
+           EVENTS.c.due_at <= now)
+    found = dict(connection.execute(
+        sa.select(EVENTS.c.id, EVENTS.c.lease_id)
+        .join_from(ACQUISITIONS, EVENTS, EVENTS.c.lease_id == ACQUISITIONS.c.lease_id)
+        .where(ACQUISITIONS.c.lease_id.in_(lease_ids), _QUEUED,
+               ACQUISITIONS.c.wakes == ACQUISITIONS.c.heard, *due)).all())
+    if found:
+        connection.execute(sa.update(EVENTS).where(EVENTS.c.id.in_(sorted(found)), *due)
+                           .values(due_at=next_at))
+        connection.execute(
+            sa.update(ACQUISITIONS)
+            .where(ACQUISITIONS.c.lease_id.in_(sorted(found.values())), _QUEUED)
+            .values(next_at=next_at, updated_at=now))
+    return set(found.values())
 
 
 def wake_healing(connection, now):

@@ -74,6 +74,7 @@ class Kind:
     :ivar shown: users see the event in the lease, and notifications report it.
     :ivar told: the history of the lease reports its result.
     :ivar may_make_images: it may wait long for images of servers.
+    :ivar apart: it runs on workers of its own, so that it keeps no event of another kind waiting.
     :ivar only_told: it is only a notification. The manager that claims it finishes it at once.
     :ivar makes_first: before its first try the cloud has nothing of the lease.
     :ivar moves_cloud: while it is due, the objects of the lease in the cloud may change.
@@ -96,6 +97,7 @@ class Kind:
     shown: bool = False
     told: bool = True
     may_make_images: bool = False
+    apart: bool = False
     only_told: bool = False
     makes_first: bool = False
     moves_cloud: bool = False
@@ -150,7 +152,7 @@ KINDS = {kind.name: kind for kind in (
         releases=Releases.PART, may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
     Kind(
         ACQUIRE, 'Looks for resources for a lease that has none yet.',
-        states=frozenset({lifecycle.ACQUIRING}), makes_first=True, moves_cloud=True,
+        states=frozenset({lifecycle.ACQUIRING}), apart=True, makes_first=True, moves_cloud=True,
         retry=Retry.ACQUISITION, given_up=GivenUp.NOT_ACQUIRED),
     Kind(
         BEFORE_END, 'Carries out the action before the end, and notifies that the end is near.',
@@ -170,6 +172,9 @@ KINDS = {kind.name: kind for kind in (
 
 #: {name: its place among the events at the same moment}.
 RANK = {name: place for place, name in enumerate(KINDS)}
+#: The kinds that run on workers of their own, and all others.
+APART = tuple(kind.name for kind in KINDS.values() if kind.apart)
+PROMPT = tuple(kind.name for kind in KINDS.values() if not kind.apart)
 #: The kinds that users see.
 SHOWN = tuple(kind.name for kind in KINDS.values() if kind.shown)
 #: The kinds of events that are closed when the lease is over.

@@ -21,6 +21,11 @@ def not_yet(error: errors.ClimateError, held: int = 0) -> str:
     return f'{error.message} Held back for it meanwhile: {held}.'
 
 
+def in_queue(reason: str) -> str:
+    """Return the reason of a lease of the type wait that is in the queue."""
+    return f'Waits in the queue: {reason}'
+
+
 def attempt(lease: records.Lease, attempts: int, next_at: datetime.datetime | None,
             reason: str) -> str:
     """Return the reason of a failed try, with its number if tries are limited.
@@ -30,7 +35,7 @@ def attempt(lease: records.Lease, attempts: int, next_at: datetime.datetime | No
     acquisition = lease.acquisition
     assert acquisition is not None
     if acquisition.type == acquire.WAIT:
-        return f'Waits in the queue: {reason}'
+        return in_queue(reason)
     if acquisition.type == acquire.BEST_EFFORT:
         return f'Hosts are being cleared: {reason}'
     if next_at is None:

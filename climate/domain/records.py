@@ -160,7 +160,8 @@ class Acquisition:
     from its acquisition on; None: its end is fixed. `attempts` counts timed tries; the next one is
     at `next_at`. `wakes` counts how often released resources notified it, `heard` how many of these
     notifications a try has answered. `plan` is the JSON-ready plan of host clearing, which is
-    written before it is carried out.
+    written before it is carried out. `least` is what the lease needs at least while it is in the
+    wait queue, as ``domain.least.of`` returns it; None: not known.
     """
 
     lease_id: str
@@ -178,6 +179,7 @@ class Acquisition:
     wakes: int = 0
     heard: int = 0
     plan: Mapping[str, Any] | None = None
+    least: Mapping[str, Any] | None = None
     created_at: Moment | None = None
 
     def by_clock(self, now: Moment) -> bool:

@@ -96,7 +96,8 @@ class Manager:
         self._watch = target_watch.Watch(self.core)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
-        self._pool = futures.ThreadPoolExecutor(conf.manager.workers,
+        # A thread for each worker, so the event loop alone says how many run of which kinds.
+        self._pool = futures.ThreadPoolExecutor(conf.manager.workers + conf.acquire.workers,
                                                 thread_name_prefix='event')
         self.event_loop = loop.EventLoop(self.core, self.owner, self._pool.submit)
 
@@ -206,9 +207,8 @@ class Manager:
         :param claimed: how many events that tick claimed.
         """
         longest = self._conf.manager.poll_seconds
-        if not self.event_loop.free_slots:
-            # No event can be claimed before a worker is free, and a free worker notifies us.
-            return longest
+        # While no worker is free, no event can be claimed, and a free worker notifies us.
+        longest = min(longest, self.event_loop.rest_seconds or longest)
         moment = self.event_loop.next_moment()
         if moment is None:
             return longest

@@ -11,7 +11,6 @@ from climate.db import events
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
-from climate.domain import acquire
 from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import reasons
@@ -48,10 +47,6 @@ def acquired(connection, lease, span, now, prepares):
     lease = leases.get(connection, lease.id)
     outbox.publish(connection, lease, now, 'acquired')
     returns.order(connection, lease, now)
-    if lease.acquisition.type in acquire.QUEUED:
-        # The resources that are left may be enough for the next lease in the wait queue. They
-        # were not enough for the leases before it.
-        wakeups.pass_on(connection, lease.acquisition, now)
 
 
 def give_up(connection, lease, how, reason, now):

@@ -7,9 +7,11 @@ import random
 from climate import errors
 from climate.db import events
 from climate.db import resources
+from climate.db import wait_queue
 from climate.domain import acquire
 from climate.domain import joint_selection
 from climate.domain import lease_events
+from climate.domain import least
 from climate.domain import lifecycle
 from climate.domain import reasons
 from climate.domain import selection
@@ -62,12 +64,15 @@ class FirstTry:
             except (errors.NotEnough, errors.LostRace) as error:
                 lease = self._sought(lease, wishes, span, now, error)
             except wakeups.OutOfTurn:
-                lease = self._waiting(lease, now, 'Others who wait come first.')
+                lease = self._waiting(lease, wishes, now, 'Others who wait come first.')
         return self._write_without(lease, write)
 
     @cores.again_after_a_race
     def _write_without(self, lease, write):
         with self._core.database.writer() as connection:
+            if _is_queued(lease):
+                wait_queue.lock(connection)
+                wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
             return write(connection, lease, [])
 
     def _sought(self, lease, wishes, span, now, error):
@@ -80,18 +85,21 @@ class FirstTry:
             raise error
         if lease.acquisition.type == acquire.BEST_EFFORT:
             plan = self._clearing.plan(lease, wishes, now)
-            return self._waiting(lease, now, error.message, plan=plan)
+            return self._waiting(lease, wishes, now, error.message, plan)
         if isinstance(error, errors.NotEnough):
             self._refuse_impossible(wishes, span, error)
-        return self._waiting(lease, now, error.message)
+        return self._waiting(lease, wishes, now, error.message)
 
-    def _waiting(self, lease, now, reason, plan=None):
+    def _waiting(self, lease, wishes, now, reason, plan=None):
         acquisition = dataclasses.replace(lease.acquisition, plan=plan)
         next_at = self._next_at(acquisition, now)
         if acquisition.type in acquire.QUEUED:
+            with self._core.database.reader() as connection:
+                wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
             # Resources that were released while this request was answered did not notify this
             # lease, which was not in the wait queue yet. So it counts as notified from the start.
-            acquisition = dataclasses.replace(acquisition, wakes=1)
+            acquisition = dataclasses.replace(
+                acquisition, wakes=1, least=least.of(wish.need for wish in wishes))
         text = reasons.attempt(lease, acquisition.attempts, next_at, reason)
         return dataclasses.replace(
             lease, state=lifecycle.ACQUIRING,
@@ -129,3 +137,7 @@ class FirstTry:
             raise errors.NotEnough(
                 f'{error.message} All that is enrolled would not be enough, so there is nothing '
                 'to wait for.', **error.kwargs) from error
+
+
+def _is_queued(lease):
+    return lease.state == lifecycle.ACQUIRING and lease.acquisition.type in acquire.QUEUED

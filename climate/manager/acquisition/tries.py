@@ -13,6 +13,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import wait_queue
 from climate.domain import acquire
+from climate.domain import least
 from climate.domain import lifecycle
 from climate.domain import reasons
 from climate.manager import core as cores
@@ -22,6 +23,7 @@ from climate.manager.acquisition import closing
 from climate.manager.acquisition import hold_back
 from climate.manager.booking import booking
 from climate.manager.clearing import reconcile
+from climate.manager.queue import bound
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -80,6 +82,10 @@ class Tries:
 
     def _try(self, claim, now):
         claim = self._reread(claim)
+        short = self._plain_shortage(claim.lease, now)
+        if short is not None:
+            self._put_off(claim, short.message, now)
+            return
         try:
             try:
                 self._take(claim, now)
@@ -93,6 +99,24 @@ class Tries:
             self._put_off(claim, reasons.not_yet(error, held), now)
         except (wakeups.OutOfTurn, errors.LostRace):
             self._yield(claim, now)
+
+    def _plain_shortage(self, lease, now):
+        """Return why a lease that is not the first plainly does not fit, or None.
+
+        So a try that cannot succeed costs one statement for each pool, however many reservations
+        the lease has. The first in the queue is always tried: it may get what others hold back,
+        and holds back what it can.
+        """
+        needed = lease.acquisition.least
+        if needed is None:
+            needed = least.of(wish.need for wish in self._booking.wishes_of_all(lease))
+        own = [each.id for each in lease.reservations if each.allocated]
+        with self._core.database.reader() as connection:
+            short = bound.Bound(connection, self._core.conf, now, own).shortage(
+                needed, lease.interval_from(now).end)
+            if short is None or wait_queue.is_first(connection, lease.id):
+                return None
+        return short
 
     def _take(self, claim, now):
         """Book the resources of a lease and let it start.
@@ -115,6 +139,10 @@ class Tries:
             acquisitions.change(connection, lease.id, now,
                                 attempts=acquisition.attempts + _counts(acquisition, now))
             closing.acquired(connection, current, span, now, self._prepares(lease))
+            if acquisition.type in acquire.QUEUED:
+                # The resources that are left may be enough for another lease in the queue. They
+                # were not enough for the leases before this one.
+                wakeups.pass_on(connection, self._core.conf, acquisition, now)
         self._booking.book(wishes, span, now, write)
         LOG.info('Lease %s: acquired, %s to %s', lease.id, span.start.isoformat(),
                  span.end.isoformat())
@@ -156,7 +184,7 @@ class Tries:
             if text != current.reason:
                 leases.change(connection, current, now, reason=text)
             if is_first or seen.wakes != seen.heard:
-                wakeups.pass_on(connection, acquisition, now)
+                wakeups.pass_on(connection, self._core.conf, acquisition, now)
 
     def _next_at(self, acquisition, attempts, now):
         """Return when the clock starts the next try; None if the retries are used up."""

@@ -216,7 +216,7 @@ class Booking:
         # A single wish that has nothing yet takes the first resources that fit, so it is enough to
         # read some of them.
         some = len(wishes) == 1 and not wishes[0].keep
-        asks = [self._ask(connection, wish, terms, most if some else None) for wish in wishes]
+        asks = self._asks(connection, wishes, terms, most if some else None)
         while True:
             try:
                 return wishes, prefilter.choose(asks, terms.span)
@@ -247,19 +247,27 @@ class Booking:
             avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
             longest_pause=self._longest_pause)
 
-    def _ask(self, connection, wish, terms, most):
-        """Return the demand of a wish with the candidates for it, as a ``prefilter.Ask``.
+    def _asks(self, connection, wishes, terms, most):
+        """Return the demand of each wish with the candidates for it, as a ``prefilter.Ask``.
+
+        Wishes that differ only in how much they need have the same candidates, read once.
 
         :param most: read only so many candidates that fit; None: read all.
         """
-        kept = collections.Counter(wish.keep)
-        demand = dataclasses.replace(wish.need.demand,
-                                     keep=tuple(selection.Pick(*each) for each in kept.items()))
-        look = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
-        terms = dataclasses.replace(terms, avoid=terms.avoid | wish.avoid)
-        return prefilter.Ask(
-            demand, look(self._core, connection, wish.need, terms, most, self._read_first),
-            wish.must_keep)
+        read, asks = [], []
+        for wish in wishes:
+            kept = collections.Counter(wish.keep)
+            demand = dataclasses.replace(
+                wish.need.demand, keep=tuple(selection.Pick(*each) for each in kept.items()))
+            look = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
+            key = look, wish.need.pool, wish.need.requirement, wish.avoid
+            found = next((known for other, known in read if other == key), None)
+            if found is None:
+                found = look(self._core, connection, wish.need, dataclasses.replace(
+                    terms, avoid=terms.avoid | wish.avoid), most, self._read_first)
+                read.append((key, found))
+            asks.append(prefilter.Ask(demand, found, wish.must_keep))
+        return asks
 
     def _prove(self, connection, wishes, chosen, terms):
         """Lock the chosen resources and raise LostRace unless they are still free.
@@ -291,10 +299,17 @@ class Booking:
         resources.touch(connection, ids, terms.now)
 
     def _prove_matching(self, connection, wishes, chosen, locked):
-        fitting = {(wish.reservation_id, wish.need.key, key) for wish in wishes
-                   for key in criteria.matching(
-                       self._core, connection, wish.need,
-                       {key: each for key, each in locked.items() if each.pool == wish.need.pool})}
+        read, fitting = [], set()
+        for wish in wishes:
+            # Wishes with the same requirement are met by the same resources, looked up once.
+            key = wish.need.pool, wish.need.requirement
+            found = next((known for other, known in read if other == key), None)
+            if found is None:
+                found = criteria.matching(
+                    self._core, connection, wish.need,
+                    {id_: each for id_, each in locked.items() if each.pool == wish.need.pool})
+                read.append((key, found))
+            fitting |= {(wish.reservation_id, wish.need.key, id_) for id_ in found}
         if any((given.reservation_id, given.need, given.resource_id) not in fitting
                for given in chosen):
             raise errors.LostRace()

@@ -21,9 +21,9 @@ from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
 
-# How many due events are read for each free worker: a lease may have several that are due, and
-# other managers claim events at the same time.
-_LOOK = 6
+#: How many due events are read for each free worker: a lease may have several that are due, and
+#: other managers claim events at the same time.
+LOOK = 6
 # How many notices are sent at once: only a part of those that are read, so that other managers
 # get some too.
 _NOTICES = 32
@@ -72,16 +72,21 @@ class Claims:
         with self._lock:
             return list(self._running.values())
 
-    def take(self, now, slots):
+    def due(self, now, limit, kinds):
+        """Return at most `limit` events of these kinds that are due at `now`."""
+        with self._core.database.reader() as connection:
+            return events.due(connection, now, limit, kinds)
+
+    def take(self, now, slots, kinds, due):
         """Claim events that are due at `now`, at most `slots` and one per lease; returns Claims.
+
+        :param due: the events of these `kinds` that are due.
 
         Moot events and notices are finished at once, many in one transaction, because they need
         no call of the cloud.
         """
         while True:
             began = self._core.monotonic()
-            with self._core.database.reader() as connection:
-                due = events.due(connection, now, slots * _LOOK)
             waiting = agenda.next_of_each_lease(due)
             if not waiting:
                 return []
@@ -95,6 +100,7 @@ class Claims:
                 self._running |= {claim.event.id: claim for claim in taken}
             if taken or not finished:
                 return taken
+            due = self.due(now, slots * LOOK, kinds)
 
     def _take(self, connection, waiting, now, slots):
         """Claim events; returns ([(Lease, Event)] to carry out, the events finished at once)."""

@@ -6,19 +6,28 @@ from oslo_log import log
 
 from climate import errors
 from climate.db import events
+from climate.domain import event_kinds
 from climate.manager import ownership
 from climate.manager import results
+from climate.manager.acquisition import looks
 from climate.manager.events import actions
+from climate.manager.events import budget
 from climate.manager.events import claims
 from climate.manager.events import outcomes
 
 LOG = log.getLogger(__name__)
 
 _LOOK_SECONDS = 0.05
+# How many due tries are read at once: those in vain are put off together.
+_TRIES = 200
 
 
 class EventLoop:
-    """Carries out events: those of different leases at once, those of one lease in turn."""
+    """Carries out events: those of different leases at once, those of one lease in turn.
+
+    Tries to acquire resources are on workers of their own. However many leases wait, starts and
+    ends do not wait for a worker because of them.
+    """
 
     def __init__(self, parts, owner, submit):
         """Make a loop that does not run yet.
@@ -32,6 +41,8 @@ class EventLoop:
         self._claims = claims.Claims(parts, owner)
         self._actions = actions.Actions(parts)
         self._outcomes = outcomes.Outcomes(parts)
+        self._looks = looks.Looks(parts)
+        self._budget = budget.Budget(parts.conf.acquire.processor_share, parts.monotonic)
 
     @property
     def running(self):
@@ -40,21 +51,73 @@ class EventLoop:
 
     @property
     def free_slots(self):
-        """The number of idle workers: how many more events can run now; 0 if all are busy."""
-        return max(0, self._core.conf.manager.workers - self.running)
+        """The number of idle workers for starts, ends and the like; 0 if all are busy."""
+        return self._free(event_kinds.PROMPT)
 
     def tick(self, now):
-        """Claim events that are due at `now` and submit them; returns how many."""
-        slots = self.free_slots
-        taken = self._claims.take(now, slots) if slots else []
+        """Claim events that are due at `now` and submit them; returns how many.
+
+        Starts and ends are submitted before tries to acquire resources.
+        """
+        kinds, slots = self._idle_for()
+        if not kinds:
+            return 0
+        due = self._claims.due(now, slots * claims.LOOK, kinds)
+        tries = [event for event in due if event.kind in event_kinds.APART]
+        others = [event for event in due if event.kind in event_kinds.PROMPT]
+        count = self._submit_due(now, event_kinds.PROMPT, others)
+        if tries:
+            began = time.thread_time()
+            count += self._submit_due(now, event_kinds.APART, self._not_in_vain(now))
+            self._budget.use(time.thread_time() - began)
+        return count
+
+    def _idle_for(self):
+        """Return the kinds of events for which workers are idle, and how many at most."""
+        free = {group: self._free(group) for group in (event_kinds.PROMPT, event_kinds.APART)}
+        return [kind for group, slots in free.items() if slots for kind in group], max(
+            free.values())
+
+    def _submit_due(self, now, kinds, due):
+        slots = self._free(kinds)
+        taken = self._claims.take(now, slots, kinds, due) if slots and due else []
         for claim in taken:
             self._submit(self._carry_out, claim)
         return len(taken)
 
+    def _not_in_vain(self, now):
+        """Return tries that are due at `now`; those in vain are put off."""
+        while True:
+            due = self._claims.due(now, _TRIES, event_kinds.APART)
+            left = self._looks.sift(due, now)
+            if left or not due:
+                return left
+
     def next_moment(self):
-        """Return when the next event is due, or None."""
+        """Return when the next event is due that an idle worker could carry out, or None."""
+        kinds, _ = self._idle_for()
+        if not kinds:
+            return None
         with self._core.database.reader() as connection:
-            return events.next_moment(connection)
+            return events.next_moment(connection, kinds)
+
+    @property
+    def rest_seconds(self):
+        """The seconds until tries may go on; 0 if they have not used up their budget."""
+        return self._budget.rest_seconds()
+
+    def _free(self, kinds):
+        """Return the number of idle workers for events of these kinds."""
+        conf = self._core.conf
+        running = self._claims.running()
+        mine = sum(claim.event.kind in kinds for claim in running)
+        workers = conf.manager.workers
+        if kinds is event_kinds.APART:
+            # While a start or an end runs, tries leave it the processor and the database.
+            workers = 1 if len(running) > mine else conf.acquire.workers
+            if self._budget.rest_seconds():
+                return 0
+        return max(0, workers - mine)
 
     def prolong(self, now):
         """Prolong the claims of the events that are running."""
@@ -83,6 +146,7 @@ class EventLoop:
     def _carry_out_one(self, claim):
         """Carry out one event; returns the Claim of an event that follows at once, or None."""
         lease, event = claim.lease, claim.event
+        began = time.thread_time()
         try:
             outcome = self._outcome(claim)
             if outcome.result != results.RECORDED:
@@ -93,6 +157,8 @@ class EventLoop:
             LOG.exception('Lease %s: the result of %s could not be stored; it is carried out again',
                           lease.id, event.kind)
         finally:
+            if claim.kind.apart:
+                self._budget.use(time.thread_time() - began)
             self._claims.drop(claim)
             self._core.notify()
         return None

@@ -123,7 +123,7 @@ class Outcomes:
                 lease.acquisition.type in acquire.QUEUED):
             # The leases behind it in the wait queue need not wait until this failure is over.
             acquisitions.change(connection, lease.id, now, heard=lease.acquisition.wakes)
-            wakeups.pass_on(connection, lease.acquisition, now)
+            wakeups.pass_on(connection, self._core.conf, lease.acquisition, now)
         if failed:
             _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
             LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,

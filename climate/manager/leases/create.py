@@ -47,6 +47,7 @@ class Create:
 
         :raises BadRequest: the request is wrong; the error names the field.
         :raises NotEnough: too few resources are free; the error has the reasons.
+        :raises TooManyWaiting: the lease would wait, and its project has too many that wait.
         :raises TargetLeased: another reservation leases a server that the request names.
         :raises TrustRefused: Climate could not act for this caller later.
         :raises CloudError: an early creation failed.

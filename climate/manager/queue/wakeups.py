@@ -2,20 +2,27 @@
 """Wake-ups in the wait queue: which lease is tried when a resource is released.
 
 The order of the queue is in :mod:`climate.db.wait_queue`. A release wakes the first lease. A
-lease that was woken and tried wakes the next one, whether it got its resources or not, so each
-release reaches the whole queue. A lease may take no resource while a lease before it is still to
-be tried, so the order also holds with several managers.
+lease that was woken and tried wakes the next one that may succeed, whether it got its resources
+or not, so each release reaches the whole queue. Leases that plainly cannot succeed are left out
+(:mod:`climate.manager.queue.bound`), so a release costs little however many leases wait. A lease
+may take no resource while a lease before it is still to be tried, so the order also holds with
+several managers.
 
 A transaction that wakes the queue, or writes anything of a lease that waits itself, locks the
 queue first: see :mod:`climate.db` for the order of all locks.
 """
 import datetime
 
+from climate import errors
 from climate.db import allocations
 from climate.db import wait_queue
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.manager import core as cores
+from climate.manager.queue import bound
+
+# How many waiting leases are read at once to find one that may succeed.
+_READ_AT_ONCE = 200
 
 
 class OutOfTurn(Exception):
@@ -45,9 +52,22 @@ def wake(connection, now, leaving=None):
         wait_queue.wake_healing(connection, now)
 
 
-def pass_on(connection, acquisition, now):
-    """Wake the next lease in the queue, after a woken lease did not fit."""
-    _wake(connection, wait_queue.next_after(connection, acquisition), now)
+def pass_on(connection, conf, acquisition, now):
+    """Wake the next lease in the queue that may succeed, after a woken lease was tried.
+
+    One statement reads many leases, and one for each pool says which of them cannot succeed. No
+    release is missed: the next one wakes the first lease and is passed on from there.
+    """
+    place, free = acquisition, bound.Bound(connection, conf, now)
+    while True:
+        waiting = wait_queue.behind(connection, place, _READ_AT_ONCE)
+        for each in waiting:
+            if each.holds or free.shortage(each.least, each.until(now)) is None:
+                _wake(connection, each.lease_id, now)
+                return
+        if len(waiting) < _READ_AT_ONCE:
+            return
+        place = waiting[-1]
 
 
 def next_cleaned(connection, conf, now):
@@ -80,6 +100,19 @@ def refuse_out_of_turn(connection, acquisition, now, alone=False):
         raise OutOfTurn()
     if alone and not wait_queue.is_first(connection, acquisition.lease_id):
         raise OutOfTurn()
+
+
+def refuse_too_many(connection, conf, project_id):
+    """Refuse one more lease of a project in the queue if it has as many as it may.
+
+    To count for sure, the caller locks the queue in the same transaction.
+
+    :raises TooManyWaiting: it has as many as [acquire] waiting_per_project says.
+    """
+    most = conf.acquire.waiting_per_project
+    count = wait_queue.count_of(connection, project_id) if most else 0
+    if most and count >= most:
+        raise errors.TooManyWaiting(count=count, most=most)
 
 
 @cores.again_after_a_race

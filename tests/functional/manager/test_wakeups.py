@@ -160,7 +160,8 @@ def test_a_new_request_does_not_overtake_one_that_is_to_be_tried(manager, full):
 
 
 def test_of_two_managers_none_serves_the_later_one_first(manager, full):
-    lines = [waiting(manager) for _ in range(2)]
+    # A try of the type wait would be put off, because it is in vain when it is claimed.
+    lines = [waiting(manager), acts.sought(manager, 'retries')]
     manager.run()
     manager.clock.advance(minutes(5))
     second = acts.Second(manager)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bound of what is free refuses only what a plan refuses too, and is read by one statement."""
+import random
+
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager.booking import booking
+from climate.manager.queue import bound
+
+NOON, hours, minutes, seconds = builders.NOON, builders.hours, builders.minutes, builders.seconds
+
+
+def instances(amount=1, vcpus=1, **more):
+    return records.ReservationRequest('virtual:instance', {
+        'vcpus': vcpus, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': None, **more})
+
+
+def _try_again(manager, lease):
+    """Let the clock try a lease; returns the statements that read what is free."""
+    event = manager.lease(lease).event(event_kinds.ACQUIRE)
+    with builders.statements() as found:
+        manager.run_until(event.due_at)
+    assert manager.lease(lease).event(event_kinds.ACQUIRE).claim_no == event.claim_no + 1
+    return [each for each in found if 'resources' in each and 'allocations' in each]
+
+
+@pytest.mark.parametrize('reservations', [1, 100])
+def test_a_try_that_cannot_succeed_reads_what_is_free_with_one_statement(manager, reservations):
+    manager.enrol(4)
+    acts.active(manager, builders.hosts(4), end=NOON + hours(99))
+    acts.sought(manager, 'wait', builders.hosts(4))
+    manager.run()
+    manager.clock.advance(seconds(7))
+    # Its first try was due at the end of its request. The reason has changed since.
+    lease = acts.sought(manager, 'retries', *[instances()] * reservations, retry_pause_seconds=11)
+    manager.run()
+    assert lease.state == lifecycle.ACQUIRING
+    assert len(_try_again(manager, lease)) == 1
+    assert 'free for all of the time' in manager.lease(lease).reason
+
+
+@pytest.mark.parametrize('cleaning', [0, 10])
+def test_what_fits_is_never_taken_for_too_much(manager, cleaning):
+    luck = random.Random(7)
+    manager.core.conf.set_override('cleaning_minutes', cleaning, group='manager')
+    manager.enrol(4)
+    tried = refused = 0
+    for _ in range(60):
+        fitting = [instances(luck.choice((1, 3, 9)), luck.choice((1, 5, 11)))
+                   if luck.random() < 0.6 else builders.hosts(luck.choice((1, 2)))
+                   for _ in range(luck.randrange(1, 5))]
+        try:
+            lease = acts.sought(manager, 'wait', *fitting, hours=luck.choice((1, 5)))
+        except errors.NotEnough:
+            # Not even all hosts are enough for it.
+            continue
+        tried += 1
+        refused += _is_refused(manager, lease)
+        manager.clock.advance(minutes(luck.choice((1, 20, 90))))
+        manager.run()
+    assert 3 < refused < tried - 3
+
+
+def _is_refused(manager, lease):
+    """Whether the bound refuses a lease; then a plan refuses it too."""
+    room = booking.Booking(manager.core)
+    lease = manager.lease(lease)
+    now = manager.clock()
+    span = lease.interval_from(now)
+    own = [each.id for each in lease.reservations]
+    with manager.database.reader() as connection:
+        short = bound.Bound(connection, manager.core.conf, now, own).shortage(
+            lease.acquisition.least, span.end)
+    if short is not None:
+        with pytest.raises(errors.NotEnough):
+            room.plan(room.wishes_of_all(lease), span, now)
+    return short is not None

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A project has only so many leases in the wait queue."""
+import acts
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import lifecycle
+
+NOON, hours, seconds = builders.NOON, builders.hours, builders.seconds
+
+
+def waiting(manager, **options):
+    manager.clock.advance(seconds(1))
+    lease = acts.sought(manager, 'wait', **options)
+    assert lease.state == lifecycle.ACQUIRING
+    return lease
+
+
+@pytest.fixture
+def full(manager):
+    """A lease that waits for four hosts, beside one that has them; two may wait."""
+    manager.enrol(4)
+    acts.active(manager, builders.hosts(4), end=NOON + hours(99))
+    manager.core.conf.set_override('waiting_per_project', 2, group='acquire')
+    return waiting(manager)
+
+
+def test_a_project_has_only_so_many_leases_in_the_queue(manager, full):
+    second = waiting(manager)
+    with pytest.raises(errors.TooManyWaiting) as refused:
+        waiting(manager)
+    assert 'has 2 leases in the wait queue, the maximum is 2' in refused.value.message
+    with pytest.raises(errors.TooManyWaiting):
+        acts.sought(manager, 'retries')
+    waiting(manager, caller=builders.a_member('eve', 'other'))
+    acts.delete(manager, second)
+    manager.run()
+    waiting(manager)
+    # One that need not wait is no matter of the queue.
+    acts.active(manager, acts.dummy(), end=manager.clock() + hours(1))
+
+
+def test_the_limit_holds_for_requests_at_the_same_time(manager, full):
+    meddling = acts.Meddling(manager.database.engine.url)
+    slow = builders.Manager(manager.core.conf, meddling, manager.clock, manager.cloud)
+    meddling.before_writer = lambda: waiting(manager)
+    with pytest.raises(errors.TooManyWaiting):
+        waiting(slow)
+    meddling.dispose()
