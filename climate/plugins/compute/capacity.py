@@ -26,16 +26,18 @@ AFFINITY = {
 }
 _SPREADS = {True: selection.Spread.TOGETHER, False: selection.Spread.APART,
             None: selection.Spread.ANY}
+_WHERE = {True: ' on one host', False: ', each on another host', None: ''}
 _POLICIES = {True: 'affinity', False: 'anti-affinity'}
 _RESERVED = 'aggregate_instance_extra_specs:reservation'
 CLASS_PREFIX = 'CUSTOM_RESERVATION_'
 NAME_PREFIX = 'reservation:'
 
 
-def need(request, units, criteria):
+def need(request, units, criteria, called):
     """Return the Need for the requested amount of instances on hosts that meet the criteria.
 
     :param units: {resource class of Placement: how much one instance takes}.
+    :param called: one instance in the words of a user.
     """
     units = {name: count for name, count in units.items() if count > 0}
     limits = [requirement.Leaf('>=', f'max_unit:{name}', count)
@@ -43,7 +45,8 @@ def need(request, units, criteria):
     demand = selection.Demand(amount=units, at_least=request['amount'], at_most=request['amount'],
                               spread=_SPREADS[request.get('affinity')])
     return base.Need(host_pool.NEED, host_pool.HostPool.name, demand,
-                     requirement.conjunction(criteria, *limits))
+                     requirement.conjunction(criteria, *limits),
+                     called=called + _WHERE[request.get('affinity')])
 
 
 def refuse_while_it_runs(before, request, names):

@@ -43,6 +43,12 @@ def sizes(flavor):
             'disk_gb': flavor['disk'] + flavor['ephemeral']}
 
 
+def described(request):
+    """Return the sizes of one server, from the fields of a reservation, as words for a user."""
+    vcpus = f'{request["vcpus"]} VCPU{"s" if request["vcpus"] > 1 else ""}'
+    return f'{vcpus}, {request["memory_mb"]} MB of memory and {request["disk_gb"]} GB of disk'
+
+
 def units(flavor, field='flavor_id'):
     """Return {resource class of Placement: units of one server}, calculated as Nova does.
 

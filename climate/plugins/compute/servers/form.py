@@ -15,6 +15,7 @@ from climate.domain import lifecycle
 from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import host_pool
+from climate.plugins.compute import requirements
 from climate.plugins.compute.servers import audit
 from climate.plugins.compute.servers import end
 from climate.plugins.compute.servers import leased
@@ -71,8 +72,11 @@ class LeasedServer(base.ResourcePlugin):
     def needs(self, request):
         if not request['sleeps']:
             return []
+        # A request of an older release has no name of its flavor.
+        flavor = request.get('flavor_name') or request['flavor_id']
+        called = f'of flavor {flavor}' if flavor else f'with {requirements.described(request)}'
         need = capacity.need({'amount': 1}, request['units'],
-                             extra_specs.from_extra_specs(request['traits']))
+                             extra_specs.from_extra_specs(request['traits']), f'server {called}')
         return [dataclasses.replace(need, optional=request['hold_room'] == 'preferred')]
 
     def needs_owner(self, request):
