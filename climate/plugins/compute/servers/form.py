@@ -98,15 +98,16 @@ class LeasedServer(base.ResourcePlugin):
     def check_target(self, cloud, lease, reservation, leased_id):
         server = parsing.find(cloud, leased_id, lease.project_id)
         if not reservation.request['sleeps']:
-            return
+            return server.name
         sizes = leased.larger(server.flavor, reservation.request)
         if sizes:
             raise errors.BadField(field='resource_id', reason=(
                 f'server {leased_id} is larger than the flavor that the lease was made with '
                 f'({", ".join(sizes)}): boot it with flavor {reservation.request["flavor_id"]}.'))
+        return server.name
 
-    def bound(self, reservation, leased_id):
-        return {**reservation.binding, 'resource_id': leased_id}
+    def bound(self, reservation, leased_id, name=None):
+        return {**reservation.binding, 'resource_id': leased_id, 'resource_name': name}
 
     def gone(self, cloud, leased_ids):
         servers = cloud.as_service().servers
@@ -159,6 +160,15 @@ class LeasedServer(base.ResourcePlugin):
 
     @classmethod
     def fields(cls, reservation):
+        return {**cls._of_both(reservation), 'resource_name': leased.name_of(reservation)}
+
+    @classmethod
+    def shown(cls, reservation):
+        return cls._of_both(reservation)
+
+    @staticmethod
+    def _of_both(reservation):
+        """Return the fields that a reservation has at each version of REST."""
         request = reservation.request
         return {'resource_id': leased.id_of(reservation), 'flavor_id': request['flavor_id'],
                 'on_end': request['on_end'], **{name: request[name] for name in leased.SIZES}}
