@@ -51,7 +51,8 @@ def explained(core, connection, wishes, terms, error):
             for words, part in criteria.in_words(core, need)],
         'nearest': nearest.isoformat() if nearest else None,
     }
-    return errors.NotEnough(_sentence(need, details, nearest), **details)
+    text = _sentence(need, details)
+    return errors.NotEnough(f'{text}. {_way_out(wishes, need, details, nearest)}', **details)
 
 
 def _is_same(one, other):
@@ -61,36 +62,47 @@ def _is_same(one, other):
             and one.demand.spread == other.demand.spread)
 
 
-def _sentence(need, details, nearest):
+def _sentence(need, details):
+    """Return what was asked for and what fits, without a full stop."""
     whole = need.demand.amount is selection.WHOLE
     free, wanted, total = details['free'], details['wanted'], details['total']
     if whole:
         text = (f'Only {free} of {wanted} {need.pool}s are free for all of the time asked for: '
                 f'{total} are enrolled')
     else:
-        text = (f'{_counted(wanted, need.called or f"place on {need.pool}s")} '
+        text = (f'{counted(wanted, need.called or f"place on {need.pool}s")} '
                 f'{"was" if wanted == 1 else "were"} asked for, and '
                 f'{f"only {free}" if free else "none"} fit{"s" if free < 2 else ""} for all of the '
-                f'time: {_counted(total, need.pool)} {"is" if total == 1 else "are"} enrolled')
+                f'time: {counted(total, need.pool)} {"is" if total == 1 else "are"} enrolled')
     if details['criteria']:
         text += ', ' + ', '.join(f'{each["met_by"]} with {each["criterion"]}'
                                  for each in details['criteria'])
         if len(details['criteria']) > 1 or whole:
             text += f', {details["matching"]} meet all criteria'
+    return text
+
+
+def _way_out(wishes, need, details, nearest):
+    """Return what would fit instead, as a sentence."""
+    whole = need.demand.amount is selection.WHOLE
+    free, wanted = details['free'], details['wanted']
     if nearest is not None:
         # To the next whole minute, which is how some clients write a start.
         minute = nearest + (datetime.timedelta(minutes=1) - interval.RESOLUTION)
         what = 'It fits' if wanted == 1 or whole else f'All {wanted} fit'
-        return f'{text}. {what} from {minute:%Y-%m-%d %H:%M} UTC.'
+        return f'{what} from {minute:%Y-%m-%d %H:%M} UTC.'
+    if any(wish.must_keep for wish in wishes):
+        return 'Ask for less time, or for less.'
     if whole and details['matching'] >= wanted:
-        return f'{text}.'
+        return 'Ask for another time, or for less.'
     if free:
-        fewer = 'Fewer' if whole else f'{free} or fewer'
-        return f'{text}. {fewer}, or other criteria, would fit.'
-    return f'{text}. Other criteria might fit.' if details['criteria'] else f'{text}.'
+        return f'{"Fewer" if whole else f"{free} or fewer"}, or other criteria, would fit.'
+    if details['criteria']:
+        return 'Other criteria might fit.'
+    return 'Ask the operator of the cloud for more of them.'
 
 
-def _counted(number, called):
+def counted(number, called):
     """Return `number` copies in words; `called` is one of them, whose first word gets an s."""
     first, _, rest = called.partition(' ')
     return f'{number} {first}{"" if number == 1 else "s"}{rest and " "}{rest}'

@@ -44,8 +44,9 @@ class Targets:
         plugin = self._core.registry.plugin(reservation.resource_type)
         if not plugin.awaits_target(reservation):
             raise errors.Conflict(reason=(
-                f'Reservation {reservation_id} does not wait for anything'
-                + (f': it leases {reservation.leased_id}.' if reservation.leased_id else '.')))
+                f'resource_id: reservation {reservation_id} '
+                + (f'leases {reservation.leased_id} already.' if reservation.leased_id
+                   else 'does not wait for a server.') + ' Make another lease for this one.'))
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
         name = plugin.check_target(cloud, lease, reservation, leased_id)
         lease = self._write(lease, {reservation_id: (leased_id, name)},

@@ -32,8 +32,8 @@ def slow(conf):
 
 def test_it_sleeps_until_its_lease_starts_and_wakes_where_room_is_held(scene):
     server = scene.lease(scene.boot(), later=True)
-    assert scene.run('prepare') == {'resource_id': server.id, 'resource_name': 'vm',
-                                      'asleep': True}
+    assert scene.run('prepare') == {
+        'resource_id': server.id, 'resource_name': 'vm', 'asleep': True}
     assert (scene.place(server), scene.marks(server)) == (ASLEEP, RESERVED)
     assert scene.images() == [('vm-shelved', 'p', 'active')]
     assert scene.run('start') == {
