@@ -34,7 +34,8 @@ class Servers:
 
         A record has ``id``, ``status`` (one of ``statuses.SERVER``), ``lease_id``, ``lease_name``,
         ``reservation_id``, ``start``, ``end``, ``ended_at``, ``on_end``, ``project_id``; and from
-        Nova ``name``, ``compute_status``, ``host``, each None if unknown.
+        Nova ``name``, ``compute_status``, ``host``, each None if unknown. A server that Nova does
+        not know any more keeps the name that Climate saw last.
 
         :param all_projects: list servers of all projects; for administrators.
         :param ended: also list servers whose lease is over.
@@ -44,8 +45,8 @@ class Servers:
         known = self._known({record['id'] for record in found}, all_projects)
         for record in found:
             server: Mapping[str, typing.Any] = known.get(record['id'], {})
-            yield http.Record(record, name=server.get('name'), host=server.get('host'),
-                              compute_status=server.get('status'))
+            yield http.Record(record, name=server.get('name') or record['name'],
+                              host=server.get('host'), compute_status=server.get('status'))
 
     def lease(self, server: str, *, name: str | None = None, on_end: str | None = None,
               **when: typing.Any) -> http.Record:
@@ -94,7 +95,8 @@ def _leased(lease: Mapping[str, typing.Any]) -> Iterator[dict[str, typing.Any]]:
     """Yield a record for each server that a lease has or had."""
     for reservation in lease['reservations']:
         if reservation['resource_type'] == RESOURCE_TYPE and reservation.get('resource_id'):
-            yield {'id': reservation['resource_id'], 'status': _status(lease, reservation),
+            yield {'id': reservation['resource_id'], 'name': reservation.get('resource_name'),
+                   'status': _status(lease, reservation),
                    'lease_id': lease['id'], 'lease_name': lease['name'],
                    'reservation_id': reservation['id'], 'on_end': reservation.get('on_end'),
                    **{name: lease.get(name)

@@ -27,9 +27,21 @@ _CLAIMED = (
     .order_by(OUTBOX.c.id))
 _SENT = sa.delete(OUTBOX).where(_IDS)
 _ANY = sa.select(OUTBOX.c.id).limit(1)
+_LAST_ENTRY = (
+    sa.select(HISTORY.c.at, HISTORY.c.who)
+    .where(HISTORY.c.lease_id == sa.bindparam('of_lease'), HISTORY.c.what == sa.bindparam('kind'))
+    .order_by(HISTORY.c.id.desc()).limit(1))
+_SINCE = (sa.select(HISTORY.c.what, HISTORY.c.why)
+          .where(HISTORY.c.lease_id == sa.bindparam('of_lease'),
+                 HISTORY.c.at >= sa.bindparam('earliest'), HISTORY.c.why.is_not(None)))
 _LAST = (sa.select(HISTORY.c.why).where(HISTORY.c.lease_id == sa.bindparam('of_lease'),
                                         HISTORY.c.what == sa.bindparam('kind'))
          .order_by(HISTORY.c.id.desc()).limit(1))
+
+# The longest text of an entry, in characters: less than the 65,535 bytes of a column of MariaDB.
+_LONGEST = 8_000
+# How many characters of a list stand in one entry.
+_PAGE = 4_000
 
 _MOMENT = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?')
 
@@ -41,8 +53,44 @@ def note(connection, lease_id, now, who, what, why=None):
 
 def note_all(connection, lease_ids, now, who, what, why=None):
     """Add the same entry to the history of several leases."""
+    why = shortened(why)
     connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
                                 'why': why} for lease_id in lease_ids])
+
+
+def note_each(connection, lease_id, now, who, what, texts):
+    """Add an entry for each of some texts to the history of a lease, in one statement."""
+    connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
+                                'why': shortened(text)} for text in texts])
+
+
+def note_list(connection, lease_id, now, who, what, because, texts):
+    """Add entries with a list of texts: as many entries of limited length as it needs."""
+    pages = [[]]
+    for text in map(shortened, texts):
+        if pages[-1] and sum(map(len, pages[-1])) + len(text) > _PAGE:
+            pages.append([])
+        pages[-1].append(text)
+    note_each(connection, lease_id, now, who, what,
+              [f'{because}: {"; ".join(page)}' for page in pages])
+
+
+def shortened(text, most=_LONGEST):
+    """Return a text, or its beginning if it is longer than an entry may be."""
+    return text if text is None or len(text) <= most else f'{text[:most]}…'
+
+
+def since(connection, lease_id, earliest):
+    """Return {what: [why]} of the entries of a lease from that moment on."""
+    found = {}
+    for what, why in connection.execute(_SINCE, {'of_lease': lease_id, 'earliest': earliest}):
+        found.setdefault(what, []).append(why)
+    return found
+
+
+def last(connection, lease_id, what):
+    """Return the last entry of a kind of a lease, with at and who, or None."""
+    return connection.execute(_LAST_ENTRY, {'of_lease': lease_id, 'kind': what}).one_or_none()
 
 
 def note_if_new(connection, lease_id, now, who, what, why):

@@ -20,8 +20,13 @@ class LeaseCloud:
     :ivar released: {reservation id: ids of Resources}: see `release`.
     """
 
-    def __init__(self, cloud, lease, attempt=None):
+    def __init__(self, cloud, lease, attempt=None, announcements=None):
+        """Prepare the cloud without calling it.
+
+        :param announcements: has ``lacks(what, words)``; None: nothing is announced.
+        """
         self.attempt = attempt
+        self._announcements = announcements
         self.warnings = {}
         self.released = {}
         self._cloud = cloud
@@ -47,6 +52,17 @@ class LeaseCloud:
         reservation has the key, so that a plugin sees that its warning is written.
         """
         self.warnings.setdefault(reservation.id, {})[key] = text
+
+    def announce(self, what, words):
+        """Tell the owner in the history what is done next to servers, or what was made.
+
+        :param what: the heading of the entries, such as "delete server".
+        :param words: {id: what to tell of it}; the words contain the id.
+        :raises StillBusy: it is written after this call; the method is called again then.
+        """
+        if words and self._announcements is not None and self._announcements.lacks(what, words):
+            raise errors.StillBusy(service='Climate', has_own_limit=True, reason=(
+                f'{what}: it is written into the history first.'))
 
     def release(self, reservation, resources):
         """Release these Resources of a reservation before its end is done.

@@ -151,6 +151,8 @@ class Need:
         the need that it serves. So a key must never change, neither in later releases nor when a
         request changes.
     :ivar optional: True if the reservation is made without this need when nothing is free for it.
+    :ivar called: one copy in the words of a user, such as "server of flavor m1.small"; in the
+        plural its first word gets an s. Empty if copies are whole resources, called as the pool.
     """
 
     key: str
@@ -158,6 +160,7 @@ class Need:
     demand: selection.Demand
     requirement: requirement.Requirement
     optional: bool = False
+    called: str = ''
 
 
 @dataclasses.dataclass(frozen=True)

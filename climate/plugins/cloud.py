@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Protocols of the cloud that plugins get as a parameter, so that they need not import it."""
 from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
 import datetime
 from typing import Any
@@ -49,6 +50,14 @@ class LeaseCloud(Cloud, Protocol):
 
         It is written once the method has returned or raised. Raise StillBusy after it to go on
         only then: ``reservation.binding['warnings']`` has the key of each that is written.
+        """
+
+    def announce(self, what: str, words: Mapping[str, str]) -> None:
+        """Tell the owner in the history what is done next to servers, or what was made.
+
+        :param what: the heading of the entries, such as "delete server".
+        :param words: {id: what to tell of it}; the words contain the id.
+        :raises StillBusy: it is written after this call; the method is called again then.
         """
 
     def release(self, reservation: records.Reservation,

@@ -39,13 +39,18 @@ class LeasesTargets:
         return []
 
     def check_target(self, cloud, lease, reservation, leased_id):
-        """Refuse a target that the awaiting reservation cannot lease. Changes nothing.
+        """Refuse a target that the awaiting reservation cannot lease; return its name, or None.
+
+        Changes nothing. The name is kept in the binding: see `bound`.
 
         :raises BadRequest: the target does not exist, is of another project, or does not fit.
         """
 
-    def bound(self, reservation, leased_id):
-        """Return the binding of a reservation that leases this target from now on. Pure."""
+    def bound(self, reservation, leased_id, name=None):
+        """Return the binding of a reservation that leases this target from now on. Pure.
+
+        :param name: what `check_target` returned.
+        """
         return dict(reservation.binding)
 
     def gone(self, cloud, leased_ids):

@@ -82,11 +82,11 @@ class Terms:
             if asked.not_after <= now:
                 raise errors.BadField(field='acquire.not_after', reason=(
                     f'{asked.not_after:%Y-%m-%d %H:%M:%S} lies in the past; it is '
-                    f'{now:%Y-%m-%d %H:%M:%S} UTC now.'))
+                    f'{now:%Y-%m-%d %H:%M:%S} UTC now: give a later moment, or leave it out.'))
             if longest and asked.not_after > now + datetime.timedelta(seconds=longest):
                 raise errors.BadField(field='acquire.not_after', reason=(
                     f'it lies more than {longest} seconds ahead, the ceiling set by [acquire] '
-                    'wait_longest_seconds.'))
+                    'wait_longest_seconds: give an earlier moment, or leave it out.'))
         return {'not_after': asked.not_after, 'priority': asked.priority or 0}
 
     @staticmethod
@@ -109,10 +109,12 @@ def _within(name, asked, default, ceiling, option):
     if asked is None:
         return min(default, ceiling)
     if asked < 1:
-        raise errors.BadField(field=f'acquire.{name}', reason=f'{asked} is less than 1.')
+        raise errors.BadField(field=f'acquire.{name}', reason=(
+            f'{asked} is less than 1: give 1 or more, or leave it out.'))
     if asked > ceiling:
         raise errors.BadField(field=f'acquire.{name}', reason=(
-            f'{asked} is above the ceiling of {ceiling} set by [acquire] {option}.'))
+            f'{asked} is above the ceiling of {ceiling} set by [acquire] {option}: give '
+            f'{ceiling} or less, or leave it out.'))
     return asked
 
 

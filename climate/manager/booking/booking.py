@@ -224,7 +224,7 @@ class Booking:
                 place = error.kwargs['place']
                 wish = wishes[place]
                 if not wish.need.optional or wish.keep:
-                    _refuse_loss(error)
+                    _refuse_loss(wish.need, error)
                     raise shortage.explained(self._core, connection, wishes, terms,
                                              error) from error
                 del wishes[place], asks[place]
@@ -333,15 +333,16 @@ def _allocation(wish, pick, span):
         need=wish.need.key)
 
 
-def _refuse_loss(error):
-    """Raise NotEnough with the resources in use that would be lost, if the error has any."""
-    lost = error.kwargs.get('in_use')
-    if lost:
-        raise errors.NotEnough(
-            f'Resources {", ".join(map(str, lost))} are in use by the reservation and are not '
-            'free, or do not meet the criteria, for all of the new span.',
-            what=error.kwargs['what'], wanted=error.kwargs['wanted'],
-            free=error.kwargs['free']) from error
+def _refuse_loss(need, error):
+    """Raise NotEnough if resources that the reservation uses would be lost."""
+    if not error.kwargs.get('in_use'):
+        return
+    had, left = error.kwargs['wanted'], error.kwargs['free']
+    raise errors.NotEnough(
+        f'{had - left} of {shortage.counted(had, need.called or need.pool)} that the reservation '
+        'uses cannot be kept for all of the time: others have the resources then, or the criteria '
+        'are not met. Ask for less time or other criteria, or make another lease.',
+        what=need.pool, wanted=had, free=left) from error
 
 
 def longest_pause(conf):

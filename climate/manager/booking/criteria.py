@@ -63,6 +63,22 @@ def check_wishes(core, wishes, hidden=True, had=()):
             check_names(core, connection, wish.need, hidden, kept)
 
 
+def in_words(core, need):
+    """Return the criteria of a need for messages: a list of (words, requirement).
+
+    The limits that follow from the size of one copy are one criterion, because the user knows the
+    size, and not the facts of the pool that it is compared with.
+    """
+    prefixes = tuple(core.registry.pool(need.pool).fact_prefixes)
+    parts = requirement.criteria(need.requirement)
+    sizes = [part for part in parts if need.called and isinstance(part, requirement.Leaf)
+             and part.name.startswith(prefixes)]
+    found = [(str(part), part) for part in parts if part not in sizes]
+    if sizes:
+        found.append(('room for one when empty', requirement.conjunction(*sizes)))
+    return found
+
+
 def matching(core, connection, need, candidates):
     """Return the sorted ids of the candidates, {id: Resource}, that meet all criteria."""
     wanted = requirement.names(need.requirement)

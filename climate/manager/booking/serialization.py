@@ -39,10 +39,10 @@ class Serializer:
         values = criteria.values_of(self._core, self._connection, need.pool, enrolled,
                                     requirement.names(need.requirement))
         told, left = [], set(enrolled)
-        for part in requirement.criteria(need.requirement):
+        for words, part in criteria.in_words(self._core, need):
             met = {key for key in enrolled if requirement.matches(part, values[key])}
             left &= met
-            told.append(availability.Criterion(str(part), len(met), len(left)))
+            told.append(availability.Criterion(words, len(met), len(left)))
         return availability.Considered(
             resource_type=resource_type, pool=need.pool, wanted=need.demand.at_least,
             enrolled=len(enrolled), matching=matching, free=free, criteria=tuple(told))

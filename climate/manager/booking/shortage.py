@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explain why there are not enough resources, in counts and in words."""
+import dataclasses
 import datetime
 
 from climate import errors
@@ -24,45 +25,87 @@ def explained(core, connection, wishes, terms, error):
     """Return a NotEnough with the reasons for the NotEnough `error` of ``joint_selection.choose``.
 
     The reasons are the counts for each criterion of the wish that got too little, and the nearest
-    time at which all wishes fit.
+    time at which all wishes fit. Wishes for the same are counted together: 17 reservations of one
+    server each are 17 servers for the user.
     """
     with start_times.TURNS:
         nearest = _nearest(core, connection, wishes, terms)
-    need = wishes[error.kwargs['place']].need
+    place = error.kwargs['place']
+    need = wishes[place].need
     everything = _open_to(terms, allocations.reservable_resources(connection, need.pool))
-    parts = requirement.criteria(need.requirement)
     wanted = requirement.names(need.requirement)
     values = criteria.values_of(core, connection, need.pool, everything, wanted)
-    counts = [{'criterion': str(part),
-               'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
-              for part in parts]
     matching = sum(requirement.matches(need.requirement, values[key]) for key in everything)
+    same = [_is_same(wish.need, need) for wish in wishes]
+    # All wishes before this one got what they want at least.
+    served = sum(wish.need.demand.at_least
+                 for wish, is_same in zip(wishes[:place], same[:place], strict=True) if is_same)
     details = {
-        'what': need.pool, 'wanted': need.demand.at_least, 'free': error.kwargs.get('free', 0),
-        'total': len(everything), 'criteria': counts, 'matching': matching,
+        'what': need.pool, 'free': served + error.kwargs.get('free', 0),
+        'wanted': sum(wish.need.demand.at_least
+                      for wish, is_same in zip(wishes, same, strict=True) if is_same),
+        'total': len(everything), 'matching': matching,
+        'criteria': [
+            {'criterion': words,
+             'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
+            for words, part in criteria.in_words(core, need)],
         'nearest': nearest.isoformat() if nearest else None,
     }
-    return errors.NotEnough(_sentence(need, details, nearest), **details)
+    text = _sentence(need, details)
+    return errors.NotEnough(f'{text}. {_way_out(wishes, need, details, nearest)}', **details)
 
 
-def _sentence(need, details, nearest):
+def _is_same(one, other):
+    """Return True if two Needs ask for the same, however much of it."""
+    return (one.pool == other.pool and one.requirement == other.requirement
+            and one.called == other.called and one.demand.amount == other.demand.amount
+            and one.demand.spread == other.demand.spread)
+
+
+def _sentence(need, details):
+    """Return what was asked for and what fits, without a full stop."""
     whole = need.demand.amount is selection.WHOLE
-    what = f'{need.pool}s are' if whole else f'places on {need.pool}s are'
-    text = (f'Only {details["free"]} of {details["wanted"]} {what} free for all of the '
-            f'time asked for: {details["total"]} are enrolled')
+    free, wanted, total = details['free'], details['wanted'], details['total']
+    if whole:
+        text = (f'Only {free} of {wanted} {need.pool}s are free for all of the time asked for: '
+                f'{total} are enrolled')
+    else:
+        text = (f'{counted(wanted, need.called or f"place on {need.pool}s")} '
+                f'{"was" if wanted == 1 else "were"} asked for, and '
+                f'{f"only {free}" if free else "none"} fit{"s" if free < 2 else ""} for all of the '
+                f'time: {counted(total, need.pool)} {"is" if total == 1 else "are"} enrolled')
     if details['criteria']:
         text += ', ' + ', '.join(f'{each["met_by"]} with {each["criterion"]}'
                                  for each in details['criteria'])
-        text += f', {details["matching"]} meet all criteria'
+        if len(details['criteria']) > 1 or whole:
+            text += f', {details["matching"]} meet all criteria'
+    return text
+
+
+def _way_out(wishes, need, details, nearest):
+    """Return what would fit instead, as a sentence."""
+    whole = need.demand.amount is selection.WHOLE
+    free, wanted = details['free'], details['wanted']
     if nearest is not None:
         # To the next whole minute, which is how some clients write a start.
         minute = nearest + (datetime.timedelta(minutes=1) - interval.RESOLUTION)
-        return f'{text}. It fits from {minute:%Y-%m-%d %H:%M} UTC.'
-    if whole and details['matching'] >= details['wanted']:
-        return f'{text}.'
-    if details['free']:
-        return f'{text}. Fewer, or other criteria, would fit.'
-    return f'{text}. Other criteria might fit.' if details['criteria'] else f'{text}.'
+        what = 'It fits' if wanted == 1 or whole else f'All {wanted} fit'
+        return f'{what} from {minute:%Y-%m-%d %H:%M} UTC.'
+    if any(wish.must_keep for wish in wishes):
+        return 'Ask for less time, or for less.'
+    if whole and details['matching'] >= wanted:
+        return 'Ask for another time, or for less.'
+    if free:
+        return f'{"Fewer" if whole else f"{free} or fewer"}, or other criteria, would fit.'
+    if details['criteria']:
+        return 'Other criteria might fit.'
+    return 'Ask the operator of the cloud for more of them.'
+
+
+def counted(number, called):
+    """Return `number` copies in words; `called` is one of them, whose first word gets an s."""
+    first, _, rest = called.partition(' ')
+    return f'{number} {first}{"" if number == 1 else "s"}{rest and " "}{rest}'
 
 
 def _open_to(terms, found):
@@ -75,7 +118,10 @@ def _nearest(core, connection, wishes, terms):
 
     For a running lease it is always None, since it cannot start later.
     """
-    if len(wishes) > _MOST_WISHES or any(wish.must_keep for wish in wishes):
+    if any(wish.must_keep for wish in wishes):
+        return None
+    wishes = _summed(wishes)
+    if len(wishes) > _MOST_WISHES:
         return None
     whole = all(wish.need.demand.amount is selection.WHOLE for wish in wishes)
     span = terms.span
@@ -89,3 +135,31 @@ def _nearest(core, connection, wishes, terms):
     moments = (each.first(each.demands, span.duration) for each in start_times.growing(
         core, connection, wishes, terms, window, span.duration, tries=_TRIES))
     return next((moment for moment in moments if moment is not None), None)
+
+
+def _summed(wishes):
+    """Return the wishes with those for copies of the same, anywhere, as one wish for all of them.
+
+    Such a wish is served at the same moments. Copies that must be together or apart are not added.
+    """
+    found = []
+    for wish in wishes:
+        demand = wish.need.demand
+        at = next((place for place, each in enumerate(found)
+                   if _may_be_added(each.need, wish.need)), None)
+        if at is None:
+            found.append(wish)
+            continue
+        sum_of = found[at].need.demand
+        found[at] = dataclasses.replace(found[at], need=dataclasses.replace(
+            found[at].need, demand=dataclasses.replace(
+                sum_of, at_least=sum_of.at_least + demand.at_least,
+                at_most=sum_of.at_most + demand.at_most)))
+    return found
+
+
+def _may_be_added(one, other):
+    # An optional need does not delay its lease.
+    return (_is_same(one, other) and one.optional == other.optional
+            and (one.demand.spread is selection.Spread.ANY
+                 or one.demand.amount is selection.WHOLE))

@@ -17,8 +17,8 @@ def refuse_too_many(most, wishes, had=()):
     wanted = _count(wishes)
     if wanted > most and wanted > _count(had):
         raise errors.BadField(field='reservations.amount', reason=(
-            f'a lease has at most {most} slots on shared resources, and this one would have '
-            f'{wanted}: ask for less, or make several leases.'))
+            f'a lease has at most {most} instances, and other things that share a resource, and '
+            f'this one would have {wanted}: ask for less, or make several leases.'))
 
 
 def _count(wishes):

@@ -10,6 +10,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.cloud import guard
+from climate.db import journal
 from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -21,6 +22,7 @@ from climate.manager.booking import shortfalls
 from climate.manager.booking import substitutes
 from climate.manager.clearing import lending
 from climate.manager.clearing import reconcile
+from climate.manager.events import announcements
 from climate.manager.events import refused_resources
 from climate.manager.events import turns
 from climate.manager.leases import early
@@ -36,6 +38,8 @@ _STATES_AFTER = {
     'start': (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR),
     'end': (lifecycle.RESERVATION_DELETED, lifecycle.RESERVATION_ERROR),
 }
+# How often a method is called in one action while it has something new to announce.
+_ANNOUNCE_TRIES = 4
 # The methods that return a binding.
 _MAKING = ('prepare', 'start')
 _GONE = 'Its target is not in the cloud any more.'
@@ -239,14 +243,30 @@ class Actions:
     def _each(self, claim, now, method, reservations, in_vain=frozenset(), found=None):
         """Call a method of the plugin of each reservation; return the Outcome of all.
 
+        What the plugins announce is written before they do it. The parameters are those of
+        `_called`.
+        """
+        announced = announcements.Announcements(self._core, claim)
+        outcome = None
+        for _ in range(_ANNOUNCE_TRIES):
+            outcome = self._called(claim, now, method, reservations, announced, in_vain, found)
+            # A start may have substituted resources, which only the next try reads.
+            if not announced.write() or method == 'start':
+                break
+        return outcome
+
+    def _called(self, claim, now, method, reservations, announced, in_vain, found):
+        """Call a method of the plugin of each reservation once; return the Outcome of all.
+
         A failure stops only the reservations that depend on the failed one.
 
+        :param announced: the Announcements of this action.
         :param in_vain: ids of reservations that waited too long for their target; they are over.
         :param found: the Resources allocated to them, if they were read already.
         """
         lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt)
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
         patient = True
@@ -288,7 +308,7 @@ class Actions:
             calls.went_well(reservation, good, bindings.get(reservation.id))
         result = results.FAILED if reasons else results.BUSY if busy else results.DONE
         outcome = results.Outcome(
-            result, ' '.join([*(reasons or busy), *calls.told]) or None,
+            result, journal.shortened(' '.join([*(reasons or busy), *calls.told])) or None,
             {key: state for key, state in states.items() if state is not None}, bindings,
             patient=patient, in_vain=in_vain, warnings=cloud.warnings,
             released=cloud.released)

@@ -32,6 +32,9 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
+# How many warnings of an action the reason of a lease shows.
+_MOST_TOLD = 10
+
 
 class Outcomes:
     """Writes the Outcomes of claimed events to the database."""
@@ -225,10 +228,14 @@ def _warn(connection, claim, outcome, now):
             reservations.change(connection, [reservation.id], now, binding={
                 **reservation.binding, 'warnings': {**known, **new}})
     for text in fresh:
-        journal.note(connection, lease.id, now, 'climate', 'warning', text)
         LOG.warning('Lease %s: %s', lease.id, text)
     if fresh:
-        leases.change(connection, lease, now, reason=' '.join(filter(None, (lease.reason, *fresh))))
+        journal.note_each(connection, lease.id, now, 'climate', 'warning', fresh)
+        more = len(fresh) - _MOST_TOLD
+        told = [*fresh[:_MOST_TOLD], *(
+            [f'{more} more warnings are in the history.'] if more > 0 else [])]
+        leases.change(connection, lease, now, reason=journal.shortened(
+            ' '.join(filter(None, (lease.reason, *told)))))
 
 
 def _explained(connection, claim, outcome):

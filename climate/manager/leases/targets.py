@@ -44,11 +44,13 @@ class Targets:
         plugin = self._core.registry.plugin(reservation.resource_type)
         if not plugin.awaits_target(reservation):
             raise errors.Conflict(reason=(
-                f'Reservation {reservation_id} does not wait for anything'
-                + (f': it leases {reservation.leased_id}.' if reservation.leased_id else '.')))
+                f'resource_id: reservation {reservation_id} '
+                + (f'leases {reservation.leased_id} already.' if reservation.leased_id
+                   else 'does not wait for a server.') + ' Make another lease for this one.'))
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
-        plugin.check_target(cloud, lease, reservation, leased_id)
-        lease = self._write(lease, {reservation_id: leased_id}, context.user_id or 'climate')
+        name = plugin.check_target(cloud, lease, reservation, leased_id)
+        lease = self._write(lease, {reservation_id: (leased_id, name)},
+                            context.user_id or 'climate')
         if all(each.id != reservation_id for each in lease.open_reservations):
             # The reservation was given up just now, because it had waited too long.
             raise errors.ReservationNotFound(reservation_id=reservation_id)
@@ -87,9 +89,11 @@ class Targets:
                 taken = reservations.leasing(connection, discovered)
             mine = [each for each in waiting if each.resource_type == resource_type]
             for leased_id in discovered:
-                if leased_id not in taken and mine and _fits(plugin, cloud, lease, mine[0],
-                                                             leased_id):
-                    found[mine.pop(0).id] = leased_id
+                if leased_id in taken or not mine:
+                    continue
+                fits, name = _fits(plugin, cloud, lease, mine[0], leased_id)
+                if fits:
+                    found[mine.pop(0).id] = leased_id, name
         return self._write(lease, found) if found else lease
 
     def _awaits(self, reservation):
@@ -107,7 +111,7 @@ class Targets:
     def _write(self, lease, found, who=None):
         """Write the targets of reservations; return the lease with them.
 
-        :param found: {reservation id: id of its target}.
+        :param found: {reservation id: (id of its target, its name or None)}.
         :param who: the user who binds them; None: the holder of the lease's claim.
         """
         now = self._core.clock()
@@ -117,7 +121,7 @@ class Targets:
                     ownership.refuse_overtaken(connection, lease)
                 current = leases.lock(connection, lease.id)
                 for reservation in current.open_reservations:
-                    leased_id = found.get(reservation.id)
+                    leased_id, name = found.get(reservation.id, (None, None))
                     if leased_id is None or reservation.leased_id == leased_id:
                         continue
                     if reservation.leased_id is not None:
@@ -125,15 +129,16 @@ class Targets:
                             f'Reservation {reservation.id} leases {reservation.leased_id}.'))
                     plugin = self._core.registry.plugin(reservation.resource_type)
                     reservations.change(connection, [reservation.id], now, leased_id=leased_id,
-                                        binding=plugin.bound(reservation, leased_id))
-                    journal.note(connection, lease.id, now, who or 'climate', 'bind',
-                                 f'{reservation.id} leases {leased_id}')
+                                        binding=plugin.bound(reservation, leased_id, name))
+                    journal.note(connection, lease.id, now, who or 'climate', 'bind', (
+                        f'{reservation.id} leases {f"{name} ({leased_id})" if name else leased_id}'
+                    ))
                     LOG.info('Lease %s, reservation %s: leases %s', lease.id, reservation.id,
                              leased_id)
                 leases.change(connection, current, now)
                 after = leases.get(connection, lease.id)
         except engine.Duplicate:
-            refuse_leased(self._core, found.values())
+            refuse_leased(self._core, [leased_id for leased_id, _ in found.values()])
             raise errors.LostRace() from None
         # The result keeps the claim of the given lease, whose holder goes on with its event.
         return dataclasses.replace(lease, reservations=after.reservations)
@@ -170,11 +175,10 @@ def refuse_leased(parts, leased_ids):
 
 
 def _fits(plugin, cloud, lease, reservation, leased_id):
-    """Return True if a reservation can lease a discovered target."""
+    """Return (whether a reservation can lease a discovered target, the name of the target)."""
     try:
-        plugin.check_target(cloud, lease, reservation, leased_id)
+        return True, plugin.check_target(cloud, lease, reservation, leased_id)
     except errors.BadRequest as error:
         LOG.warning('Lease %s, reservation %s: the discovered target %s cannot be leased: %s',
                     lease.id, reservation.id, leased_id, error.message)
-        return False
-    return True
+        return False, None

@@ -115,7 +115,7 @@ def refuse_beyond(core, lease, end):
     with core.database.reader() as connection:
         record = trusts.of(connection, lease.trust_id)
     if record is not None and record.expires_at is not None and end > record.expires_at:
-        raise errors.BadField(field='end_date', reason=(
+        raise errors.BadField(field='end', reason=(
             f'the Keystone trust of the lease expires at {record.expires_at.isoformat()}; make '
             'another lease for the time after it.'))
 

@@ -15,10 +15,10 @@ from climate.plugins.compute import shared_hosts
 LOG = log.getLogger(__name__)
 
 
-def occupy(conf, services, lease, reservation, resources, images=None):
+def occupy(conf, services, lease, reservation, resources, images):
     """Let the project of a lease have these hosts and no other; return the aggregate.
 
-    :param images: the ``server_images.Images`` of servers that it deletes; None: it makes none.
+    :param images: the ``server_images.Images`` or NoImages of servers that it deletes.
     :raises ResourcesRefused: as `hand_over`.
     :raises StillBusy: servers run on hosts that the reservation no longer has.
     :raises CloudError: a server that has no image is kept.
@@ -49,7 +49,7 @@ def hand_over(conf, nova, lease, reservation, resources):
     return aggregate, freepool
 
 
-def release(conf, services, lease, reservation, resources, images=None, returned=None):
+def release(conf, services, lease, reservation, resources, images, returned):
     """Delete the servers on the hosts of a reservation, and return the hosts to the freepool.
 
     If a server that has no image is kept, the hosts without servers are returned nevertheless.
@@ -152,7 +152,7 @@ def _take_back(conf, services, lease, aggregate, hosts, freepool, resources, ima
     strangers = [] if conf['physical:host'].foreign_servers == 'delete' else foreign.on_leased(
         mine, lease.project_id, aggregate)
     mine = [each for each in mine if each not in strangers]
-    released, unsaved = (mine, None) if images is None else images.release(mine)
+    released, unsaved = images.release(mine)
     for server in released:
         nova.delete_server(server.id)
     if unsaved is not None:

@@ -15,6 +15,7 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.plugins import base
 from climate.plugins.compute import host_pool
+from climate.plugins.compute import told
 
 LOG = log.getLogger(__name__)
 
@@ -26,16 +27,18 @@ AFFINITY = {
 }
 _SPREADS = {True: selection.Spread.TOGETHER, False: selection.Spread.APART,
             None: selection.Spread.ANY}
+_WHERE = {True: ' on one host', False: ', each on another host', None: ''}
 _POLICIES = {True: 'affinity', False: 'anti-affinity'}
 _RESERVED = 'aggregate_instance_extra_specs:reservation'
 CLASS_PREFIX = 'CUSTOM_RESERVATION_'
 NAME_PREFIX = 'reservation:'
 
 
-def need(request, units, criteria):
+def need(request, units, criteria, called):
     """Return the Need for the requested amount of instances on hosts that meet the criteria.
 
     :param units: {resource class of Placement: how much one instance takes}.
+    :param called: one instance in the words of a user.
     """
     units = {name: count for name, count in units.items() if count > 0}
     limits = [requirement.Leaf('>=', f'max_unit:{name}', count)
@@ -43,7 +46,8 @@ def need(request, units, criteria):
     demand = selection.Demand(amount=units, at_least=request['amount'], at_most=request['amount'],
                               spread=_SPREADS[request.get('affinity')])
     return base.Need(host_pool.NEED, host_pool.HostPool.name, demand,
-                     requirement.conjunction(criteria, *limits))
+                     requirement.conjunction(criteria, *limits),
+                     called=called + _WHERE[request.get('affinity')])
 
 
 def refuse_while_it_runs(before, request, names):
@@ -71,7 +75,7 @@ def start(conf, cloud, lease, reservation, resources, sizes, extra_specs):
     services = cloud.as_service()
     aggregate, binding = _build(conf, cloud, lease, reservation, resources, sizes, extra_specs)
     slots = collections.Counter(reservation.allocated[host_pool.NEED])
-    _take_back(conf, services, reservation, aggregate, {
+    _take_back(conf, cloud, lease, reservation, aggregate, {
         resource.facts['service_name']: slots[resource.id] for resource in resources})
     services.flavors.allow(reservation.id, lease.project_id)
     if binding['server_group_id'] is not None and not was_started(reservation):
@@ -171,7 +175,7 @@ def end(cloud, lease, reservation):
     services = cloud.as_service()
     # From here on no project may use the flavor, so no new server can be booted with it.
     services.flavors.forbid(reservation.id, lease.project_id)
-    _delete(services, reservation, services.flavors.servers(reservation.id))
+    _delete(cloud, lease, reservation, services.flavors.servers(reservation.id))
     _remove(services, reservation.id)
 
 
@@ -194,7 +198,7 @@ def fields(reservation):
             'server_group_id': None, **reservation.binding}
 
 
-def _take_back(conf, services, reservation, aggregate, slots):
+def _take_back(conf, cloud, lease, reservation, aggregate, slots):
     """Take back the hosts and the slots that the reservation does not have any more.
 
     :param slots: {service host: how many servers it may have}.
@@ -203,6 +207,7 @@ def _take_back(conf, services, reservation, aggregate, slots):
     lost = sorted(set(aggregate.hosts) - set(slots))
     if not lost and not was_started(reservation):
         return
+    services = cloud.as_service()
     excess, left = [], collections.Counter(slots)
     # The oldest servers keep their places.
     for server in services.flavors.servers(reservation.id):
@@ -210,7 +215,7 @@ def _take_back(conf, services, reservation, aggregate, slots):
             left[server.host] -= 1
             if left[server.host] < 0:
                 excess.append(server)
-    _delete(services, reservation, excess)
+    _delete(cloud, lease, reservation, excess)
     if lost:
         for hypervisor in services.nova.hypervisors():
             if hypervisor.service_host in lost:
@@ -231,9 +236,11 @@ def _remove(services, reservation_id):
     services.flavors.delete_groups(name_of(reservation_id))
 
 
-def _delete(services, reservation, servers):
+def _delete(cloud, lease, reservation, servers):
+    cloud.announce(told.DELETE, told.servers(
+        [each for each in servers if each.task != 'deleting'], lease.project_id))
     for server in servers:
-        services.nova.delete_server(server.id)
+        cloud.as_service().nova.delete_server(server.id)
     if servers:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(servers)} servers of reservation {reservation.id} are being deleted.'))

@@ -45,7 +45,8 @@ class FlavorPlugin(capacity_plugin.CapacityPlugin):
     def needs(self, request):
         flavor = json.loads(request['resource_properties'])
         return [capacity.need(request, requirements.units(flavor),
-                              extra_specs.from_extra_specs(requirements.traits(flavor)))]
+                              extra_specs.from_extra_specs(requirements.traits(flavor)),
+                              f'server of flavor {flavor["name"]}')]
 
     @classmethod
     def fields(cls, reservation):

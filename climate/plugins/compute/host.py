@@ -100,8 +100,8 @@ class HostPlugin(base.ResourcePlugin):
             server_images.of_change(self.conf, cloud, lease, reservation)).id}
 
     def before_end(self, cloud, lease, reservation, resources):
-        images = server_images.before_end(self.conf, cloud, lease, reservation)
-        if images is not None:
+        if server_images.wanted(self.conf, reservation):
+            images = server_images.before_end(self.conf, cloud, lease, reservation)
             images.ensure(aggregates.servers_of(cloud.as_service(), reservation,
                                                 resources[host_pool.NEED]))
 

@@ -112,10 +112,10 @@ class InstancePlugin(base.ResourcePlugin):
         return self._server.discovered_targets(cloud, lease)
 
     def check_target(self, cloud, lease, reservation, leased_id):
-        self._server.check_target(cloud, lease, reservation, leased_id)
+        return self._server.check_target(cloud, lease, reservation, leased_id)
 
-    def bound(self, reservation, leased_id):
-        return self._server.bound(reservation, leased_id)
+    def bound(self, reservation, leased_id, name=None):
+        return self._server.bound(reservation, leased_id, name)
 
     def gone(self, cloud, leased_ids):
         return self._server.gone(cloud, leased_ids)
@@ -161,6 +161,13 @@ class InstancePlugin(base.ResourcePlugin):
 
     @classmethod
     def fields(cls, reservation):
-        form_class = (form.LeasedServer if parsing.is_meant(reservation.request)
-                      else sized.SizedCapacity)
-        return form_class.fields(reservation)
+        return cls._form_class(reservation).fields(reservation)
+
+    @classmethod
+    def shown(cls, reservation):
+        return cls._form_class(reservation).shown(reservation)
+
+    @staticmethod
+    def _form_class(reservation):
+        return (form.LeasedServer if parsing.is_meant(reservation.request)
+                else sized.SizedCapacity)

@@ -43,6 +43,12 @@ def sizes(flavor):
             'disk_gb': flavor['disk'] + flavor['ephemeral']}
 
 
+def described(request):
+    """Return the sizes of one server, from the fields of a reservation, as words for a user."""
+    vcpus = f'{request["vcpus"]} VCPU{"s" if request["vcpus"] > 1 else ""}'
+    return f'{vcpus}, {request["memory_mb"]} MB of memory and {request["disk_gb"]} GB of disk'
+
+
 def units(flavor, field='flavor_id'):
     """Return {resource class of Placement: units of one server}, calculated as Nova does.
 
@@ -57,7 +63,7 @@ def units(flavor, field='flavor_id'):
     if policy == 'mixed':
         raise errors.BadField(field=field, reason=(
             f'flavor "{name}" mixes dedicated and shared CPUs (hw:cpu_policy=mixed) and '
-            'cannot be leased.'))
+            'cannot be leased; choose another flavor.'))
     found = {
         'PCPU' if policy == 'dedicated' else 'VCPU': flavor['vcpus'],
         'MEMORY_MB': flavor['ram'],
@@ -67,11 +73,13 @@ def units(flavor, field='flavor_id'):
         if key.startswith(_RESOURCE):
             if not text.isdecimal():
                 raise errors.BadField(field=field, reason=(
-                    f'its extra spec {key}={text} is not a whole number.'))
+                    f'flavor "{name}" has the extra spec {key}={text}, which is not a whole '
+                    'number; choose another flavor.'))
             found[key.removeprefix(_RESOURCE)] = int(text)
     if not any(found.values()):
         raise errors.BadField(field=field, reason=(
-            f'flavor "{name}" needs nothing of a host, so that there is nothing to lease.'))
+            f'flavor "{name}" needs nothing of a host, so that there is nothing to lease; choose '
+            'another flavor.'))
     return found
 
 
@@ -86,4 +94,4 @@ def _refuse_granular(name, specs, field):
         if _GRANULAR.match(key):
             raise errors.BadField(field=field, reason=(
                 f'flavor "{name}" has the extra spec {key}; a flavor whose resources or '
-                'traits are in numbered groups cannot be leased.'))
+                'traits are in numbered groups cannot be leased; choose another flavor.'))

@@ -13,6 +13,7 @@ from oslo_log import log
 from climate import errors
 from climate.domain import event_kinds
 from climate.plugins.compute import images as own_images
+from climate.plugins.compute import told
 
 LOG = log.getLogger(__name__)
 
@@ -38,7 +39,7 @@ def wanted(conf, reservation):
 
 
 def before_end(conf, cloud, lease, reservation):
-    """Return the Images that the end of a lease needs, whichever way it ends.
+    """Return the Images that the end of a lease needs, whichever way it ends, or NoImages.
 
     They belong to the moment of the event `before_end_lease`, so that one image serves this event
     and the end after it. A prolonged lease has another moment, and gets new images.
@@ -49,13 +50,13 @@ def before_end(conf, cloud, lease, reservation):
 
 
 def of_change(conf, cloud, lease, reservation):
-    """Return the Images of servers on hosts that the present change takes from a reservation."""
+    """Return the Images, or NoImages, of servers on hosts that the present change takes back."""
     return _images(conf, cloud, lease, reservation, f'change {cloud.attempt.since.isoformat()}')
 
 
 def _images(conf, cloud, lease, reservation, moment):
     if not wanted(conf, reservation):
-        return None
+        return NoImages(cloud, lease)
     return Images(conf, cloud, lease, reservation, f'{reservation.id}:{moment}')
 
 
@@ -64,23 +65,45 @@ class Progress:
     """The servers of a reservation, by how far their images are.
 
     :ivar safe: the Servers that have an image, or nothing that could be lost.
+    :ivar images: {server id: its Image}, of the safe ones that have one.
     :ivar pending: pairs (Server, why it has no image yet).
     :ivar late: pairs (Server, why it has no image although its time is over).
     """
 
     safe: list = dataclasses.field(default_factory=list)
+    images: dict = dataclasses.field(default_factory=dict)
     pending: list = dataclasses.field(default_factory=list)
     late: list = dataclasses.field(default_factory=list)
 
 
-class Images:
+class NoImages:
+    """The servers of a reservation that asks for no images: all of them may be deleted."""
+
+    def __init__(self, cloud, lease):
+        self._cloud = cloud
+        self._lease = lease
+
+    def release(self, servers):
+        """Return (the Servers, None) once the history says that they are deleted.
+
+        :raises StillBusy: the history does not say it yet.
+        """
+        self._tell_deleted(servers, {})
+        return servers, None
+
+    def _tell_deleted(self, servers, images):
+        self._cloud.announce(told.DELETE, told.servers(
+            [each for each in servers if each.task not in _DELETING], self._lease.project_id,
+            images))
+
+
+class Images(NoImages):
     """The images of the servers of one reservation for one moment."""
 
     def __init__(self, conf, cloud, lease, reservation, key):
         """Prepare the images; `key` marks those of this reservation and this moment."""
+        super().__init__(cloud, lease)
         self._conf = conf
-        self._cloud = cloud
-        self._lease = lease
         self._reservation = reservation
         self._key = key
 
@@ -93,26 +116,35 @@ class Images:
         progress = self._advance(servers)
         if progress.pending:
             raise _not_yet(progress)
+        self._cloud.announce(told.IMAGE, told.images(
+            [(each, progress.images[each.id]) for each in progress.safe
+             if each.id in progress.images], self._lease.project_id))
         if progress.late:
             raise errors.CloudError(service='Nova', reason=(
-                f'there is no image of {_told(progress.late)} It is tried again at the end.'))
+                f'there is no image of {told.reasons(progress.late)} It is tried again at the '
+                'end.'))
 
     def release(self, servers):
         """Return (the Servers that may be deleted now, the error to raise after that or None).
 
-        A server without an image in time is stopped and kept, or released without one, as the
-        lease asks for. Before such a release the lease says so.
+        The history says before what is deleted and what is kept. A server without an image in
+        time is stopped and kept, or released without one, as the lease asks for. Before such a
+        release the lease says so.
         """
         progress = self._advance(servers, stop=self._keeps)
+        self._tell_deleted(progress.safe, progress.images)
         if progress.pending:
             return progress.safe, _not_yet(progress)
         if not progress.late:
             return progress.safe, None
         if not self._keeps:
             return self._given_up(progress)
+        self._cloud.announce(told.KEEP, {
+            key: f'{words}, stopped and without an image' for key, words in told.servers(
+                [server for server, _ in progress.late], self._lease.project_id).items()})
         return progress.safe, errors.CloudError(service='Nova', reason=(
-            f'there is no image of {_told(progress.late)} It is kept, stopped, and its host stays '
-            'out of use. Make an image of it and delete it; then delete the lease.'))
+            f'there is no image of {told.reasons(progress.late)} It is kept, stopped, and its '
+            'host stays out of use. Make an image of it and delete it; then delete the lease.'))
 
     def _given_up(self, progress):
         """Return what `release` returns for servers that may be lost."""
@@ -127,6 +159,7 @@ class Images:
             fresh = True
             self._cloud.warn(self._reservation, key, (
                 f'Server {server.name} ({server.id}) is deleted without an image: {why}.'))
+        self._tell_deleted(release, progress.images)
         # The note is written before the server is deleted: a crash must not lose it.
         return release, _not_yet(progress) if fresh else None
 
@@ -141,6 +174,9 @@ class Images:
             why = self._why_not_safe(server, mine, stop)
             if why is None:
                 progress.safe.append(server)
+                made = next((each for each in mine if each.status in _FINISHED), None)
+                if made is not None:
+                    progress.images[server.id] = made
             else:
                 (progress.late if self._is_late() else progress.pending).append((server, why))
         return progress
@@ -226,8 +262,4 @@ def _choice(conf, reservation, name):
 
 def _not_yet(progress):
     return errors.StillBusy(service='Nova', has_own_limit=True, reason=(
-        f'there is no image yet of {_told([*progress.pending, *progress.late])}'))
-
-
-def _told(some):
-    return ' '.join(f'server {server.name} ({server.id}): {why}.' for server, why in some)
+        f'there is no image yet of {told.reasons([*progress.pending, *progress.late])}'))

@@ -4,6 +4,7 @@ from climate.domain import requirement
 from climate.plugins import criteria
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_plugin
+from climate.plugins.compute import requirements
 
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
@@ -33,7 +34,8 @@ class SizedCapacity(capacity_plugin.CapacityPlugin):
     def needs(self, request):
         units = {'VCPU': request['vcpus'], 'MEMORY_MB': request['memory_mb'],
                  'DISK_GB': request['disk_gb']}
-        return [capacity.need(request, units, requirement.parse(request['resource_properties']))]
+        return [capacity.need(request, units, requirement.parse(request['resource_properties']),
+                              f'server with {requirements.described(request)}')]
 
     @classmethod
     def fields(cls, reservation):

@@ -117,7 +117,7 @@ def test_an_instance_that_exists_cannot_be_leased_yet(create):
 def test_no_room_is_a_conflict_that_says_how_much_there_is(create):
     answer = create(SIZED, amount=1000)
     assert answer.status_int == 409
-    assert 'of 1000 places on hosts are free' in answer.json['error_message']
+    assert '1000 servers with ' in answer.json['error_message']
 
 
 def test_a_client_may_send_back_all_that_it_was_shown(api, manager, create):

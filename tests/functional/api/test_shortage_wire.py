@@ -104,8 +104,11 @@ def test_the_nearest_time_for_instances_is_accepted_then_and_none_before(ask_roo
     ask_room(3, start='2030-05-01T14:00:00Z', duration='2h')
     answer = ask_room(4, affinity=affinity)
     assert answer.status_int == 409
-    assert answer.json['error_message'].startswith('Only 3 of 4 places on hosts')
-    assert answer.json['error_message'].endswith('It fits from 2030-05-01 15:00 UTC.')
+    where = ' on one host' if affinity else ''
+    assert answer.json['error_message'] == (
+        f'4 servers with 1 VCPU, 512 MB of memory and 1 GB of disk{where} were asked for, and only '
+        '3 fit for all of the time: 1 host is enrolled, 1 with room for one when empty. All 4 fit '
+        'from 2030-05-01 15:00 UTC.')
     assert answer.json['details']['nearest'] == '2030-05-01T15:00:00+00:00'
     assert ask_room(4, start='2030-05-01T14:59:59Z').status_int == 409
     assert ask_room(4, start='2030-05-01T15:00:00Z').status_int == 201
@@ -114,7 +117,55 @@ def test_the_nearest_time_for_instances_is_accepted_then_and_none_before(ask_roo
 def test_instances_that_never_fit_have_no_nearest_time(ask_room):
     answer = ask_room(9)
     assert answer.json['details']['nearest'] is None
-    assert answer.json['error_message'].endswith('Fewer, or other criteria, would fit.')
+    assert answer.json['error_message'].endswith('8 or fewer, or other criteria, would fit.')
+
+
+@pytest.fixture
+def boot(api, manager):
+    """Asks for so many servers of a flavor, each with a reservation, as Nova's middleware does."""
+    for number in range(3):
+        manager.cloud.add_host(f'small-{number}', vcpus=2)
+        manager.client.create_resource(builders.an_admin(), 'host', f'small-{number}', {})
+
+    def post(count, start='2030-05-01T14:00:00Z', flavor='3', **query):
+        more = '?dry_run=1' if query else ''
+        return api.post(f'/v1/leases{more}', {
+            'name': 'x', 'start': start, 'duration': '2h', 'reservations': [{
+                'resource_type': 'virtual:instance', 'resource_id': None,
+                'flavor_id': flavor}] * count}, version='1.1')
+    return post
+
+
+@pytest.mark.parametrize('query', [{}, {'dry_run': True}])
+def test_a_boot_of_17_servers_says_that_12_of_the_17_fit(boot, query):
+    answer = boot(17, **query)
+    assert answer.status_int == 409
+    assert answer.json['error_message'] == (
+        '17 servers of flavor m1.medium were asked for, and only 12 fit for all of the time: 3 '
+        'hosts are enrolled, 3 with room for one when empty. 12 or fewer, or other criteria, '
+        'would fit.')
+    details = answer.json['details']
+    assert (details['wanted'], details['free'], details['nearest']) == (17, 12, None)
+    assert details['criteria'] == [{'criterion': 'room for one when empty', 'met_by': 3}]
+    assert boot(12).status_int == 201
+
+
+def test_a_boot_of_many_servers_says_from_when_all_fit(boot):
+    assert boot(7).status_int == 201
+    answer = boot(11)
+    assert answer.status_int == 409
+    assert answer.json['error_message'] == (
+        '11 servers of flavor m1.medium were asked for, and only 5 fit for all of the time: 3 '
+        'hosts are enrolled, 3 with room for one when empty. All 11 fit from 2030-05-01 16:00 UTC.')
+    assert boot(11, start=answer.json['details']['nearest']).status_int == 201
+
+
+def test_one_server_too_large_for_every_host_is_told_in_the_words_of_its_flavor(boot, manager):
+    manager.cloud.add_flavor('huge', 'huge', vcpus=9, ram=512, disk=1)
+    answer = boot(1, flavor='huge')
+    assert answer.json['error_message'] == (
+        '1 server of flavor huge was asked for, and none fits for all of the time: 3 hosts are '
+        'enrolled, 0 with room for one when empty. Other criteria might fit.')
 
 
 def test_the_nearest_time_is_one_for_all_reservations_of_a_lease(ask_room):
@@ -150,5 +201,5 @@ def test_two_reservations_of_one_lease_do_not_share_their_hosts(api, hosts):
     body = {'name': 'x', 'duration': '1h', 'reservations': [hosts_of, more]}
     answer = api.post('/v1/leases', body, version='1.1')
     assert answer.status_int == 409
-    assert (answer.json['details']['wanted'], answer.json['details']['free']) == (4, 3)
+    assert (answer.json['details']['wanted'], answer.json['details']['free']) == (7, 6)
     assert api.get('/v1/leases').json == {'leases': []}

@@ -39,7 +39,7 @@ def test_a_lease_with_too_many_slots_is_refused_by_name(lease, manager, conf):
         answer = lease(*amounts)
         assert answer.status_int == 400
         assert answer.json['details']['field'] == 'reservations.amount'
-        assert 'at most 8 slots' in answer.json['error_message']
+        assert 'at most 8 instances' in answer.json['error_message']
     assert lease(4, 4).status_int == 201
 
 
@@ -49,10 +49,10 @@ def test_the_ceiling_holds_at_rest_1_0_and_for_what_is_only_tried(lease, api, ma
     old = api.post('/v1/leases', {
         'name': 'many', 'start_date': 'now', 'end_date': '2030-05-01 13:00',
         'reservations': [{**SIZED, 'amount': '9', 'resource_properties': ''}]})
-    assert (old.status_int, 'at most 8 slots' in old.json['error_message']) == (400, True)
+    assert (old.status_int, 'at most 8 instances' in old.json['error_message']) == (400, True)
     asked = api.post('/v1/availability', {'duration': '1h', 'reservations': [
         {**SIZED, 'amount': 9}]}, version='1.1')
-    assert (asked.status_int, 'at most 8 slots' in asked.json['error_message']) == (400, True)
+    assert (asked.status_int, 'at most 8 instances' in asked.json['error_message']) == (400, True)
 
 
 def test_a_lease_may_not_grow_past_the_ceiling_and_may_shrink_to_it(lease, api, manager, conf):

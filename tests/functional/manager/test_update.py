@@ -132,7 +132,7 @@ def test_new_criteria_move_a_pending_lease_and_not_an_active_one(manager):
     with pytest.raises(errors.NotEnough) as refused:
         acts.change(manager, pending, reservations=acts.asked(
             pending.reservations[0], resource_properties=acts.named(first)))
-    assert 'in use' in refused.value.message
+    assert 'that the reservation uses' in refused.value.message
     assert acts.everything(manager) == before
 
 

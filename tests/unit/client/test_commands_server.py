@@ -142,6 +142,15 @@ def test_how_a_leased_server_stands(climate, requests_mock, lease, reservation, 
         [] if status == 'ENDED' else [status])
 
 
+def test_a_server_that_is_gone_keeps_its_name(run, cloud):
+    cloud.get(f'{NOVA}/servers/detail', json={'servers': []})
+    cloud.get(f'{URL}/leases', json={'leases': [canned.a_lease(
+        status='terminated', reservations=[canned.a_leased_server(
+            status='deleted', resource_name='web-1')])]})
+    [found] = run('server', 'list', '--ended', '-f', 'json', environ=WITH_NOVA).json
+    assert (found['id'], found['name'], found['status']) == (SERVER_ID, 'web-1', 'ENDED')
+
+
 def test_only_reservations_that_have_a_server_are_listed(climate, requests_mock):
     requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease(reservations=[
         canned.a_lease()['reservations'][0], canned.a_leased_server(resource_id=None),

@@ -242,10 +242,11 @@ def test_it_has_as_much_room_as_is_held(scene):
 
 def test_answers_show_the_server_and_its_size(scene):
     bound = _reservation(scene.resolve(UNBOUND, later=True), binding={
-        'resource_id': 's', 'asleep': True})
-    assert scene.plugin.fields(bound) == scene.plugin.shown(bound) == {
-        'resource_id': 's', 'flavor_id': '2', 'on_end': 'snapshot', 'vcpus': 1,
-        'memory_mb': 2048, 'disk_gb': 20}
+        'resource_id': 's', 'resource_name': 'web-1', 'asleep': True})
+    at_1_0 = {'resource_id': 's', 'flavor_id': '2', 'on_end': 'snapshot', 'vcpus': 1,
+              'memory_mb': 2048, 'disk_gb': 20}
+    assert scene.plugin.shown(bound) == at_1_0
+    assert scene.plugin.fields(bound) == {**at_1_0, 'resource_name': 'web-1'}
 
 
 def test_the_manager_waits_and_looks_as_the_options_say(scene):

@@ -32,10 +32,12 @@ def slow(conf):
 
 def test_it_sleeps_until_its_lease_starts_and_wakes_where_room_is_held(scene):
     server = scene.lease(scene.boot(), later=True)
-    assert scene.run('prepare') == {'resource_id': server.id, 'asleep': True}
+    assert scene.run('prepare') == {
+        'resource_id': server.id, 'resource_name': 'vm', 'asleep': True}
     assert (scene.place(server), scene.marks(server)) == (ASLEEP, RESERVED)
     assert scene.images() == [('vm-shelved', 'p', 'active')]
-    assert scene.run('start') == {'resource_id': server.id, 'handed_over': True}
+    assert scene.run('start') == {
+        'resource_id': server.id, 'resource_name': 'vm', 'handed_over': True}
     assert (scene.place(server), scene.marks(server)) == (('ACTIVE', 'compute-1'), RUNNING)
     assert scene.images() == []
 

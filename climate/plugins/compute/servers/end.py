@@ -96,8 +96,9 @@ class _Ending:
             self._shelve()
 
     def _snapshot(self, images):
-        if any(image.status == _ACTIVE for image in images):
-            self.found.delete()
+        made = next((image for image in images if image.status == _ACTIVE), None)
+        if made is not None:
+            self.found.delete(made)
         if self._is_late():
             # The upload of an image blocks all other changes. Deleting the image ends the upload.
             self._drop(images)

@@ -15,6 +15,7 @@ from climate.domain import lifecycle
 from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import host_pool
+from climate.plugins.compute import requirements
 from climate.plugins.compute.servers import audit
 from climate.plugins.compute.servers import end
 from climate.plugins.compute.servers import leased
@@ -71,8 +72,11 @@ class LeasedServer(base.ResourcePlugin):
     def needs(self, request):
         if not request['sleeps']:
             return []
+        # A request of an older release has no name of its flavor.
+        flavor = request.get('flavor_name') or request['flavor_id']
+        called = f'of flavor {flavor}' if flavor else f'with {requirements.described(request)}'
         need = capacity.need({'amount': 1}, request['units'],
-                             extra_specs.from_extra_specs(request['traits']))
+                             extra_specs.from_extra_specs(request['traits']), f'server {called}')
         return [dataclasses.replace(need, optional=request['hold_room'] == 'preferred')]
 
     def needs_owner(self, request):
@@ -94,15 +98,16 @@ class LeasedServer(base.ResourcePlugin):
     def check_target(self, cloud, lease, reservation, leased_id):
         server = parsing.find(cloud, leased_id, lease.project_id)
         if not reservation.request['sleeps']:
-            return
+            return server.name
         sizes = leased.larger(server.flavor, reservation.request)
         if sizes:
             raise errors.BadField(field='resource_id', reason=(
                 f'server {leased_id} is larger than the flavor that the lease was made with '
                 f'({", ".join(sizes)}): boot it with flavor {reservation.request["flavor_id"]}.'))
+        return server.name
 
-    def bound(self, reservation, leased_id):
-        return {**reservation.binding, 'resource_id': leased_id}
+    def bound(self, reservation, leased_id, name=None):
+        return {**reservation.binding, 'resource_id': leased_id, 'resource_name': name}
 
     def gone(self, cloud, leased_ids):
         servers = cloud.as_service().servers
@@ -155,6 +160,15 @@ class LeasedServer(base.ResourcePlugin):
 
     @classmethod
     def fields(cls, reservation):
+        return {**cls._of_both(reservation), 'resource_name': leased.name_of(reservation)}
+
+    @classmethod
+    def shown(cls, reservation):
+        return cls._of_both(reservation)
+
+    @staticmethod
+    def _of_both(reservation):
+        """Return the fields that a reservation has at each version of REST."""
         request = reservation.request
         return {'resource_id': leased.id_of(reservation), 'flavor_id': request['flavor_id'],
                 'on_end': request['on_end'], **{name: request[name] for name in leased.SIZES}}

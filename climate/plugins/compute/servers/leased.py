@@ -3,6 +3,7 @@
 from climate import errors
 from climate.domain import lifecycle
 from climate.plugins.compute import requirements
+from climate.plugins.compute import told
 
 RESERVED = 'RESERVED'
 ACTIVE = 'ACTIVE'
@@ -36,6 +37,12 @@ _PASSING = (BUILD, 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD', 'RESIZE', 'RE
 def id_of(reservation):
     """Return the id of the server, or None while it is not known."""
     return reservation.binding.get('resource_id') or reservation.request['resource_id']
+
+
+def name_of(reservation):
+    """Return the last name of the server that Climate has seen, or None if it has seen none."""
+    return (reservation.binding.get('resource_name')
+            or reservation.request.get('resource_name'))
 
 
 def larger(flavor, request):
@@ -180,6 +187,7 @@ class Leased:
         if self.status == SHELVED:
             self.service.servers.offload(self.id)
         elif self.status in AWAKE:
+            self._tell(told.SHELVE)
             # Shelved as the user, so that the user owns the image and may unshelve the server too.
             self._owner.servers.shelve(self.id)
         else:
@@ -208,6 +216,8 @@ class Leased:
         self.wait_for_calm()
         self._tell_failure(
             'migrate', f'could not be moved from host {self.host}: no host took it.')
+        if self._taking_back and self.status != MOVED:
+            self._tell(told.MOVE)
         self.service.servers.migrate(self.id)
         self.wait('being moved')
 
@@ -235,6 +245,7 @@ class Leased:
 
     def suspend(self):
         """Begin to suspend the server; unlike other changes this does not raise StillBusy."""
+        self._tell(told.SUSPEND)
         self._owner.servers.suspend(self.id)
 
     def make_image(self, name):
@@ -246,11 +257,14 @@ class Leased:
             self.id, name, self._reservation.id)
         self.wait('being imaged')
 
-    def delete(self):
+    def delete(self, image=None):
         """Begin to delete the server.
 
+        :param image: the Image that was made of it.
         :raises StillBusy: always, unless another error is raised.
         """
+        if self._found.task != 'deleting':
+            self._tell(told.DELETE, image)
         self.service.nova.delete_server(self.id)
         self.wait(f'being deleted, its status is {self.status}')
 
@@ -260,6 +274,11 @@ class Leased:
         :param change: the kind of change, such as "unshelve".
         """
         return self.service.servers.failures(self.id, change, self._cloud.attempt.since)
+
+    def _tell(self, what, image=None):
+        """Say in the history what is done next; the owner's project has the server."""
+        self._cloud.announce(what, told.servers(
+            [self._found], self._found.project_id, {self.id: image}))
 
     def _tell_failure(self, change, text):
         if self.failures(change) > self._cloud.attempt.failures:

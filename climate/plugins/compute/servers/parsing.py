@@ -68,7 +68,9 @@ def resolve(options, cloud, request, occasion):
     flavor = requirements.as_dict(found)
     resolved = {
         'resource_id': None if server is None else server.id,
-        'flavor_id': found.id or None, 'on_end': on_end, **requirements.sizes(flavor),
+        'resource_name': None if server is None else server.name,
+        'flavor_id': found.id or None, 'flavor_name': found.name or None, 'on_end': on_end,
+        **requirements.sizes(flavor),
         'sleeps': not occasion.starts_now, 'hold_room': options.hold_room,
         'units': {}, 'traits': {}}
     if resolved['sleeps']:

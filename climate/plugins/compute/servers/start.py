@@ -20,7 +20,7 @@ def prepare(cloud, lease, reservation):
     found.wait_for_calm()
     found.mark(leased.RESERVED)
     found.put_to_sleep()
-    return {'resource_id': found.id, 'asleep': True}
+    return {'resource_id': found.id, 'resource_name': found.name, 'asleep': True}
 
 
 def start(conf, cloud, lease, reservation, resources):
@@ -52,4 +52,4 @@ def start(conf, cloud, lease, reservation, resources):
         # Its capacity is reserved on another host now, and others may have reserved this one.
         found.move()
     found.mark(leased.ACTIVE)
-    return {'resource_id': found.id, 'handed_over': True}
+    return {'resource_id': found.id, 'resource_name': found.name, 'handed_over': True}

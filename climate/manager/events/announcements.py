@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entries in the history of a lease that say what an action does to servers and other targets.
+
+They are written before the action does it, so that no crash can lose them, and together for all
+reservations of the lease.
+"""
+import datetime
+
+from climate.db import journal
+from climate.domain import event_kinds
+
+_CLIMATE = 'climate'
+# Why an action does something to targets, by the kind of its event.
+_BECAUSE = {
+    event_kinds.BEFORE_END: 'The lease ends soon',
+    event_kinds.END: 'The lease is over',
+    event_kinds.DELETE: 'The lease is deleted',
+    event_kinds.UPDATE: 'The lease was changed',
+    event_kinds.HEAL: 'The lease was changed',
+    event_kinds.PREPARE: 'The lease starts later',
+}
+# The entry of the request that ordered an action.
+_REQUEST = {event_kinds.DELETE: 'delete', event_kinds.UPDATE: 'update',
+            event_kinds.HEAL: 'update', event_kinds.END: 'update'}
+# A request to end a lease sets its end to the present moment, or to the present minute.
+_AT_ONCE = datetime.timedelta(minutes=1)
+
+
+class Announcements:
+    """What the action of a Claim announces in the history of its lease."""
+
+    def __init__(self, core, claim):
+        self._core = core
+        self._claim = claim
+        self._told = None
+        self._new = {}
+
+    def lacks(self, what, words):
+        """Collect what is not in the history of this action yet; return True if there was some.
+
+        :param what: the heading of the entries.
+        :param words: {id of a target: what to tell of it}; the words contain the id.
+        """
+        if self._told is None:
+            self._told = self._read()
+        new = {key: text for key, text in words.items() if (what, key) not in self._new
+               and not any(key in told for told in self._told.get(what, ()))}
+        self._new |= {(what, key): text for key, text in new.items()}
+        return any((what, key) in self._new for key in words)
+
+    def write(self):
+        """Write what was collected; return True if there was some.
+
+        :raises ClaimLost: another manager has the lease; nothing was written.
+        """
+        if not self._new:
+            return False
+        self._claim.ownership.check()
+        lease, kind = self._claim.lease, self._claim.event.kind
+        by_heading = {}
+        for (what, _), text in self._new.items():
+            by_heading.setdefault(what, []).append(text)
+        with self._core.database.writer() as connection:
+            who, now = self._who(connection), self._core.clock()
+            for what, texts in by_heading.items():
+                journal.note_list(connection, lease.id, now, who, what,
+                                  _BECAUSE.get(kind, 'The lease needs it'), texts)
+        self._told, self._new = None, {}
+        return True
+
+    def _read(self):
+        """Return {what: [why]} of the entries since this action was first tried."""
+        event = self._claim.event
+        with self._core.database.reader() as connection:
+            return journal.since(connection, self._claim.lease.id, event.begun_at)
+
+    def _who(self, connection):
+        """Return the user whose request ordered the action, or Climate itself."""
+        lease, kind = self._claim.lease, self._claim.event.kind
+        request = _REQUEST.get(kind)
+        found = request and journal.last(connection, lease.id, request)
+        if not found or (kind == event_kinds.END and found.at < lease.end - _AT_ONCE):
+            return _CLIMATE
+        return found.who
