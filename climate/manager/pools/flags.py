@@ -19,8 +19,8 @@ from climate.plugins import audited
 LOG = log.getLogger(__name__)
 
 #: What the owner reads in the history of the lease. It names no host.
-DEGRADED = ('A part of its resources does not work, has less than was asked for, or is also used by '
-            'others.')
+DEGRADED = ('A part of its resources does not work, has less than was asked for, or is used by '
+            'others, too.')
 RESTORED = 'It has again all that was asked for.'
 
 

@@ -61,7 +61,7 @@ def drifts(servers, where):
 
 
 def disturbed(services, held):
-    """Return {resource id: why} of the held hosts that have foreign servers, as ``Pool.disturbed``."""
+    """Return {resource id: why} of the Helds with foreign servers, as ``Pool.disturbed``."""
     hosts = sorted({each.resource.facts['service_name'] for each in held})
     servers = (services.nova.servers_on(hosts) if len(hosts) <= _FEW
                else services.servers.every())

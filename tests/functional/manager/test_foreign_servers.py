@@ -187,3 +187,47 @@ def test_with_the_filter_no_server_is_foreign(manager, leased):
         manager.cloud.boot('eve', 'ordinary', host='compute-1')
     manager.cloud.boot('eve', 'ordinary')
     assert comparison.Auditor(manager.core).look() == []
+
+
+FILTERED = """
+[filter_scheduler]
+available_filters = nova.scheduler.filters.all_filters
+available_filters = climate.nova.filter.ClimateFilter
+enabled_filters = ComputeFilter,ClimateFilter
+[climate]
+auth_type = password
+"""
+
+
+def _filter_drifts(manager):
+    return [each for each in comparison.Auditor(manager.core).look() if each.kind == 'filter']
+
+
+@pytest.mark.parametrize(('text', 'problem'), [
+    (FILTERED, None),
+    (FILTERED.replace(',ClimateFilter', ''), 'enabled_filters lacks ClimateFilter'),
+    (FILTERED + 'aggregate_freepool = pool\n', 'aggregate_freepool is "pool"'),
+    ('enabled_filters', 'scheduler_config_files: ')])
+def test_an_audit_reads_what_nova_conf_says_of_the_filter(manager, conf, tmp_path, text, problem):
+    path = tmp_path / 'nova.conf'
+    path.write_text(text)
+    conf.set_override('scheduler_config_files', [str(path)], group='nova')
+    manager.enrol(1)
+    found = _filter_drifts(manager)
+    assert len(found) == (0 if problem is None else 1)
+    assert all(problem in each.problem and each.what == 'nova-scheduler' for each in found)
+
+
+def test_a_file_that_was_named_and_is_missing_is_reported(manager, conf, tmp_path):
+    conf.set_override('scheduler_config_files', [str(tmp_path / 'none.conf')], group='nova')
+    [found] = _filter_drifts(manager)
+    assert 'none.conf' in found.problem
+
+
+def test_without_a_file_several_foreign_servers_say_that_the_filter_is_missing(manager, conf):
+    conf.set_override('scheduler_config_files', [], group='nova')
+    for each in manager.enrol(2):
+        assert _filter_drifts(manager) == []
+        manager.cloud.force('eve', 'anywhere', each.name, flavor='1')
+    [found] = _filter_drifts(manager)
+    assert found.problem.startswith('2 servers without a reservation are on hosts of the freepool')
