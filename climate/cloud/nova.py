@@ -6,12 +6,15 @@ import json
 from novaclient import api_versions
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_errors
+from oslo_log import log
 from oslo_utils import uuidutils
 
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
 from climate.cloud import parallel
+
+LOG = log.getLogger(__name__)
 
 VERSION = '2.90'
 # The last microversion at which a hypervisor shows its sizes and its CPU.
@@ -199,8 +202,10 @@ class ServerLists:
             try:
                 return self._listed(self._hinted, search)
             except nova_errors.NotAcceptable:
-                # Nova is older than that microversion.
                 self._shows_hints = False
+                LOG.info('Nova is older than microversion %s and does not show with which hints '
+                         'servers were booted; they are asked for again after a restart',
+                         _HINTS_VERSION)
         return self._listed(self._plain, search)
 
     @staticmethod
