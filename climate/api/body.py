@@ -66,7 +66,8 @@ def load(text, field):
     try:
         data = json.loads(text, parse_constant=_no_constant, parse_float=_number)
     except RecursionError as error:
-        raise ValueError(error) from error
+        # How deep that is depends on the stack below, so the parser's own words would too.
+        raise ValueError('it is nested too deep') from error
     refuse_unprintable(data, field, _DEEPEST)
     return data
 

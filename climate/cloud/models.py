@@ -58,6 +58,8 @@ class Server:
     :ivar locked: its user, or an administrator, lets nobody but administrators change it.
     :ivar hypervisor: the hypervisor_hostname it is on; None where it is not placed, or Nova does
         not say. A service host may have several.
+    :ivar hints: the scheduler hints of its boot, {name: (texts)}; None where the call did not ask
+        for them, or Nova does not show them.
     """
 
     id: str
@@ -70,6 +72,7 @@ class Server:
     flavor: 'Flavor | None' = None
     locked: bool = False
     hypervisor: str | None = None
+    hints: dict | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,8 +3,10 @@
 import contextlib
 import json
 
+from novaclient import api_versions
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_errors
+from oslo_log import log
 from oslo_utils import uuidutils
 
 from climate import errors
@@ -12,11 +14,15 @@ from climate.cloud import base
 from climate.cloud import models
 from climate.cloud import parallel
 
+LOG = log.getLogger(__name__)
+
 VERSION = '2.90'
 # The last microversion at which a hypervisor shows its sizes and its CPU.
 _SIZES_VERSION = '2.87'
 # The last microversion at which a hypervisor has a number instead of a UUID.
 _NUMBERS_VERSION = '2.52'
+# The microversion from which on Nova shows the scheduler hints of a server.
+_HINTS_VERSION = '2.100'
 _ZONE_KEY = 'availability_zone'
 # A metadata key that no aggregate has.
 _NO_KEY = 'climate:none'
@@ -31,6 +37,7 @@ class Nova(base.Nova):
         self._client = connected(link, VERSION)
         self._sizes = connected(link, _SIZES_VERSION)
         self._numbers = connected(link, _NUMBERS_VERSION)
+        self._lists = ServerLists(link)
 
     def hypervisor(self, name):
         try:
@@ -107,9 +114,7 @@ class Nova(base.Nova):
             self._client.aggregates.delete(aggregate.id)
 
     def _servers_on_one(self, service_host):
-        found = self._client.servers.list(
-            search_opts={'all_tenants': 1, 'host': service_host}, limit=-1)
-        return [server(each.to_dict()) for each in found]
+        return self._lists.find(host=service_host)
 
     def _zones(self, host=None):
         services = self._client.services.list(host=host, binary='nova-compute')
@@ -180,6 +185,35 @@ class Nova(base.Nova):
         return None
 
 
+class ServerLists:
+    """Lists of servers of all projects, with their scheduler hints if Nova shows them."""
+
+    def __init__(self, link):
+        self._plain = connected(link, VERSION)
+        self._hinted = connected(link, VERSION)
+        # novaclient refuses to be created with a microversion that it does not know. All that this
+        # one changes for the list is the field with the hints.
+        self._hinted.client.api_version = api_versions.APIVersion(_HINTS_VERSION)
+        self._shows_hints = True
+
+    def find(self, **search):
+        """Return the Servers that match, such as those with ``host='compute-1'``."""
+        if self._shows_hints:
+            try:
+                return self._listed(self._hinted, search)
+            except nova_errors.NotAcceptable:
+                self._shows_hints = False
+                LOG.info('Nova is older than microversion %s and does not show with which hints '
+                         'servers were booted; they are asked for again after a restart',
+                         _HINTS_VERSION)
+        return self._listed(self._plain, search)
+
+    @staticmethod
+    def _listed(client, search):
+        found = client.servers.list(search_opts={'all_tenants': 1, **search}, limit=-1)
+        return [server(each.to_dict()) for each in found]
+
+
 def connected(link, version):
     """Return a novaclient Client for that microversion."""
     options = link.options
@@ -229,7 +263,15 @@ def server(found):
         task=found.get('OS-EXT-STS:task_state'), metadata=dict(found.get('metadata') or {}),
         flavor=_own_flavor(flavor) if 'original_name' in flavor else None,
         locked=bool(found.get('locked')),
-        hypervisor=found.get('OS-EXT-SRV-ATTR:hypervisor_hostname'))
+        hypervisor=found.get('OS-EXT-SRV-ATTR:hypervisor_hostname'), hints=_hints(found))
+
+
+def _hints(found):
+    """Return the scheduler hints in an answer, or None if Nova does not show them."""
+    if 'scheduler_hints' not in found:
+        return None
+    return {name: tuple(said) if isinstance(said, list) else (said,)
+            for name, said in (found['scheduler_hints'] or {}).items()}
 
 
 def _own_flavor(found):

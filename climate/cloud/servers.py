@@ -31,6 +31,7 @@ class Servers(base.Servers):
         super().__init__(link.trust_id, link.login_group)
         self._client = nova.connected(link, nova.VERSION)
         self._unshelving = nova.connected(link, _UNSHELVE_VERSION)
+        self._lists = nova.ServerLists(link)
 
     def server(self, server_id):
         return self._find(server_id)
@@ -48,8 +49,7 @@ class Servers(base.Servers):
             detailed=False, search_opts={'all_tenants': 1}, limit=-1))
 
     def every(self):
-        found = self._client.servers.list(search_opts={'all_tenants': 1}, limit=-1)
-        return [nova.server(each.to_dict()) for each in found]
+        return self._lists.find()
 
     def mark(self, server_id, metadata):
         with self._about(server_id):

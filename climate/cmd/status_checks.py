@@ -12,6 +12,7 @@ from climate.db import engine
 from climate.db import migrate
 from climate.manager import metrics
 from climate.plugins import registry
+from climate.plugins.compute import scheduler_filter
 from climate.rpc import bus
 from climate.strategies import registry as strategies
 
@@ -82,12 +83,12 @@ class Checks(upgradecheck.UpgradeCommands):
         paths = nova_filter.files(self._conf)
         if not paths:
             return upgradecheck.Result(upgradecheck.Code.WARNING, (
-                f'Not checked: there is no {nova_filter.DEFAULT_FILE} here. Without ClimateFilter '
-                'Nova places other servers on the enrolled hosts: copy the nova.conf of '
-                'nova-scheduler and name the copy, --nova-config-file FILE.'))
+                'Not checked: no file of [nova] scheduler_config_files is here. Without '
+                'ClimateFilter Nova places other servers on the enrolled hosts: copy the nova.conf '
+                'of nova-scheduler and name the copy there, or here: --nova-config-file FILE.'))
         try:
-            found = nova_filter.problems(self._conf, paths)
-        except nova_filter.Unreadable as error:
+            found = scheduler_filter.problems(self._conf, paths)
+        except scheduler_filter.Unreadable as error:
             return _failure(str(error))
         return _failure(f'{", ".join(paths)}: {" ".join(found)}') if found else _success()
 

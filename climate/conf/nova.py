@@ -4,6 +4,9 @@ from oslo_config import cfg
 
 from climate.conf import client
 
+#: The usual file of nova-scheduler, if it runs on the same machine.
+SCHEDULER_FILES = ['/etc/nova/nova.conf']
+
 OPTS = (
     cfg.StrOpt('aggregate_freepool', default='freepool',
                help='Name of the aggregate that holds enrolled hosts which are not leased. The '
@@ -14,6 +17,10 @@ OPTS = (
     cfg.StrOpt('availability_zone_prefix', default='climate_',
                help='Prefix of the availability zone of a reservation; the id of the reservation '
                     'follows. The scheduler filter needs the same prefix in nova.conf.'),
+    cfg.ListOpt('scheduler_config_files', default=SCHEDULER_FILES,
+                help='Configuration files of nova-scheduler, or copies of them. Audits and '
+                     '"climate-status upgrade check" report if they lack the scheduler filter. '
+                     'The usual file is left out if it cannot be read. Empty: not checked.'),
     cfg.StrOpt('image_prefix', default='reserved_',
                help='Prefix of the name of an image that is made before the end of a lease; the '
                     'name of the server follows. Empty: no prefix.'),

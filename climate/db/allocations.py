@@ -225,14 +225,14 @@ def requests_on(connection, resource_id, now):
 def running(connection, now):
     """Return what running reservations of active leases have at `now`, by resource, as rows.
 
-    :returns: rows with reservation_id, lease_id, resource_type, request, missing_resources,
-        degraded, resource_id, need, whole, amount, copies.
+    :returns: rows with reservation_id, lease_id, project_id, resource_type, request,
+        missing_resources, degraded, resource_id, need, whole, amount, copies.
     """
     return connection.execute(
         sa.select(RESERVATIONS.c.id.label('reservation_id'), RESERVATIONS.c.lease_id,
                   RESERVATIONS.c.resource_type, RESERVATIONS.c.request,
                   RESERVATIONS.c.missing_resources, LEASES.c.degraded,
-                  ALLOCATIONS.c.resource_id,
+                  LEASES.c.project_id, ALLOCATIONS.c.resource_id,
                   ALLOCATIONS.c.need, ALLOCATIONS.c.whole, ALLOCATIONS.c.amount,
                   ALLOCATIONS.c.copies)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)

@@ -4,6 +4,9 @@
 Each plugin and each pool observes the cloud and compares it with the database itself. The defaults
 in this module do nothing; they are for types that create nothing in the cloud.
 """
+import dataclasses
+
+from climate.domain import records
 
 
 class Audited:
@@ -56,6 +59,22 @@ class Audited:
         """
 
 
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """A resource that a running reservation has.
+
+    :ivar resource: the Resource.
+    :ivar project_id: the project of the lease.
+    :ivar whole: whether the reservation has the whole resource, not only a part of it.
+    """
+
+    resource: records.Resource
+    reservation_id: str
+    lease_id: str
+    project_id: str
+    whole: bool
+
+
 class AuditedPool:
     """The part of the contract of a pool that audits use."""
 
@@ -70,3 +89,12 @@ class AuditedPool:
         :param enrolled: the names of all enrolled resources.
         """
         return []
+
+    def disturbed(self, cloud, held):
+        """Return {resource id: why, in words} of what is used by others than its reservations.
+
+        A lease that has such a resource is degraded. Reads only.
+
+        :param held: Helds of this pool.
+        """
+        return {}

@@ -12,8 +12,8 @@ import loopback
 import pytest
 import refusing_broker
 
-from climate.cmd import nova_filter
 from climate.cmd import status
+from climate.plugins.compute import scheduler_filter
 
 PROGRAMS = pathlib.Path(sys.executable).parent
 CLOUD = """
@@ -147,14 +147,14 @@ def test_a_bus_that_nobody_serves_is_a_failure(run):
 def test_what_nova_conf_says_of_the_filter_is_compared(conf, tmp_path, more, problem):
     path = tmp_path / 'nova.conf'
     path.write_text(NOVA + more)
-    found = nova_filter.problems(conf, [str(path)])
+    found = scheduler_filter.problems(conf, [str(path)])
     assert len(found) == (1 if problem else 0)
     assert (problem or '') in ''.join(found)
 
 
 def test_a_nova_conf_that_is_not_there_is_named(conf, tmp_path):
-    with pytest.raises(nova_filter.Unreadable, match=r'none\.conf'):
-        nova_filter.problems(conf, [str(tmp_path / 'none.conf')])
+    with pytest.raises(scheduler_filter.Unreadable, match=r'none\.conf'):
+        scheduler_filter.problems(conf, [str(tmp_path / 'none.conf')])
 
 
 def test_a_manager_that_the_bus_refuses_ends_with_a_message(run):

@@ -115,14 +115,15 @@ class SimulatedCloud(base.Cloud):
                 id='', name=name, host=chosen, project_id=project_id, status='BUILD',
                 metadata=metadata or {}, flavor=found, hypervisor=host), hints or {})
 
-    def force(self, project_id, name, host, flavor=None):
+    def force(self, project_id, name, host, flavor=None, hints=None):
         """Boot a server on a hypervisor past the filters, as an administrator can; return it."""
         with self._transaction() as connection:
             [service_host] = [row['service_host'] for row in hosts.every(connection)
                               if row['name'] == host]
             return self._lifecycle.boot(connection, models.Server(
                 id='', name=name, host=service_host, project_id=project_id, status='BUILD',
-                metadata={}, flavor=_flavor(connection, flavor, project_id), hypervisor=host), {})
+                metadata={}, flavor=_flavor(connection, flavor, project_id), hypervisor=host),
+                hints or {})
 
     def servers(self, project_id=None):
         """Return the Servers of a project, or of all projects, oldest first."""

@@ -107,4 +107,11 @@ def record(row, flavor=None):
     return models.Server(id=row['id'], name=row['name'], host=row['host'],
                          project_id=row['project_id'], status=row['status'], task=row['task'],
                          metadata=json.loads(row['metadata']), flavor=flavor,
-                         locked=bool(row['locked']), hypervisor=row['hypervisor'])
+                         locked=bool(row['locked']), hypervisor=row['hypervisor'],
+                         hints=_shown_hints(json.loads(row['hints'])))
+
+
+def _shown_hints(hints):
+    """Return scheduler hints as Nova shows them: {name: (texts)}."""
+    return {name: tuple(map(str, said)) if isinstance(said, (list, tuple)) else (str(said),)
+            for name, said in hints.items()}

@@ -53,19 +53,22 @@ class Substitutes:
         self._core = core
         self._booking = booking.Booking(core)
 
-    def ensure(self, lease, reservation, now, patient=False, failing=None, refused=None):
+    def ensure(self, lease, reservation, now, patient=False, failing=None, refused=None,
+               all_of_them=False):
         """Occupy the allocated resources of a reservation, and substitute those it cannot have.
 
         Whole resources are occupied from here on; for a shared resource, it is checked that no
         other reservation occupies it whole. A resource that another reservation still occupies, or
         that is out of use, is replaced by one that is free until the end of the lease. Copies on
         other resources stay where they are. Resources that a running reservation has in use also
-        stay, even if they are out of use.
+        stay, even if they are out of use. If there are too few substitutes, the reservation goes on
+        with fewer resources, as long as it has the least number that it asked for.
 
         :param patient: wait for a resource that is still held instead of replacing it.
         :param failing: {resource id: why nothing can be started on it now}; these are replaced too.
         :param refused: {resource name: why the cloud refuses it}; these are replaced even if the
             reservation runs, because it has nothing there.
+        :param all_of_them: replace all resources that it cannot have, or none.
         :returns: True if the reservation has other resources than when the lease was read.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of use, and there is no substitute; the error names it.
@@ -79,7 +82,7 @@ class Substitutes:
             raise errors.StillBusy(service='Climate',
                                    reason=f'still held are {", ".join(lost.held)}.')
         try:
-            self._replace(lease, reservation, allocated, lost, refused or {}, now)
+            self._replace(lease, reservation, allocated, lost, refused or {}, now, all_of_them)
         except errors.NotEnough as error:
             if lost.held:
                 raise errors.StillBusy(service='Climate', reason=(
@@ -161,14 +164,19 @@ class Substitutes:
                 found[resource.id] = late[resource.id][0][0]
         return found
 
-    def _replace(self, lease, reservation, allocated, lost, refused, now):
+    def _replace(self, lease, reservation, allocated, lost, refused, now, all_of_them):
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         kept = {given.resource_id for given in allocated} - lost.ids
         wishes, avoid = [], lost.ids | self._unusable(lost, refused)
         for need in self._core.registry.needs_of(reservation):
             copies = lost.counts[need.key]
             if copies:
-                wishes.append(_replacement(reservation, need, copies, kept))
+                left = sum(given.copies for given in allocated
+                           if given.need == need.key and given.resource_id in kept)
+                # What is still held comes later, so the reservation waits for it.
+                fewest = copies if all_of_them or lost.held else max(
+                    need.demand.at_least - left, 0)
+                wishes.append(_replacement(reservation, need, (fewest, copies), kept))
 
         def write(connection, chosen):
             resources.release(connection, reservation.id, lost.ids)
@@ -182,7 +190,8 @@ class Substitutes:
             new = sorted({given.resource_id for given in chosen})
             reservations.change(connection, [reservation.id], now, resources_changed=True)
             journal.note(connection, lease.id, now, 'climate', 'substitute',
-                         f'resources {sorted(lost.ids)} replaced by {new}')
+                         f'resources {sorted(lost.ids)} replaced by {new}' if new else
+                         f'resources {sorted(lost.ids)} left out, as there are no others')
             return new
         try:
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
@@ -193,7 +202,7 @@ class Substitutes:
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
         new = self._booking.book(wishes, span, now, write, planned=planned, avoid=avoid)
         LOG.warning('Lease %s, reservation %s: %s not available, replaced by resources %s',
-                    lease.id, reservation.id, ', '.join(lost.held + lost.broken), new)
+                    lease.id, reservation.id, ', '.join(lost.held + lost.broken), new or 'none')
 
     def _in_use(self, reservation, resource, whole):
         """Return True if servers of the reservation may be on a resource allocated to it."""
@@ -206,8 +215,12 @@ class Substitutes:
 
 
 def _replacement(reservation, need, copies, kept):
-    """Return the Wish for the lost copies of a need, beside the resources that are kept."""
-    demand = dataclasses.replace(need.demand, at_least=copies, at_most=copies)
+    """Return the Wish for the lost copies of a need, beside the resources that are kept.
+
+    :param copies: (how many there must be, how many there should be).
+    """
+    fewest, most = copies
+    demand = dataclasses.replace(need.demand, at_least=fewest, at_most=most)
     apart = demand.spread is selection.Spread.APART
     mine = frozenset(kept).intersection(reservation.allocated.get(need.key, ()))
     return booking.Wish(reservation.id, dataclasses.replace(need, demand=demand), beside=True,

@@ -206,7 +206,8 @@ class Actions:
                 continue
             claim.ownership.check()
             try:
-                self._substitutes.ensure(claim.lease, reservation, now, failing=short)
+                self._substitutes.ensure(claim.lease, reservation, now, failing=short,
+                                         all_of_them=True)
             except errors.NotEnough as error:
                 LOG.warning('Lease %s, reservation %s: it starts with less than it was promised: '
                             '%s', claim.lease.id, reservation.id, error.message)

@@ -14,11 +14,13 @@ from climate.domain import lifecycle
 from climate.manager import core as cores
 from climate.manager.booking import shortfalls
 from climate.manager.notifications import outbox
+from climate.plugins import audited
 
 LOG = log.getLogger(__name__)
 
 #: What the owner reads in the history of the lease. It names no host.
-DEGRADED = 'A part of its resources does not work, or has less than was asked for.'
+DEGRADED = ('A part of its resources does not work, has less than was asked for, or is used by '
+            'others, too.')
 RESTORED = 'It has again all that was asked for.'
 
 
@@ -39,7 +41,7 @@ class Flags:
                 connection, {row.resource_id for row in rows})}
         if not rows:
             return
-        bad = self._failing(known, missing)
+        bad = {**self._disturbed(known, rows), **self._failing(known, missing)}
         below = collections.defaultdict(dict)
         for row, why in [*self._unmet(rows, known), *_too_small(rows, known)]:
             below[row.reservation_id][known[row.resource_id].name] = why
@@ -62,6 +64,18 @@ class Flags:
             mine = [each for each in known.values() if each.pool == pool.name]
             if mine:
                 bad |= pool.failing(self._core.cloud, mine)
+        return bad
+
+    def _disturbed(self, known, rows):
+        """Return {resource id: why} of the Resources that others use, past the scheduler."""
+        held = [audited.Held(known[row.resource_id], row.reservation_id, row.lease_id,
+                             row.project_id, row.whole)
+                for row in rows if row.resource_id in known]
+        bad = {}
+        for pool in self._core.registry.pools.values():
+            mine = [each for each in held if each.resource.pool == pool.name]
+            if mine:
+                bad |= pool.disturbed(self._core.cloud, mine)
         return bad
 
     def _unmet(self, rows, known):

@@ -52,7 +52,7 @@ def hand_over(conf, nova, lease, reservation, resources):
 def release(conf, services, lease, reservation, resources, images, returned):
     """Delete the servers on the hosts of a reservation, and return the hosts to the freepool.
 
-    If a server that has no image is kept, the hosts without servers are returned nevertheless.
+    If servers are kept, the hosts without servers are returned nevertheless.
 
     :param images: as in `occupy`.
     :param returned: callable(service hosts), called after hosts were returned beside kept servers.
@@ -94,14 +94,18 @@ def delete_empty(conf, services, name, resources):
     nova.delete_aggregate(aggregate)
 
 
-def servers_of(services, reservation, resources):
-    """Return the Servers on the hosts that a reservation has in the cloud.
+def servers_of(conf, services, lease, reservation, resources):
+    """Return the Servers on the hosts of a reservation that are deleted at its end.
 
     :param resources: those that the reservation has; servers of other hypervisors do not count.
     :raises StillBusy: Nova does not know all of them.
     """
     aggregate = services.nova.aggregate(reservation.id)
-    return [] if aggregate is None else _servers_on(services, aggregate.hosts, resources)[0]
+    if aggregate is None:
+        return []
+    servers = _servers_on(services, aggregate.hosts, resources)[0]
+    kept = _kept(conf, lease, aggregate, servers)
+    return [each for each in servers if each not in kept]
 
 
 def named(aggregates, name):
@@ -149,17 +153,18 @@ def _take_back(conf, services, lease, aggregate, hosts, freepool, resources, ima
         return
     nova = services.nova
     mine, others = _servers_on(services, hosts, resources)
-    strangers = [] if conf['physical:host'].foreign_servers == 'delete' else foreign.on_leased(
-        mine, lease.project_id, aggregate)
+    strangers = _kept(conf, lease, aggregate, mine)
     mine = [each for each in mine if each not in strangers]
     released, unsaved = images.release(mine)
     for server in released:
         nova.delete_server(server.id)
+    empty = sorted(set(hosts) - {each.host for each in [*mine, *strangers, *others]})
+    kept = strangers and not mine
+    if empty and returned is not None and (kept or (
+            unsaved is not None and not isinstance(unsaved, errors.StillBusy))):
+        _return(nova, aggregate, empty, freepool)
+        returned(empty)
     if unsaved is not None:
-        empty = sorted(set(hosts) - {each.host for each in [*mine, *strangers, *others]})
-        if empty and returned is not None and not isinstance(unsaved, errors.StillBusy):
-            _return(nova, aggregate, empty, freepool)
-            returned(empty)
         raise unsaved
     if mine:
         raise errors.StillBusy(service='Nova', reason=(
@@ -168,13 +173,21 @@ def _take_back(conf, services, lease, aggregate, hosts, freepool, resources, ima
         LOG.warning('Reservation %s: foreign servers keep its hosts, move or delete them: %s',
                     aggregate.name, ', '.join(f'{each.id} on {each.host}' for each in strangers))
         raise errors.StillBusy(service='Nova', reason=(
-            f'{len(strangers)} servers of projects that reservation {aggregate.name} is not for '
-            'are on its hosts. Climate does not delete them: an administrator must move them.'))
+            f'{len(strangers)} servers on hosts of reservation {aggregate.name} were not booted '
+            'with it. Climate does not delete them: whoever has them must delete them, or an '
+            'administrator must move them.'))
     if others:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(others)} servers on {others[0].host} are on a hypervisor that is not of '
             f'reservation {aggregate.name}; Climate does not delete them. Move them away.'))
     _return(nova, aggregate, hosts, freepool)
+
+
+def _kept(conf, lease, aggregate, servers):
+    """Return those of the Servers on hosts of a reservation that its end does not delete."""
+    if conf['physical:host'].foreign_servers == 'delete':
+        return []
+    return foreign.on_leased(servers, lease.project_id, aggregate, {aggregate.name, lease.id})
 
 
 def _return(nova, aggregate, hosts, freepool):

@@ -74,10 +74,10 @@ class HostPlugin(base.ResourcePlugin):
                         'until somebody deletes the server and the lease. delete: the server is '
                         'deleted, and the lease says so.'),
         cfg.StrOpt('foreign_servers', default='keep', choices=['keep', 'delete'],
-                   help='What happens at the end of a lease to servers on its hosts that belong '
-                        'to projects which the lease is not for, such as servers that an '
-                        'administrator forced there. keep: they stay, and the hosts are given '
-                        'back once they are gone. delete: they are deleted with the others.'),
+                   help='What happens at the end of a lease to servers on its hosts that were not '
+                        'booted with its reservation, such as servers that an administrator '
+                        'forced there. keep: they stay, and their hosts are given back once they '
+                        'are gone. delete: they are deleted with the others.'),
     )
 
     def resolve(self, cloud, request, occasion):
@@ -102,7 +102,7 @@ class HostPlugin(base.ResourcePlugin):
     def before_end(self, cloud, lease, reservation, resources):
         if server_images.wanted(self.conf, reservation):
             images = server_images.before_end(self.conf, cloud, lease, reservation)
-            images.ensure(aggregates.servers_of(cloud.as_service(), reservation,
+            images.ensure(aggregates.servers_of(self.conf, cloud.as_service(), lease, reservation,
                                                 resources[host_pool.NEED]))
 
     def end(self, cloud, lease, reservation, resources):
@@ -142,7 +142,8 @@ class HostPlugin(base.ResourcePlugin):
         there = [each for each in observed.servers if each.hypervisor in names
                  and each.host in wanted & set(aggregate.hosts)]
         return [*(_incomplete(reservation, problem) for problem in problems),
-                *foreign.drifts(foreign.on_leased(there, lease.project_id, aggregate),
+                *foreign.drifts(foreign.on_leased(there, lease.project_id, aggregate,
+                                                  {reservation.id, lease.id}),
                                 f'reservation {reservation.id}'),
                 *(audit.Drift('foreign host', f'host {host} in aggregate {reservation.id}',
                               'the reservation that has the aggregate was not promised it')

@@ -5,6 +5,7 @@ import dataclasses
 from climate.domain import audit
 from climate.domain.clearing import plans
 from climate.plugins.compute import foreign
+from climate.plugins.compute import scheduler_filter
 from climate.plugins.compute import shared_hosts
 
 
@@ -13,6 +14,8 @@ class Observed:
     """What the pool observes of the cloud; records as ``climate.cloud.models``.
 
     :ivar children: {name of a child provider of Climate: its inventory}.
+    :ivar filter_problems: what is wrong with the filter of nova-scheduler, as sentences; None if
+        its files are not known.
     """
 
     aggregates: list
@@ -20,6 +23,7 @@ class Observed:
     servers: list
     computes: list
     children: dict
+    filter_problems: list | None = None
 
     def servers_on(self, service_host):
         """Return the Servers on a service host."""
@@ -32,7 +36,8 @@ def observe(conf, cloud):
     return Observed(
         aggregates=services.nova.aggregates(), hypervisors=services.nova.hypervisors(),
         servers=services.servers.every(), computes=services.computes.every(),
-        children=services.placement.children(conf.placement.provider_prefix))
+        children=services.placement.children(conf.placement.provider_prefix),
+        filter_problems=scheduler_filter.look(conf))
 
 
 def disabled(pool, observed):
@@ -71,7 +76,22 @@ class Comparison:
                 drifts.append(_drift('unknown host', resource, 'Nova does not know it any more'))
         mine = {each.service_host for each in hypervisors if each.name in enrolled}
         mine |= {each.facts['service_name'] for each in resources}
+        drifts += self._of_filter(drifts)
         return drifts + [self._put_in_by_hand(host) for host in sorted(self._pooled - mine)]
+
+    def _of_filter(self, drifts):
+        """Yield the Drift of a scheduler that lacks the filter, or seems to lack it.
+
+        :param drifts: of the hosts, with the foreign servers in the freepool.
+        """
+        problems = self._observed.filter_problems
+        strangers = sum(each.kind == 'foreign server' for each in drifts)
+        if problems is None and strangers > 1:
+            problems = [f'{strangers} servers without a reservation are on hosts of the freepool, '
+                        'as if it lacked the filter of Climate; look with "climate-status upgrade '
+                        'check" on its machine']
+        if problems:
+            yield audit.Drift('filter', 'nova-scheduler', ' '.join(problems))
 
     def _of_resource(self, resource, sharing):
         service_host, child = resource.facts['service_name'], self._child_of(resource.name)

@@ -8,6 +8,7 @@ from climate import errors
 from climate.plugins import base
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import clearing
+from climate.plugins.compute import foreign
 from climate.plugins.compute import host_audit
 from climate.plugins.compute import shared_hosts
 
@@ -84,6 +85,9 @@ class HostPool(base.Pool, clearing.ClearableHosts):
         reasons = {each.id: shared_hosts.why_failing(each) or _why_failing(
             known.get(hosts[each.id])) for each in resources}
         return {key: reason for key, reason in reasons.items() if reason is not None}
+
+    def disturbed(self, cloud, held):
+        return foreign.disturbed(cloud.as_service(), held)
 
     def admit(self, cloud, found):
         services = cloud.as_service()

@@ -8,6 +8,7 @@ import pytest
 from climate import errors
 from climate.domain import lifecycle
 from climate.manager.audit import comparison
+from climate.manager.pools import refresh
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -62,11 +63,104 @@ def test_an_option_deletes_foreign_servers_too(manager, conf, leased):
     assert acts.is_clean(manager, 2)
 
 
+def test_the_end_deletes_only_what_was_booted_with_the_reservation(manager, leased):
+    """A server of the lease's own project may have been forced there, or moved there, too."""
+    [host] = acts.aggregate(manager, leased).hosts
+    forced = manager.cloud.force('demo', 'forced', host)
+    other = manager.cloud.force('demo', 'of another lease', host, hints={'reservation': 'r-other'})
+    found = [each for each in comparison.Auditor(manager.core).look()
+             if each.kind == 'foreign server']
+    assert {each.what for each in found} == {f'server {forced.id}', f'server {other.id}'}
+    manager.run_until(NOON + hours(2) + minutes(1))
+    assert _names(manager) == ['forced', 'of another lease']
+    for each in (forced, other):
+        manager.cloud.delete_server(each.id)
+    manager.run_until(NOON + hours(2) + minutes(30))
+    assert manager.lease(leased).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 2)
+
+
+@pytest.mark.parametrize('hint', ['reservation', 'lease', 'several'])
+def test_a_server_that_names_the_reservation_is_not_foreign(manager, leased, hint):
+    key = leased.reservations[0].id
+    named = {'reservation': key, 'lease': leased.id, 'several': ['r-other', key]}[hint]
+    manager.cloud.force('demo', 'named', acts.aggregate(manager, leased).hosts[0],
+                        hints={'reservation': named})
+    assert comparison.Auditor(manager.core).look() == []
+    manager.run_until(NOON + hours(3))
+    assert acts.is_clean(manager, 2)
+
+
+def test_an_end_returns_the_hosts_without_foreign_servers(manager):
+    manager.enrol(3)
+    lease = acts.active(manager, builders.hosts(3), end=NOON + hours(2))
+    host = acts.aggregate(manager, lease).hosts[0]
+    forced = manager.cloud.force('eve', 'forced', host)
+    manager.run_until(NOON + hours(2) + minutes(2))
+    assert len(acts.freepool(manager)) == 2
+    assert host not in acts.freepool(manager)
+    other = acts.active(manager, builders.hosts(2), end=NOON + hours(9))
+    manager.cloud.delete_server(forced.id)
+    manager.run_until(NOON + hours(2) + minutes(30))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.freepool(manager) == (host,)
+    assert manager.lease(other).state == lifecycle.ACTIVE
+    manager.run_until(NOON + hours(9) + minutes(1))
+    assert acts.is_clean(manager, 3)
+
+
+def test_no_image_is_made_of_a_server_that_stays(manager):
+    manager.enrol(1)
+    lease = acts.active(manager, builders.hosts(1, before_end='snapshot'), end=NOON + hours(2))
+    manager.cloud.force('eve', 'forced', acts.aggregate(manager, lease).hosts[0])
+    manager.run_until(NOON + hours(2) + minutes(2))
+    assert manager.cloud.images() == []
+    assert _names(manager) == ['forced']
+
+
+def _ordinary(manager):
+    """A running lease of hosts, and one host of it."""
+    lease = acts.active(manager, builders.hosts(2), end=NOON + hours(9))
+    return lease, acts.aggregate(manager, lease).hosts[0]
+
+
+def _capacity(manager):
+    """A running lease of instance capacity, and a host with a part of it."""
+    lease = acts.active(manager, audit_installation.ROOM, end=NOON + hours(9))
+    host = lease.reservations[0].resource_ids[0]
+    [resource] = [each for each in manager.client.list_resources(builders.an_admin(), 'host')
+                  if each.id == host]
+    return lease, resource.name
+
+
+@pytest.mark.parametrize('lease_of', [_ordinary, _capacity])
+def test_a_lease_is_degraded_while_a_foreign_server_is_on_one_of_its_hosts(
+        manager, caplog, lease_of):
+    manager.enrol(2)
+    lease, host = lease_of(manager)
+    look = refresh.Refresher(manager.core, 'this manager').refresh
+    look(manager.clock())
+    assert not manager.lease(lease).degraded
+    forced = manager.cloud.force('eve', 'forced', host, flavor='1')
+    look(manager.clock())
+    now = manager.lease(lease)
+    assert (now.degraded, now.reservations[0].missing_resources) == (True, True)
+    assert f'{host}: foreign servers are on it: {forced.id}' in caplog.text
+    [told] = [each for each in acts.told(manager, lease) if each.what == 'degraded']
+    assert host not in told.why
+    assert forced.id not in told.why
+    manager.cloud.delete_server(forced.id)
+    look(manager.clock())
+    now = manager.lease(lease)
+    assert (now.degraded, now.reservations[0].missing_resources) == (False, False)
+
+
 def test_a_project_with_which_the_hosts_are_shared_is_not_foreign(manager, leased):
     nova = manager.cloud.as_service().nova
     aggregate = acts.aggregate(manager, leased)
     nova.set_aggregate_metadata(aggregate, {'friend': 'true'})
-    manager.cloud.force('friend', 'shared', aggregate.hosts[0])
+    manager.cloud.force('friend', 'shared', aggregate.hosts[0],
+                        hints={'reservation': leased.reservations[0].id})
     assert comparison.Auditor(manager.core).look() == []
     manager.run_until(NOON + hours(3))
     assert manager.lease(leased).state == lifecycle.TERMINATED
@@ -93,3 +187,47 @@ def test_with_the_filter_no_server_is_foreign(manager, leased):
         manager.cloud.boot('eve', 'ordinary', host='compute-1')
     manager.cloud.boot('eve', 'ordinary')
     assert comparison.Auditor(manager.core).look() == []
+
+
+FILTERED = """
+[filter_scheduler]
+available_filters = nova.scheduler.filters.all_filters
+available_filters = climate.nova.filter.ClimateFilter
+enabled_filters = ComputeFilter,ClimateFilter
+[climate]
+auth_type = password
+"""
+
+
+def _filter_drifts(manager):
+    return [each for each in comparison.Auditor(manager.core).look() if each.kind == 'filter']
+
+
+@pytest.mark.parametrize(('text', 'problem'), [
+    (FILTERED, None),
+    (FILTERED.replace(',ClimateFilter', ''), 'enabled_filters lacks ClimateFilter'),
+    (FILTERED + 'aggregate_freepool = pool\n', 'aggregate_freepool is "pool"'),
+    ('enabled_filters', 'scheduler_config_files: ')])
+def test_an_audit_reads_what_nova_conf_says_of_the_filter(manager, conf, tmp_path, text, problem):
+    path = tmp_path / 'nova.conf'
+    path.write_text(text)
+    conf.set_override('scheduler_config_files', [str(path)], group='nova')
+    manager.enrol(1)
+    found = _filter_drifts(manager)
+    assert len(found) == (0 if problem is None else 1)
+    assert all(problem in each.problem and each.what == 'nova-scheduler' for each in found)
+
+
+def test_a_file_that_was_named_and_is_missing_is_reported(manager, conf, tmp_path):
+    conf.set_override('scheduler_config_files', [str(tmp_path / 'none.conf')], group='nova')
+    [found] = _filter_drifts(manager)
+    assert 'none.conf' in found.problem
+
+
+def test_without_a_file_several_foreign_servers_say_that_the_filter_is_missing(manager, conf):
+    conf.set_override('scheduler_config_files', [], group='nova')
+    for each in manager.enrol(2):
+        assert _filter_drifts(manager) == []
+        manager.cloud.force('eve', 'anywhere', each.name, flavor='1')
+    [found] = _filter_drifts(manager)
+    assert found.problem.startswith('2 servers without a reservation are on hosts of the freepool')

@@ -65,6 +65,35 @@ def test_without_a_substitute_the_lease_is_in_error_and_names_the_host(manager, 
     assert acts.history(manager, lease).count('heal_lease failed') == 1
 
 
+@pytest.mark.parametrize(('spoil', 'words'), WAYS)
+@pytest.mark.parametrize('others', [0, 1])
+def test_it_starts_with_fewer_if_they_are_enough(manager, spoil, words, others):
+    """The least number that was asked for is enough; what is free beyond that is taken."""
+    first, *rest = manager.enrol(4)
+    lease = manager.create(builders.a_lease(builders.hosts(2, 4 - others), **LATER))
+    for host in (first, rest[0])[:1 + others]:
+        spoil(manager, host)
+    manager.run_until(LATER['start'])
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    good = rest[others:]
+    assert lease.reservations[0].resource_ids == tuple(each.id for each in good)
+    assert acts.aggregate(manager, lease).hosts == tuple(each.name for each in good)
+    assert set(acts.holders(manager)) == {each.id for each in good}
+    assert not lease.degraded
+    manager.run_until(LATER['end'])
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+
+
+def test_too_few_are_not_enough(manager):
+    first, second, *_ = manager.enrol(4)
+    lease = manager.create(builders.a_lease(builders.hosts(3, 4), **LATER))
+    for host in (first, second):
+        stray(manager, host)
+    manager.run_until(LATER['start'])
+    assert manager.lease(lease).state != lifecycle.ACTIVE
+
+
 def test_it_starts_when_the_stray_server_is_gone(manager):
     [host] = manager.enrol(1)
     lease = manager.create(builders.a_lease(**LATER))

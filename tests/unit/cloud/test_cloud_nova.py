@@ -130,6 +130,34 @@ def test_servers_of_all_projects_are_listed_host_by_host(nova, canned):
     assert all(each.qs['all_tenants'] == ['1'] for each in canned.asked('GET', '/servers/detail'))
 
 
+def _server(**more):
+    return {'id': 's', 'name': 'vm', 'tenant_id': 'p', 'status': 'ACTIVE', **more}
+
+
+def test_servers_are_listed_with_their_hints(nova, canned):
+    canned.http.get(f'{canned.NOVA}/servers/detail', [
+        {'json': {'servers': [_server(scheduler_hints={'reservation': ['r1', 'r2']}),
+                              _server(scheduler_hints=None), _server()]}},
+        {'json': {'servers': []}}])
+    found = nova.servers_on(['a'])
+    assert [each.hints for each in found] == [{'reservation': ('r1', 'r2')}, {}, None]
+    assert {each.headers['OpenStack-API-Version']
+            for each in canned.asked('GET', '/servers/detail')} == {'compute 2.100'}
+
+
+def test_a_nova_that_does_not_show_hints_is_asked_once_for_them(nova, canned):
+    def answer(request, context):
+        if request.headers['OpenStack-API-Version'] != 'compute 2.90':
+            context.status_code = 406
+            return {'computeFault': {'code': 406, 'message': 'Version 2.100 is not supported'}}
+        return {'servers': [] if 'marker' in request.qs else [_server()]}
+    canned.http.get(f'{canned.NOVA}/servers/detail', json=answer)
+    assert [each.hints for _ in range(3) for each in nova.servers_on(['a'])] == [None] * 3
+    versions = [each.headers['OpenStack-API-Version']
+                for each in canned.asked('GET', '/servers/detail')]
+    assert versions.count('compute 2.100') == 1
+
+
 def test_deleting_a_server_that_is_gone_is_done(nova, canned):
     canned.http.delete(f'{canned.NOVA}/servers/s1', status_code=404)
     nova.delete_server('s1')
