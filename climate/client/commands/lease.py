@@ -52,6 +52,7 @@ class ListLeases(base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--status', choices=statuses.LEASE, metavar='STATUS', action='append',
+                            type=str.lower,
                             help='Only leases with this status, or one of these: '
                                  f'{", ".join(statuses.LEASE)}. Repeatable.')
         parser.add_argument('--name', help='Only leases with exactly this name.')
@@ -203,6 +204,7 @@ class WaitLease(base.Silent, waits.LeaseCommand):
         self.add_lease(parser)
         known = (*statuses.LEASE, statuses.DELETED)
         parser.add_argument('--status', choices=known, default='active', metavar='STATUS',
+                            type=str.lower,
                             help=f'The status: {", ".join(known)}. Default: active.')
         self.add_timeout(parser)
         return parser
