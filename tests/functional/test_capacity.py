@@ -302,7 +302,7 @@ def test_a_name_of_several_flavors_is_refused_with_their_ids(manager, hosts):
     manager.cloud.add_flavor('a1', 'große Flavor')
     manager.cloud.add_flavor('a2', 'große Flavor')
     manager.cloud.add_flavor('a3', 'große Flavor', public=False)
-    with pytest.raises(errors.BadField, match='flavor_id: several.*"große Flavor".*a1 or a2'):
+    with pytest.raises(errors.BadField, match=r'flavor_id: several.*"große Flavor".*a1 or a2'):
         manager.create(builders.a_lease(flavored('große Flavor')))
 
 

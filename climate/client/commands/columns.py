@@ -2,6 +2,8 @@
 """Columns whose values have one form for people and another for programs."""
 from collections.abc import Mapping
 from collections.abc import Sequence
+import functools
+import textwrap
 import typing
 
 from cliff import columns
@@ -46,6 +48,16 @@ class Acquire(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
             f'{name}={times.for_people(value) if name in _MOMENTS else value}'
             for name, value in found.items() if value is not None)]
         return '\n'.join([' '.join(words), *_moves(plan or {})])
+
+
+@functools.cache
+def wrapped(width: int) -> 'type[columns.FormattableColumn[str]]':
+    """Make the class of columns of text whose lines have at most `width` letters for people."""
+    class Wrapped(columns.FormattableColumn[str]):
+        def human_readable(self) -> str:
+            return '\n'.join(textwrap.fill(line, width, break_on_hyphens=False)
+                             for line in self._value.splitlines())
+    return Wrapped
 
 
 class Lines(columns.FormattableColumn[Sequence[typing.Any]]):
@@ -107,9 +119,10 @@ class Allocated(Lines):
         start = element.get('start')
         end = element.get('end') or element.get('end_date')
         count = element.get('count', 1)
-        slots = f'{count} slots ' if count > 1 else ''
-        return (f'{times.for_people(start)} to {times.for_people(end)} {slots}'
-                f'lease {element.get("lease_id")} reservation {element["id"]}')
+        slots = f', {count} slots' if count > 1 else ''
+        return (f'{times.for_people(start)} to {times.for_people(end)}{slots}\n'
+                f'  lease {element.get("lease_id")}\n'
+                f'  reservation {element["id"]}')
 
 
 def _moves(plan: Mapping[str, typing.Any]) -> list[str]:

@@ -73,7 +73,8 @@ def test_it_has_pages(api, manager):
 
 @pytest.mark.parametrize(('query', 'field'), [
     ('?start=2020-01-01', 'start'), ('?start=soon', 'start'), ('?end=2030-05-01T11:00', 'end'),
-    ('?end=now', 'end'), ('?end=2040-01-01', 'end'), ('?limit=0', 'limit'), ('?marker=x', 'marker')])
+    ('?end=now', 'end'), ('?end=2040-01-01', 'end'), ('?limit=0', 'limit'),
+    ('?marker=x', 'marker')])
 def test_a_wrong_query_is_refused_by_its_field(api, query, field):
     answer = api.get(PLACE + query, **ADMIN)
     assert answer.status_int == 400

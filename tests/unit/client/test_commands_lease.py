@@ -23,7 +23,7 @@ def test_a_list_shows_id_name_status_and_times_in_utc(run, demo):
     outcome = run('lease', 'list')
     assert outcome.code == 0
     header, row = [line for line in outcome.out.splitlines() if '|' in line]
-    assert header.split() == ['|', 'id', '|', 'name', '|', 'status', '|', 'start', '|', 'end', '|']
+    assert header.split() == ['|', 'id', '|', 'name', '|', 'status', '|', 'remaining', '|']
     assert '2030-05-01 08:00 UTC' in row
     assert outcome.err == ''
 

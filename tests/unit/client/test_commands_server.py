@@ -111,10 +111,10 @@ def test_a_wrong_lease_of_a_server_sends_nothing(run, requests_mock, words, expe
 def test_servers_are_listed_with_lease_status_and_remaining_time(run, cloud):
     outcome = run('server', 'list', environ=WITH_NOVA)
     header, row = [line.split('|')[1:-1] for line in outcome.out.splitlines() if '|' in line]
-    assert [cell.strip() for cell in header] == ['id', 'name', 'lease_name', 'status', 'remaining']
+    assert [cell.strip() for cell in header] == ['id', 'name', 'status', 'remaining']
     cells = [cell.strip() for cell in row]
-    assert cells[:4] == [SERVER_ID, 'web-1', 'demo', 'active']
-    assert cells[4].endswith(' left')
+    assert cells[:3] == [SERVER_ID, 'web-1', 'active']
+    assert cells[3].endswith(' left')
 
 
 def test_more_columns_tell_what_nova_says(run, cloud):
