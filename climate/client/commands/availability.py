@@ -23,8 +23,8 @@ _CELL_WIDTH = 38
 class Shares(columns.Lines):
     """What each reservation gets: the number of resources and their properties."""
 
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         groups = [' '.join([f'{group["count"]} with', *(
             f'{name}={value}' for name, value in group['properties'].items()),
             *([f'({", ".join(group["names"])})'] if group.get('names') else [])])

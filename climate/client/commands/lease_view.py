@@ -45,7 +45,9 @@ def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
         full['server_create'] = server_create.of_lease(lease)
     names = [*(name for name in _SHOW if name in full),
              *sorted(name for name in full if name not in _SHOW)]
-    return names, [_cell(name, full, columns.Reservations) for name in names]
+    reservations = (columns.WaitingReservations if lease['status'] == statuses.ACQUIRING
+                    else columns.Reservations)
+    return names, [_cell(name, full, reservations) for name in names]
 
 
 def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typing.Any]
@@ -78,6 +80,8 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
     value = lease.get(name)
     if name in _PLANNED and lease['status'] == statuses.ACQUIRING:
         return columns.UnknownTime(value)
+    if name == 'remaining' and value is None:
+        return columns.NOT_KNOWN
     if name in _TIMES:
         return columns.Time(value)
     if name == 'reservations':

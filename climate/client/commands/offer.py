@@ -17,8 +17,8 @@ _HELP = 'Id of the offer; "offer list" has the ids.'
 class Asked(columns.Lines):
     """The reservations of an offer: the type and the request."""
 
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         asked = [f'{name}={value}' for name, value in element.items()
                  if name != 'resource_type' and value not in (None, '', [], {})]
         return ' '.join([element['resource_type'], *asked])
