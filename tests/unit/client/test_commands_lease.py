@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands about leases, run as a user runs them."""
 import re
+
 import pytest
 from unit.client import canned
 
