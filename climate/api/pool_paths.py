@@ -48,6 +48,11 @@ def _paths(place, serializer):
         f'{place}/allocations': {
             'get': operation(f'List the allocations of the pool {pool}',
                              query=[*filters, *operations.paging()])},
+        f'{place}/calendar': {
+            'get': operation(f'Show how many resources of the pool {pool} are free, and when',
+                             query=[operations.query('start', format='moment'),
+                                    operations.query('end', format='moment'),
+                                    *operations.paging()])},
         f'{place}/{{id}}/allocation': {
             'parameters': [_NUMBER],
             'get': operation(f'Show the allocations of a resource of the pool {pool}',

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing of moments and durations in requests, and their form in responses."""
+import contextlib
 import datetime
-import re
 
 from climate import errors
+from climate import moments
 
-NOW = 'now'
+NOW = moments.NOW
 _MINUTES = '%Y-%m-%d %H:%M'
-_LOOSE = ('%Y-%m-%d %H:%M:%S', _MINUTES)
 _EXAMPLE = 'write "now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z"'
-_UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
-_SPAN = re.compile(r'(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?',
-                   re.IGNORECASE | re.ASCII)
-_ISO_SPAN = re.compile(r'P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?', re.ASCII)
 _LONGEST_SECONDS = 100 * 366 * 86400
 # Leaves space for arithmetic at both ends of the calendar, and fits every database.
 _YEARS = range(1970, 9999)
+_NEVER = datetime.datetime.min.replace(tzinfo=datetime.UTC)
 _NO_YEAR = f'the year must be from {_YEARS[0]} to {_YEARS[-1]}'
 
 
@@ -40,15 +37,18 @@ def minute(field, text):
 
 
 def moment(field, text):
-    """Parse a moment in a form of REST 1.1; "now" stays NOW, and the default zone is UTC.
+    """Parse a moment of REST 1.1 that `settled` returned; "now" is NOW, the default zone is UTC.
 
     :raises BadDate: `text` has another form, or its year is out of range.
     """
-    if text == NOW:
-        return NOW
     try:
-        return _utc(_parsed(_plain(text)))
-    except _OutOfRangeError as error:
+        if moments.is_now(_plain(text)):
+            return NOW
+        # What counts from now was settled before, or has no meaning.
+        if moments.is_relative(text):
+            raise ValueError('not settled')
+        return _in_range(moments.moment(text, _NEVER))
+    except (_OutOfRangeError, moments.OutOfCalendarError) as error:
         raise errors.BadDate(f'{field}: "{text}" is too far away: {_NO_YEAR}.', value=text,
                              field=field, reason=_NO_YEAR) from error
     except (ValueError, TypeError, OverflowError) as error:
@@ -61,13 +61,22 @@ def absolute(value, now):
 
     :param now: the moment from which it counts.
     """
-    if not isinstance(value, str) or not value.startswith('+'):
+    if not moments.is_relative(value) or value != value.strip():
         return value
     try:
         return shown(now + datetime.timedelta(seconds=seconds('', value[1:])))
     except (errors.BadField, OverflowError):
         # The parser of the moment refuses the text, and names the field.
         return value
+
+
+def asked(field, text, now):
+    """Parse a moment of REST 1.1 whose "now" and "+2h" count from `now`.
+
+    :raises BadDate: see `moment`.
+    """
+    found = moment(field, absolute(text, now))
+    return now if found == NOW else found
 
 
 def seconds(field, value):
@@ -78,13 +87,8 @@ def seconds(field, value):
     """
     found = value if isinstance(value, int) and not isinstance(value, bool) else None
     if isinstance(value, str):
-        if value.isascii() and value.isdigit():
-            found = int(value[:20])
-        else:
-            match = _SPAN.fullmatch(value) or _ISO_SPAN.fullmatch(value)
-            if match and any(match.groups()):
-                found = sum(int(count[:20]) * unit for count, unit
-                            in zip(match.groups(), _UNITS.values(), strict=True) if count)
+        with contextlib.suppress(ValueError):
+            found = moments.seconds(value)
     if found is not None and found > _LONGEST_SECONDS:
         raise errors.BadField(field=field, reason=(
             f'"{str(value)[:80]}" is longer than a century, the maximum.'))
@@ -103,7 +107,7 @@ def shown(value):
     """Format a moment as REST 1.1 shows it; None stays None."""
     if value is None:
         return None
-    return value.astimezone(datetime.UTC).isoformat().removesuffix('+00:00') + 'Z'
+    return moments.iso(value)
 
 
 def shown_exactly(value):
@@ -116,29 +120,21 @@ def shown_plainly(value):
     return None if value is None else value.strftime('%Y-%m-%d %H:%M:%S')
 
 
-def _parsed(text):
-    for form in _LOOSE:
-        try:
-            return datetime.datetime.strptime(text, form)
-        except ValueError:
-            continue
-    return datetime.datetime.fromisoformat(text)
-
-
 def _plain(text):
     # Python would accept the digits of every script.
-    if not isinstance(text, str) or not text.isascii():
-        raise ValueError('not ASCII text')
+    if not isinstance(text, str) or not text.isascii() or text != text.strip():
+        raise ValueError('not ASCII text, or spaces around it')
     return text
 
 
 def _utc(value):
-    if value.tzinfo is None:
-        value = value.replace(tzinfo=datetime.UTC)
     try:
-        value = value.astimezone(datetime.UTC)
+        return _in_range(moments.in_utc(value))
     except OverflowError as error:
         raise _OutOfRangeError() from error
+
+
+def _in_range(value):
     if value.year not in _YEARS:
         raise _OutOfRangeError()
     return value

@@ -58,7 +58,7 @@ class Views:
             'acquire': _acquire(lease, names),
             'reservations': [self._reservation_1_1(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),
-                        'status': event.status}
+                        'status': event.status.lower()}
                        for event in lease.events
                        if event.kind in event_kinds.SHOWN and not _never_came(event, lease, now)],
         }
@@ -165,6 +165,12 @@ def allocation(resource_id, bookings, lenient):
         # The contract of REST 1.0 has an element for each slot; all of them are one object.
         reservations += [shown] * each.copies if lenient else [{**shown, 'count': each.copies}]
     return {'resource_id': str(resource_id), 'reservations': reservations}
+
+
+def calendar_span(found):
+    """Render a CalendarSpan, from REST 1.1 on."""
+    return {'start': times.shown(found.start), 'end': times.shown(found.end),
+            'free': found.free, 'total': found.total}
 
 
 def offer(found):

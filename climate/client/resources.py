@@ -11,6 +11,7 @@ from climate.client import errors
 from climate.client import find
 from climate.client import http
 from climate.client import properties
+from climate.client import times
 
 Fields = Mapping[str, typing.Any]
 
@@ -39,6 +40,18 @@ class Resources:
         """List the resources, at most `limit`; each page is requested when needed."""
         query = None if limit is None else {'limit': min(limit, 1000)}
         return itertools.islice(self._http.pages(self._place, self.many, query), limit)
+
+    def calendar(self, *, start: times.Moment | None = None, end: times.Moment | None = None
+                 ) -> Iterator[http.Record]:
+        """List spans of time, each with the number of resources that are ``free``, of ``total``.
+
+        :param start: the earliest moment; None: now.
+        :param end: the latest moment; None: 30 days later.
+        """
+        now = times.utcnow()
+        query = {name: times.on_the_wire(value, now)
+                 for name, value in (('start', start), ('end', end)) if value is not None}
+        return self._http.pages(f'{self._place}/calendar', 'calendar', query)
 
     def get(self, resource_id: str) -> http.Record:
         """Get a resource by its id, a number."""

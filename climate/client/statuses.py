@@ -13,10 +13,10 @@ PAST = frozenset({'terminated', 'timedout', DELETED})
 LIVING = tuple(word for word in LEASE if word not in PAST)
 OVER = frozenset({'terminated', 'terminating', 'deleting'})
 
-# The metadata of the server has the first two words, too.
-RESERVED = 'RESERVED'
-ACTIVE = 'ACTIVE'
-ENDING = 'ENDING'
-ENDED = 'ENDED'
-ERROR = 'ERROR'
+# The metadata of the server has the first two words in capitals, as Nova writes statuses.
+RESERVED = 'reserved'
+ACTIVE = 'active'
+ENDING = 'ending'
+ENDED = 'ended'
+ERROR = 'error'
 SERVER = (RESERVED, ACTIVE, ENDING, ENDED, ERROR)

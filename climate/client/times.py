@@ -2,22 +2,16 @@
 """Parsing and formatting of moments and durations, for people and for the service."""
 from collections.abc import Mapping
 import datetime
-import re
 import typing
 
+from climate import moments
 from climate.client import errors
 
 MOMENT_HELP = ('now, +2h, 2030-05-01T08:00:00Z (or with an offset such as +02:00), or '
                '"2030-5-1 08:00" in UTC')
 SPAN_HELP = '90m, 2h, 1d12h, 1w, PT1H or seconds'
 
-_UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
-_SPAN = re.compile(r'(?:\d+[wdhms])+')
-_PART = re.compile(r'(\d+)([wdhms])')
-_ISO_SPAN = re.compile(
-    r'P(?!$)(?:(\d+)W)?(?:(\d+)D)?(?:T(?!$)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?')
-_PLAIN = re.compile(
-    r'(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{2})(?::(\d{2}))?')
+_UNITS = {'d': 86400, 'h': 3600, 'm': 60, 's': 1}
 
 Moment = str | datetime.datetime
 Span = str | int | datetime.timedelta
@@ -38,7 +32,10 @@ def span(text: Span) -> datetime.timedelta:
     elif isinstance(text, int):
         seconds = text
     else:
-        seconds = _seconds(text.strip())
+        try:
+            seconds = moments.seconds(text)
+        except ValueError:
+            raise _bad_span(text) from None
     if seconds <= 0:
         raise _bad_span(text)
     try:
@@ -54,21 +51,11 @@ def moment(text: Moment, now: datetime.datetime) -> datetime.datetime:
     :raises BadValue: `text` is not a time; the message has examples.
     """
     if isinstance(text, datetime.datetime):
-        return _in_utc(text)
-    words = text.strip()
+        return moments.in_utc(text)
     try:
-        if words.lower() == 'now':
-            return now
-        if words.startswith('+'):
-            return now + span(words[1:])
-        found = _PLAIN.fullmatch(words)
-        if found:
-            year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
-            return datetime.datetime(year, month, day, hour, minute, second,
-                                     tzinfo=datetime.UTC)
-        return _in_utc(datetime.datetime.fromisoformat(words))
-    except (ValueError, OverflowError):
-        raise errors.BadValue(f'"{text}" is not a time. Write {MOMENT_HELP}.') from None
+        return moments.moment(text, now)
+    except ValueError:
+        raise _bad_moment(text) from None
 
 
 def on_the_wire(text: Moment, now: datetime.datetime) -> str:
@@ -76,17 +63,15 @@ def on_the_wire(text: Moment, now: datetime.datetime) -> str:
 
     :param now: only to check that the moment is in the calendar.
     """
-    found = moment(text, now)
-    words = text.strip().lower() if isinstance(text, str) else ''
-    if words == 'now':
-        return words
-    # The service keeps this form, so a request with the same key is the same request later.
-    return f'+{int(span(words[1:]).total_seconds())}s' if words.startswith('+') else iso(found)
+    if isinstance(text, datetime.datetime):
+        return iso(text)
+    try:
+        return moments.on_the_wire(text, now)
+    except ValueError:
+        raise _bad_moment(text) from None
 
 
-def iso(when: datetime.datetime) -> str:
-    """Format a moment as it is sent: 2030-05-01T08:00:00Z."""
-    return _in_utc(when).isoformat().replace('+00:00', 'Z')
+iso = moments.iso
 
 
 def for_people(text: str | None) -> str:
@@ -125,22 +110,8 @@ def remaining(lease: Mapping[str, typing.Any], now: datetime.datetime) -> str:
     return f'{in_words(end - now)} left'
 
 
-def _in_utc(when: datetime.datetime) -> datetime.datetime:
-    if when.tzinfo is None:
-        return when.replace(tzinfo=datetime.UTC)
-    return when.astimezone(datetime.UTC)
-
-
-def _seconds(text: str) -> int:
-    if text.isdecimal():
-        return int(text)
-    if _SPAN.fullmatch(text.lower()):
-        return sum(int(count) * _UNITS[unit] for count, unit in _PART.findall(text.lower()))
-    found = _ISO_SPAN.fullmatch(text.upper())
-    if found:
-        return sum(int(count or 0) * _UNITS[unit]
-                   for count, unit in zip(found.groups(), 'wdhms', strict=True))
-    raise _bad_span(text)
+def _bad_moment(text: Moment) -> errors.BadValue:
+    return errors.BadValue(f'"{text}" is not a time. Write {MOMENT_HELP}.')
 
 
 def _bad_span(text: Span) -> errors.BadValue:

@@ -110,6 +110,16 @@ class Alternative:
 
 
 @dataclasses.dataclass(frozen=True)
+class CalendarSpan:
+    """A time during which `free` of the `total` resources of a pool are free as a whole."""
+
+    start: records.Moment
+    end: records.Moment
+    free: int
+    total: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Answer:
     """The answer to a query: the openings, best first, or the alternatives if there are none.
 

@@ -42,13 +42,18 @@ def word_1_0(state: str, task: str | None) -> str:
 def all_selected(text: str) -> list[tuple[str, str | None, str | None]]:
     """Return (word, state, task) for each status word of a text, in which commas separate them.
 
+    Words may be written in capitals or not; those of REST 1.1 come back in lower case.
+
     :raises BadField: no lease has one of them.
     """
-    return [(word, *selected(word)) for word in dict.fromkeys(text.split(','))]
+    return [(word, *selected(word))
+            for word in dict.fromkeys(_in_its_spelling(each) for each in text.split(','))]
 
 
 def selected(word: str) -> tuple[str | None, str | None]:
     """Return what a status word of any version selects, as (state, task); one of them is None.
+
+    :param word: in the spelling of its version.
 
     :raises BadField: no lease has that status.
     """
@@ -63,3 +68,10 @@ def selected(word: str) -> tuple[str | None, str | None]:
     known = sorted({new for _, new in _OF_STATES.values()} | {TO_BE_STARTED}
                    | {shown.lower() for shown in _OF_TASKS.values()})
     raise errors.BadField(field='status', reason=f'"{word}" is none of {", ".join(known)}.')
+
+
+def _in_its_spelling(word: str) -> str:
+    """Return a word in lower case; in capitals if only REST 1.0 has it."""
+    only_1_0 = {old for old, new in _OF_STATES.values()} - {
+        new.upper() for _, new in _OF_STATES.values()}
+    return word.upper() if word.upper() in only_1_0 else word.lower()

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The decision, for Nova's scheduler, whether a project may use a reservation at a moment."""
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 
 from climate.domain import lifecycle
 from climate.domain import records
+
+# A reason names at most this many reservations of a lease.
+_NAMED = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +75,19 @@ def judge(holding: Holding, project_id: str, now: records.Moment,
     reason = idle or ('It belongs to another project.' if foreign else None)
     return Usability(id=holding.id, lease_id=holding.lease_id, project_id=holding.project_id,
                      active=idle is None, usable=reason is None, reason=reason)
+
+
+def not_one(lease: records.Lease, ids: Sequence[str]) -> Usability:
+    """Return the Usability of a lease that is named instead of a reservation, but has not just one.
+
+    :param ids: the ids of its reservations in which servers can be placed.
+    """
+    reason = f'Lease {lease.id} has no reservation for servers.'
+    if ids:
+        reason = (f'Lease {lease.id} has {len(ids)} reservations: name one of them instead: '
+                  f'{", ".join(ids[:_NAMED])}{", and others" if len(ids) > _NAMED else ""}.')
+    return Usability(id=lease.id, lease_id=lease.id, project_id=lease.project_id, active=False,
+                     usable=False, reason=reason)
 
 
 def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool) -> str | None:

@@ -14,6 +14,7 @@ from climate.domain import records
 from climate.manager import services
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
+from climate.manager.booking import pool_calendar
 from climate.manager.leases import create
 from climate.manager.leases import delete
 from climate.manager.leases import draft
@@ -55,6 +56,7 @@ class Endpoint:
         self._resources = resources.Resources(core)
         self._allocations = allocations.Allocations(core)
         self._offers = offers.Offers(core)
+        self._calendar = pool_calendar.PoolCalendar(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
     @_answers
@@ -123,6 +125,11 @@ class Endpoint:
     def find_availability(self, context, query):
         query = wire.unpack(availability.Query, query)
         return self._finder.find(context, query)
+
+    @_answers
+    def pool_calendar(self, context, pool, start, end, limit):
+        start, end = (wire.moment(each) for each in (start, end))
+        return self._calendar.find(pool, start, end, limit)
 
     @_answers
     def list_services(self, context):

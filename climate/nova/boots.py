@@ -48,6 +48,12 @@ def leased(body, lease):
     return found
 
 
+def naming(body, reservation_id):
+    """Return the request body with this reservation in place of the lease that it names."""
+    key = next(each for each in lease_hints.KEYS if each in body)
+    return {**body, key: {**body[key], scheduler_hints.RESERVATION: reservation_id}}
+
+
 def _name(server):
     found = server.get('name')
     if not isinstance(found, str) or not found.strip():

@@ -114,7 +114,8 @@ class ClimateFilter(filters.BaseHostFilter):
         some_cached = False
         for each in reservations:
             answer, is_cached = self._climate.ask(each, request.project_id)
-            answers[each] = _counting(answer, request)
+            # The answer is about a reservation, also if a lease was named.
+            answers[answer.reservation_id or each] = _counting(answer, request)
             some_cached |= is_cached
         return some_cached
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scheduler hints ``reserved`` and ``lease_params``, by which a request asks for a lease."""
 import dataclasses
+import datetime
 import json
-import re
 
+from climate import moments
 from climate.nova import errors
 from climate.nova import scheduler_hints
 
@@ -20,8 +21,8 @@ _FLAGS = {'true': True, '1': True, 'on': True, 'yes': True,
 _LONGEST_PARAMS = 4096
 _LONGEST_TEXT = 255
 _EXAMPLE = '{"start": "now", "end": "2030-12-01 16:07"}'
-# Climate itself checks the time zone, and whether the day exists.
-_MOMENT = re.compile(r'(\d{4})-(\d{1,2})-(\d{1,2})(?:([ Tt])(\d{1,2}):(\d{1,2})(.*))?', re.ASCII)
+_MOMENTS_HELP = 'now, +2h, "2030-12-1 16:07" in UTC, or 2030-12-01T16:07:00Z'
+_DURATION_HELP = 'seconds, or text such as "90m", "1d12h"'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +32,14 @@ class Hints:
     :ivar reserved: whether a lease is wanted; None if the hint is missing.
     :ivar params: the checked `lease_params`; None if the hint is missing.
     :ivar reservation: whether the request names existing reservations.
+    :ivar named_id: the id in the hint `reservation`, of a reservation or a lease; None if the hint
+        is missing or has several.
     """
 
     reserved: bool | None
     params: dict | None
     reservation: bool
+    named_id: str | None = None
 
 
 def read(body):
@@ -47,8 +51,10 @@ def read(body):
     for key in KEYS:
         if not isinstance(body.get(key, {}), dict):
             raise errors.BadRequest(key, 'it must be an object: {"reserved": true, …}.')
-    return Hints(_agreed(parts, _RESERVED, _flag), _agreed(parts, _PARAMS, _params),
-                 bool(parts) and scheduler_hints.RESERVATION in parts[0])
+    named = scheduler_hints.RESERVATION in parts[0] if parts else False
+    ids = scheduler_hints.ids(parts[0][scheduler_hints.RESERVATION]) if named else None
+    return Hints(_agreed(parts, _RESERVED, _flag), _agreed(parts, _PARAMS, _params), named,
+                 ids[0] if ids is not None and len(ids) == 1 else None)
 
 
 def without(body):
@@ -132,25 +138,34 @@ def _checked(name, value):
     if name == 'duration' and isinstance(value, int) and not isinstance(value, bool):
         return value
     if not isinstance(value, str):
-        ways = {'duration': 'seconds, or text such as "90m", "1d12h"',
-                'name': 'text', 'on_end': 'text such as "snapshot"'}
+        ways = {'duration': _DURATION_HELP, 'name': 'text', 'on_end': 'text such as "snapshot"'}
         raise errors.BadRequest(f'{_PARAMS}.{name}', (
-            f'{_shown(value)} cannot be used: write '
-            f'{ways.get(name, "text such as 2030-12-01 16:07")}.'))
+            f'{_shown(value)} cannot be used: write {ways.get(name, _MOMENTS_HELP)}.'))
     if len(value) > _LONGEST_TEXT:
         raise errors.BadRequest(f'{_PARAMS}.{name}', (
             f'it has {len(value)} characters; at most {_LONGEST_TEXT} are read.'))
-    return _padded(value) if name in _MOMENTS else value
+    if name == 'duration':
+        return _duration(name, value)
+    return _moment(name, value) if name in _MOMENTS else value
 
 
-def _padded(text):
-    """Return a moment with the two-digit numbers that Climate requires; other text unchanged."""
-    match = _MOMENT.fullmatch(text.strip())
-    if not match:
-        return text.strip()
-    year, month, day, between, hour, minute, rest = match.groups()
-    date = f'{year}-{month:0>2}-{day:0>2}'
-    return f'{date}{between}{hour:0>2}:{minute:0>2}{rest}' if between else date
+def _moment(name, text):
+    """Return the text of a moment, which Climate reads by its own clock."""
+    try:
+        moments.moment(text, datetime.datetime.now(datetime.UTC))
+    except ValueError as error:
+        raise errors.BadRequest(f'{_PARAMS}.{name}', (
+            f'{_shown(text)} is not a time: write {_MOMENTS_HELP}.')) from error
+    return text.strip()
+
+
+def _duration(name, text):
+    try:
+        moments.seconds(text)
+    except ValueError as error:
+        raise errors.BadRequest(f'{_PARAMS}.{name}', (
+            f'{_shown(text)} is not a duration: write {_DURATION_HELP}.')) from error
+    return text.strip()
 
 
 def _shown(value):

@@ -8,11 +8,16 @@ from keystoneauth1 import exceptions
 from oslo_log import log
 
 from climate.nova import errors
+from climate.nova import scheduler_hints
 
 LOG = log.getLogger(__name__)
 
 _VERSION = 'reservation 1.1'
 _RETRY_SECONDS = 10
+# The types of reservations in which servers can be placed.
+_FOR_SERVERS = ('physical:host', 'virtual:instance', 'flavor:instance')
+# A message names at most this many reservations of a lease.
+_NAMED = 10
 # Statuses that Nova has too. Any other refusal becomes a plain 400 or 503.
 _STATUSES = {400, 401, 403, 404, 409, 413, 429, 500}
 # An id becomes part of a URL and of a header, so it is checked.
@@ -82,6 +87,29 @@ class Leases:
         self._call('PUT', f'/reservations/{reservation_id}', caller,
                    json={'resource_id': server_id})
 
+    def reservation_of(self, lease_id, caller):
+        """Return the id of the only reservation for servers of a lease.
+
+        :returns: None if the caller has no such lease, or Climate cannot be asked.
+        :raises BadRequest: the lease does not have exactly one; the message names those it has.
+        """
+        if not _ID.fullmatch(lease_id):
+            return None
+        try:
+            found = self._call('GET', f'/leases/{lease_id}', caller).json()['lease']
+            ids = [_id(each) for each in found['reservations']
+                   if each['resource_type'] in _FOR_SERVERS and each['status'] != 'deleted']
+        except errors.Refused as error:
+            # The id may be that of a reservation. The scheduler asks again, and decides.
+            LOG.debug('The hint reservation=%s is passed on: %s', lease_id, error)
+            return None
+        except errors.UNREADABLE as error:
+            LOG.error('The lease %s in the answer of Climate cannot be read: %s', lease_id, error)
+            return None
+        if len(ids) != 1:
+            raise errors.BadRequest(scheduler_hints.RESERVATION, _not_one(lease_id, ids))
+        return ids[0]
+
     def drop(self, lease_id, caller):
         """Delete a lease. Do nothing if it is already gone.
 
@@ -110,6 +138,14 @@ class Leases:
         if response.status_code >= 400:
             raise _refusal(response)
         return response
+
+
+def _not_one(lease_id, ids):
+    if not ids:
+        return (f'lease {lease_id} has no reservation for servers, or it is over: '
+                '"climate lease list" has the others.')
+    return (f'lease {lease_id} has {len(ids)} reservations: name one of them instead: '
+            f'{", ".join(ids[:_NAMED])}{", and others" if len(ids) > _NAMED else ""}.')
 
 
 def _read(found, number):

@@ -9,6 +9,8 @@ In api-paste.ini, behind keystonecontext in both pipelines::
 The lease is created first, so that a refusal comes before any server exists. Then Nova creates the
 servers, whose metadata names the lease. Then the lease is bound to them. If nova-api is killed in
 between, Climate's manager binds the lease itself, or ends it.
+
+A request that names an existing lease is passed on with the only reservation of that lease.
 """
 import uuid
 
@@ -81,8 +83,12 @@ class LeaseMiddleware:
         params = lease_hints.wanted(
             hinted, self._defaults.days_for(environ.get('HTTP_X_PROJECT_ID')))
         if params is None:
-            if hinted.reserved is not None:
-                wsgi.put(environ, lease_hints.without(body))
+            passed_on = body if hinted.reserved is None else lease_hints.without(body)
+            only = hinted.named_id and self._climate.reservation_of(hinted.named_id, caller)
+            if only:
+                passed_on = boots.naming(passed_on, only)
+            if passed_on is not body:
+                wsgi.put(environ, passed_on)
             return None
         lease = self._climate.make(boots.lease_of(body['server'], params), caller)
         wsgi.put(environ, boots.leased(body, lease))

@@ -48,6 +48,7 @@ class Climate:
     def ask(self, reservation_id, project_id):
         """Return (the Answer, whether it came from the cache).
 
+        :param reservation_id: the id of a reservation, or of a lease that has only one.
         :raises Unreachable: the call fails, or one failed within the last `cache_seconds`.
         """
         if not _ID.fullmatch(reservation_id):
@@ -135,7 +136,8 @@ def _read(found):
     return str(found['id']), rules.Answer(
         active=found['active'] is True, usable=found['usable'] is True, reason=reason,
         hosts=frozenset(hosts), ordinary=found.get('ordinary') is True,
-        server_id=found.get('server_id'), capacity=_capacity(found.get('room')))
+        server_id=found.get('server_id'), capacity=_capacity(found.get('room')),
+        reservation_id=str(found['id']))
 
 
 def _capacity(found):

@@ -74,6 +74,7 @@ class Answer:
     :ivar server_id: the only server that it is for; None: any server.
     :ivar capacity: the resources that the server may take of a host, {resource class: units};
         None: Climate does not limit it.
+    :ivar reservation_id: the reservation, which may be named by its lease; None: not known.
     """
 
     active: bool
@@ -83,6 +84,7 @@ class Answer:
     ordinary: bool = False
     server_id: str | None = None
     capacity: dict | None = None
+    reservation_id: str | None = None
 
 
 class Judge:

@@ -12,11 +12,13 @@ PUT = 'climate:oshosts:put'
 DELETE = 'climate:oshosts:delete'
 GET_PROPERTIES = 'climate:oshosts:get_resource_properties'
 UPDATE_PROPERTIES = 'climate:oshosts:update_resource_properties'
+GET_CALENDAR = 'climate:oshosts:get_calendar'
 
 #: The rules of /v1/os-hosts, under the names that every pool has for them.
 OF_VIEW = resources.Rules(
     get=GET, create=POST, update=PUT, delete=DELETE, get_properties=GET_PROPERTIES,
-    update_properties=UPDATE_PROPERTIES, get_allocations=allocations.GET_HOSTS)
+    update_properties=UPDATE_PROPERTIES, get_allocations=allocations.GET_HOSTS,
+    get_calendar=GET_CALENDAR)
 
 _ALL, _ONE = '/v1/os-hosts', '/v1/os-hosts/{host_id}'
 _RULES = [
@@ -34,11 +36,16 @@ _RULES = [
         DELETE, base.ADMIN, 'Withdraw a host.', [{'path': _ONE, 'method': 'DELETE'}],
         scope_types=['project']),
     policy.DocumentedRuleDefault(
-        GET_PROPERTIES, base.ADMIN, 'List the properties of hosts.',
+        GET_PROPERTIES, base.READER_OR_ADMIN,
+        'List the public properties of hosts, with their values. Administrators see private ones.',
         [{'path': _ALL + '/properties', 'method': 'GET'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         UPDATE_PROPERTIES, base.ADMIN, 'Make a property private or public.',
         [{'path': _ALL + '/properties/{name}', 'method': 'PATCH'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        GET_CALENDAR, base.ADMIN,
+        'See how many hosts are free, and when, without names and leases.',
+        [{'path': _ALL + '/calendar', 'method': 'GET'}], scope_types=['project']),
 ]
 
 

@@ -18,6 +18,7 @@ class Rules:
     get_properties: str
     update_properties: str
     get_allocations: str
+    get_calendar: str
 
 
 def of_pool(name):
@@ -43,14 +44,18 @@ def _rules(name):
         (rules.create, f'Enrol a resource in the pool "{name}".', (('POST', many),)),
         (rules.update, f'Change a resource of the pool "{name}".', (('PUT', one),)),
         (rules.delete, f'Withdraw a resource from the pool "{name}".', (('DELETE', one),)),
-        (rules.get_properties, f'List the properties of the pool "{name}".',
+        (rules.get_properties,
+         f'List the public properties of the pool "{name}", with their values.',
          (('GET', f'{many}/properties'),)),
         (rules.update_properties, f'Make a property of the pool "{name}" private or public.',
          (('PATCH', f'{many}/properties/{{name}}'),)),
         (rules.get_allocations, f'List the allocations of the pool "{name}".',
          (('GET', f'{many}/allocations'), ('GET', f'{one}/allocation'))),
+        (rules.get_calendar, f'See how many resources of the pool "{name}" are free, and when, '
+         'without names and leases.', (('GET', f'{many}/calendar'),)),
     )
+    # All may know which properties criteria can use; private ones are left out of the list.
     return [policy.DocumentedRuleDefault(
-        rule, base.ADMIN, what,
+        rule, base.READER_OR_ADMIN if rule == rules.get_properties else base.ADMIN, what,
         [{'path': path, 'method': method} for method, path in operations],
         scope_types=['project']) for rule, what, operations in table]

@@ -113,6 +113,17 @@ class ManagerClient:
         return wire.unpack(availability.Answer, self._call(
             context, 'find_availability', query=query))
 
+    def pool_calendar(self, context: context.RequestContext, pool: str,
+                      start: records.Moment | None, end: records.Moment | None,
+                      limit: int) -> list[availability.CalendarSpan]:
+        """Return the first `limit` CalendarSpans of a pool between two moments.
+
+        :param start: None: now.
+        :param end: None: a month after the start.
+        """
+        return wire.unpack_all(availability.CalendarSpan, self._call(
+            context, 'pool_calendar', pool=pool, start=start, end=end, limit=limit))
+
     def list_services(self, context: context.RequestContext) -> list[records.Service]:
         """Return the Services by their ids."""
         return wire.unpack_all(records.Service, self._call(context, 'list_services'))

@@ -51,6 +51,11 @@ def unpack(cls: type[_Record], data: Any) -> _Record:
                   for name, value in data.items() if name in readers})
 
 
+def moment(data: Any) -> datetime.datetime | None:
+    """Return the moment that `pack` made `data` from; None and moments are returned unchanged."""
+    return datetime.datetime.fromisoformat(data) if isinstance(data, str) else data
+
+
 def unpack_all(cls: type[_Record], items: Iterable[Any]) -> list[_Record]:
     """Return a list of records of class `cls` from packed ones."""
     return [unpack(cls, item) for item in items]

@@ -278,6 +278,43 @@ def test_a_flavor_of_others_is_as_unknown_as_none(manager, hosts):
     manager.create(builders.a_lease(flavored('theirs')))
 
 
+def test_a_flavor_is_named_by_its_name_too(manager, hosts):
+    hosts(1)
+    lease = manager.create(builders.a_lease(flavored('m1.small'), start=NOON + HOUR,
+                                            end=NOON + 2 * HOUR))
+    request = manager.lease(lease).reservations[0].request
+    assert (request['flavor_id'], json.loads(request['resource_properties'])['id']) == ('2', '2')
+    # The name of the leased flavor changes nothing; another name is another flavor.
+    change(manager, lease, amount=2, flavor_id='m1.small')
+    change(manager, lease, flavor_id='m1.tiny')
+    assert manager.lease(lease).reservations[0].request['flavor_id'] == '1'
+
+
+def test_an_id_comes_before_a_name(manager, hosts):
+    hosts(1)
+    manager.cloud.add_flavor('9', '2')
+    lease = manager.create(builders.a_lease(flavored('2')))
+    assert 'm1.small' in lease.reservations[0].request['resource_properties']
+
+
+def test_a_name_of_several_flavors_is_refused_with_their_ids(manager, hosts):
+    hosts(1)
+    manager.cloud.add_flavor('a1', 'große Flavor')
+    manager.cloud.add_flavor('a2', 'große Flavor')
+    manager.cloud.add_flavor('a3', 'große Flavor', public=False)
+    with pytest.raises(errors.BadField, match=r'flavor_id: several.*"große Flavor".*a1 or a2'):
+        manager.create(builders.a_lease(flavored('große Flavor')))
+
+
+def test_a_name_of_a_flavor_of_others_is_as_unknown_as_none(manager, hosts):
+    hosts(1)
+    manager.cloud.add_flavor('f1', 'theirs', public=False)
+    with pytest.raises(errors.BadField, match='flavor_id: there is no flavor "theirs"'):
+        manager.create(builders.a_lease(flavored('theirs')))
+    manager.cloud.as_service().flavors.allow('f1', 'demo')
+    manager.create(builders.a_lease(flavored('theirs')))
+
+
 @pytest.mark.parametrize('request_of', [sized, flavored])
 @pytest.mark.usefixtures('as_before')
 def test_a_running_reservation_grows_and_shrinks(manager, hosts, request_of):

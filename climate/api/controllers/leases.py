@@ -128,11 +128,7 @@ class LeasesController(base.Controller):
             sort=_sort(asked.get('sort', 'created_at')), limit=limit, marker=marker)
 
     def _moment(self, asked, name):
-        if name not in asked:
-            return None
-        now = self._parts.clock()
-        found = times.moment(name, times.absolute(asked[name], now))
-        return now if found == times.NOW else found
+        return times.asked(name, asked[name], self._parts.clock()) if name in asked else None
 
     def _visible(self, req, lease_id):
         """Get a lease that the caller may see.

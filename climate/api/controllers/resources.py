@@ -8,6 +8,7 @@ from climate.api import body
 from climate.api import hooks
 from climate.api import schemas
 from climate.api import serializers
+from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
 from climate.plugins import registry
@@ -68,6 +69,7 @@ class PoolController(PoolPartController):
         self.properties = PropertiesController(parts, serializer)
         self.allocations = AllocationsController(parts, serializer)
         self.allocation = AllocationController(parts, serializer)
+        self.calendar = CalendarController(parts, serializer)
 
     @pecan.expose('json')
     def get_all(self, req, resp):
@@ -172,6 +174,28 @@ class AllocationController(AllocationsController):
         [found] = self._manager.list_allocations(
             caller, self._serializer.pool, resource_id=self._id(resource_id), **self._filters(req))
         return {'allocation': self._view(req, *found)}
+
+
+class CalendarController(PoolPartController):
+    """Shows how many resources of a pool are free, and when, from REST 1.1 on."""
+
+    @pecan.expose('json')
+    def get_all(self, req, resp):
+        base.refuse_lenient(req, 'Calendars are served')
+        caller = self._authorized(req, self._serializer.rules.get_calendar)
+        now = self._parts.clock()
+        limit, marker = base.page(req, self._parts.conf.api.max_limit,
+                                  lambda text: times.asked('marker', text, now))
+        start, end = (times.asked(name, req.GET[name], now) if name in req.GET else None
+                      for name in ('start', 'end'))
+        # One more than is shown tells whether there is a next page.
+        found = self._manager.pool_calendar(caller, self._serializer.pool, marker or start, end,
+                                            limit + 1)
+        answer = {'calendar': [views.calendar_span(each) for each in found[:limit]]}
+        if len(found) > limit:
+            last = found[limit - 1]
+            answer['calendar_links'] = base.next_link(req, times.shown(last.end))
+        return answer
 
 
 def _place(text):

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping
 from collections.abc import Sequence
 import datetime
+import textwrap
 import typing
 
 from climate.client import errors
@@ -15,18 +16,24 @@ from climate.client.commands import reservation_arguments
 
 # The width of the timeline of each offer, in characters.
 _WIDTH = 60
+# The width of the cell beside three moments.
+_CELL_WIDTH = 38
 
 
 class Shares(columns.Lines):
     """What each reservation gets: the number of resources and their properties."""
 
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         groups = [' '.join([f'{group["count"]} with', *(
             f'{name}={value}' for name, value in group['properties'].items()),
             *([f'({", ".join(group["names"])})'] if group.get('names') else [])])
             for group in element['resources']]
-        return '\n  '.join([f'{element["count"]} x {element["resource_type"]}', *groups])
+        lines = [f'{element["count"]} x {element["resource_type"]}', *(
+            f'  {group}' for group in groups)]
+        return '\n'.join(textwrap.fill(line, _CELL_WIDTH, subsequent_indent='    ',
+                                       break_long_words=False, break_on_hyphens=False)
+                         for line in lines)
 
 
 class FindAvailability(base.Lister):
@@ -49,6 +56,8 @@ class FindAvailability(base.Lister):
                             type=arguments.positive,
                             help='Hold the first offer, or the first COUNT of them, up to 5; '
                                  '"lease create --offer ID" takes one.')
+        parser.add_argument('--long', action='store_true',
+                            help='Show more columns of offers that are held.')
         parser.add_argument('--timeline', action='store_true',
                             help='Draw a timeline of the offers below the table.')
         return parser
@@ -66,7 +75,9 @@ class FindAvailability(base.Lister):
         self._offers = found['offers']
         names: tuple[str, ...] = ('start', 'end', 'last_start', 'reservations')
         if parsed_args.hold is not None:
-            names = ('id', 'held_until', *names)
+            # "offer show" has the reservations of an offer.
+            names = (('id', 'held_until', 'start', 'end') if self.is_narrow(parsed_args)
+                     else ('id', 'held_until', *names))
         return names, [tuple(_cell(name, each[name]) for name in names) for each in found['offers']]
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,

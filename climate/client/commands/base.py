@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base classes of all commands, for ``climate`` and for ``openstack``."""
+import argparse
 from collections.abc import Callable
 from collections.abc import Iterable
 import typing
@@ -52,7 +53,17 @@ class Command(command.Command):
 
 
 class Lister(Command, lister.Lister):
-    """A command that prints a list."""
+    """A command that prints a list.
+
+    A table has at most 120 columns of text with usual names, unless --long asks for more. Programs
+    get all fields of a list in the other formats.
+    """
+
+    @staticmethod
+    def is_narrow(parsed_args: argparse.Namespace) -> bool:
+        """Whether the list is a table for people who named no columns and did not give --long."""
+        return parsed_args.formatter == 'table' and not (
+            parsed_args.columns or parsed_args.sort_columns or getattr(parsed_args, 'long', False))
 
 
 class ShowOne(Command, show.ShowOne):

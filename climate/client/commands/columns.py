@@ -2,6 +2,8 @@
 """Columns whose values have one form for people and another for programs."""
 from collections.abc import Mapping
 from collections.abc import Sequence
+import functools
+import textwrap
 import typing
 
 from cliff import columns
@@ -12,6 +14,8 @@ from climate.client.commands import server_create
 # Fields of all reservations; the other fields are those of the request.
 _COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources',
            'resources_changed', 'resources', 'created_at', 'updated_at')
+#: What people read instead of the times of a lease that waits for its resources.
+NOT_KNOWN = 'not known yet'
 _MOMENTS = ('not_after', 'next_at')
 
 
@@ -26,7 +30,7 @@ class UnknownTime(Time):
     """The start or the end of a lease that waits for its resources: for people not known yet."""
 
     def human_readable(self) -> str:
-        return 'not known yet' if self._value else ''
+        return NOT_KNOWN if self._value else ''
 
 
 class HistoryTime(Time):
@@ -48,14 +52,24 @@ class Acquire(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
         return '\n'.join([' '.join(words), *_moves(plan or {})])
 
 
+@functools.cache
+def wrapped(width: int) -> 'type[columns.FormattableColumn[str]]':
+    """Make the class of columns of text whose lines have at most `width` letters for people."""
+    class Wrapped(columns.FormattableColumn[str]):
+        def human_readable(self) -> str:
+            return '\n'.join(textwrap.fill(line, width, break_on_hyphens=False)
+                             for line in self._value.splitlines())
+    return Wrapped
+
+
 class Lines(columns.FormattableColumn[Sequence[typing.Any]]):
     """A list, with one line for each element."""
 
     def human_readable(self) -> str:
         return '\n'.join(self.line(element) for element in self._value)
 
-    @staticmethod
-    def line(element: typing.Any) -> str:
+    @classmethod
+    def line(cls, element: typing.Any) -> str:
         return str(element)
 
 
@@ -67,49 +81,59 @@ class Pairs(columns.FormattableColumn[Mapping[str, typing.Any]]):
 
 
 class Reservations(Lines):
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    #: The words before the ids of the resources.
+    had = 'has'
+
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         """Format a reservation: id, type, status, the request and the resources."""
         asked = [f'{name}={",".join(value) if name == "depends_on" else value}'
                  for name, value in element.items()
                  if name not in _COMMON and value not in (None, '', [], {})]
         words = [element['id'], element['resource_type'], element['status'], *asked]
         if element.get('resources'):
-            words.append('has ' + ','.join(str(one) for one in element['resources']))
+            words.append(f'{cls.had} ' + ','.join(str(one) for one in element['resources']))
         for flag in ('missing_resources', 'resources_changed'):
             if element.get(flag):
                 words.append(flag.replace('_', ' '))
         return ' '.join(words)
 
 
+class WaitingReservations(Reservations):
+    """The reservations of a lease that waits; what is held back for it cannot be used yet."""
+
+    had = 'held back:'
+
+
 class ReservationTypes(Lines):
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         return f'{element["resource_type"]} {element["status"]}'
 
 
 class ServerCreate(Lines):
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         return server_create.line(element)
 
 
 class Events(Lines):
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         return f'{times.for_people(element["time"])} {element["type"]} {element["status"]}'
 
 
 class Allocated(Lines):
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         """Format an allocation of a resource: the period and the lease."""
         start = element.get('start')
         end = element.get('end') or element.get('end_date')
         count = element.get('count', 1)
-        slots = f'{count} slots ' if count > 1 else ''
-        return (f'{times.for_people(start)} to {times.for_people(end)} {slots}'
-                f'lease {element.get("lease_id")} reservation {element["id"]}')
+        slots = f', {count} slots' if count > 1 else ''
+        return (f'{times.for_people(start)} to {times.for_people(end)}{slots}\n'
+                f'  lease {element.get("lease_id")}\n'
+                f'  reservation {element["id"]}')
 
 
 def _moves(plan: Mapping[str, typing.Any]) -> list[str]:

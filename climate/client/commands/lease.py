@@ -52,6 +52,7 @@ class ListLeases(base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--status', choices=statuses.LEASE, metavar='STATUS', action='append',
+                            type=str.lower,
                             help='Only leases with this status, or one of these: '
                                  f'{", ".join(statuses.LEASE)}. Repeatable.')
         parser.add_argument('--name', help='Only leases with exactly this name.')
@@ -76,7 +77,7 @@ class ListLeases(base.Lister):
                 status=parsed_args.status, sort=parsed_args.sort, **filters)
         else:
             found = self.client.leases.living_first(**filters)
-        return lease_view.rows(found, long=parsed_args.long)
+        return lease_view.rows(found, long=parsed_args.long, narrow=self.is_narrow(parsed_args))
 
 
 class ShowLease(waits.ShowLeaseCommand):
@@ -203,6 +204,7 @@ class WaitLease(base.Silent, waits.LeaseCommand):
         self.add_lease(parser)
         known = (*statuses.LEASE, statuses.DELETED)
         parser.add_argument('--status', choices=known, default='active', metavar='STATUS',
+                            type=str.lower,
                             help=f'The status: {", ".join(known)}. Default: active.')
         self.add_timeout(parser)
         return parser

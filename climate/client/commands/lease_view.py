@@ -9,8 +9,12 @@ from climate.client import times
 from climate.client.commands import columns
 from climate.client.commands import server_create
 
+# Of a table for people: its width, that of "2030-05-01 08:00:30 UTC", and the least for a text.
+_TABLE_WIDTH, _MOMENT_WIDTH, _LEAST_WIDTH = 120, 23, 36
+
 Table = tuple[list[str], list[typing.Any]]
 
+_NARROW = ['id', 'name', 'status', 'remaining']
 _LIST = ['id', 'name', 'status', 'start', 'end']
 _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reservations']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
@@ -21,11 +25,14 @@ _PLANNED = ('start', 'end', 'before_end')
 _TIMES = ('start', 'end', 'before_end', 'ended_at', 'deleted_at', 'created_at', 'updated_at')
 
 
-def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool) -> Table:
-    """Make a table with a row for each lease."""
-    names = _LONG if long else _LIST
-    return names, [tuple(_cell(name, lease, columns.ReservationTypes) for name in names)
-                   for lease in leases]
+def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool, narrow: bool = False) -> Table:
+    """Make a table with a row for each lease.
+
+    :param narrow: for people: how long until it starts or ends, instead of both moments.
+    """
+    names = _LONG if long else _NARROW if narrow else _LIST
+    return names, [tuple(_cell(name, _with_remaining(lease), columns.ReservationTypes)
+                         for name in names) for lease in leases]
 
 
 def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
@@ -33,15 +40,14 @@ def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
 
     :param exists: False for the result of a dry run, whose ids cannot be used to boot servers.
     """
-    full = {**lease}
-    # A lease without resources does not start or end at its dates.
-    if lease['status'] != statuses.ACQUIRING:
-        full['remaining'] = times.remaining(lease, times.utcnow())
+    full = _with_remaining(lease)
     if exists:
         full['server_create'] = server_create.of_lease(lease)
     names = [*(name for name in _SHOW if name in full),
              *sorted(name for name in full if name not in _SHOW)]
-    return names, [_cell(name, full, columns.Reservations) for name in names]
+    reservations = (columns.WaitingReservations if lease['status'] == statuses.ACQUIRING
+                    else columns.Reservations)
+    return names, [_cell(name, full, reservations) for name in names]
 
 
 def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typing.Any]
@@ -49,8 +55,24 @@ def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typ
     """Make a table with a row for each entry of a history, and one for the present status."""
     found = [(each['at'], each['who'], each['what'], each['why']) for each in entries]
     found.append((None, '', lease['status'], lease.get('status_reason')))
+    taken = _MOMENT_WIDTH + sum(max([len(name), *(len(str(row[place] or '')) for row in found)])
+                                for place, name in ((1, 'who'), (2, 'what')))
+    width = max(_TABLE_WIDTH - _borders(4) - taken, _LEAST_WIDTH)
     return ['at', 'who', 'what', 'why'], [
-        (columns.HistoryTime(at), who, what, why or '') for at, who, what, why in found]
+        (columns.HistoryTime(at), who, what, columns.wrapped(width)(why or ''))
+        for at, who, what, why in found]
+
+
+def _borders(number: int) -> int:
+    """Return how many columns of text the borders of a table with `number` columns take."""
+    return 3 * number + 1
+
+
+def _with_remaining(lease: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
+    # A lease without resources does not start or end at its dates.
+    if lease['status'] == statuses.ACQUIRING:
+        return {**lease}
+    return {**lease, 'remaining': times.remaining(lease, times.utcnow())}
 
 
 def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns.Lines]
@@ -58,6 +80,8 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
     value = lease.get(name)
     if name in _PLANNED and lease['status'] == statuses.ACQUIRING:
         return columns.UnknownTime(value)
+    if name == 'remaining' and value is None:
+        return columns.NOT_KNOWN
     if name in _TIMES:
         return columns.Time(value)
     if name == 'reservations':

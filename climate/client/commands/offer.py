@@ -8,6 +8,8 @@ from climate.client.commands import base
 from climate.client.commands import columns
 
 _NAMES = ('id', 'held_until', 'start', 'end', 'reservations')
+# In a table for people, "offer show" and --long have the reservations.
+_NARROW = ('id', 'held_until', 'start', 'end')
 _TIMES = ('held_until', 'start', 'end', 'created_at')
 _HELP = 'Id of the offer; "offer list" has the ids.'
 
@@ -15,8 +17,8 @@ _HELP = 'Id of the offer; "offer list" has the ids.'
 class Asked(columns.Lines):
     """The reservations of an offer: the type and the request."""
 
-    @staticmethod
-    def line(element: Mapping[str, typing.Any]) -> str:
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
         asked = [f'{name}={value}' for name, value in element.items()
                  if name != 'resource_type' and value not in (None, '', [], {})]
         return ' '.join([element['resource_type'], *asked])
@@ -25,9 +27,15 @@ class Asked(columns.Lines):
 class ListOffers(base.Lister):
     """List the offers that are held for the project."""
 
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--long', action='store_true', help='Show more columns.')
+        return parser
+
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        return _NAMES, [tuple(_cell(name, each[name]) for name in _NAMES)
-                        for each in self.client.offers.list()]
+        names = _NARROW if self.is_narrow(parsed_args) else _NAMES
+        return names, [tuple(_cell(name, each[name]) for name in names)
+                       for each in self.client.offers.list()]
 
 
 class ShowOffer(base.ShowOne):

@@ -9,6 +9,7 @@ from climate.client.commands import base
 from climate.client.commands import columns
 from climate.client.commands import new_lease
 
+_NARROW = ('id', 'name', 'status', 'remaining')
 _LIST = ('id', 'name', 'lease_name', 'status', 'remaining')
 _LONG = (*_LIST, 'start', 'end', 'on_end', 'compute_status', 'host', 'lease_id',
          'reservation_id', 'project_id')
@@ -52,7 +53,7 @@ class ListServers(base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        names = _LONG if parsed_args.long else _LIST
+        names = _LONG if parsed_args.long else _NARROW if self.is_narrow(parsed_args) else _LIST
         found = self.client.servers.list(all_projects=parsed_args.all_projects,
                                          ended=parsed_args.ended)
         return names, [tuple(_cell(name, server) for name in names) for server in found]

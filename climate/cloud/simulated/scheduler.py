@@ -75,7 +75,7 @@ class Scheduler:
                      and rules.FLAVOR_KEY in wanted.flavor.extra_specs)
         answers = None
         if reservations and self.answers is not None:
-            answers = {each: answer for each in reservations
+            answers = {answer.reservation_id or each: answer for each in reservations
                        if (answer := self.answers(each, wanted.project_id)) is not None}
         elif wanted.leased and not {each.name for each in known} & set(reservations or ()):
             reservations = None

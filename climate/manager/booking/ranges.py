@@ -65,6 +65,17 @@ class Ranges:
         """Return the number of places on which the span may start at the best moment, or 0."""
         return int(self._at_begins.max(initial=0))
 
+    def steps(self, most):
+        """Return the first `most` moments at which the number of places changes, with the number.
+
+        :returns: pairs (moment, number) in order; the first is at the beginning of the window.
+        """
+        times = np.unique(np.concatenate([[0], self._begins, self._ends]))
+        times = times[times <= self._latest]
+        counts = self.counts(times)
+        changed = np.flatnonzero(np.diff(counts, prepend=-1))[:most]
+        return [(self._moment(times[each]), int(counts[each])) for each in changed]
+
     def _time(self, moment):
         return (moment - self._origin) // interval.RESOLUTION
 

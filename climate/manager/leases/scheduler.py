@@ -15,7 +15,10 @@ _SERVICE_HOST = 'service_name'
 
 
 class Reservations:
-    """The use cases of single reservations."""
+    """The use cases of single reservations.
+
+    Servers may name a lease instead of its reservation if it has one for servers only.
+    """
 
     def __init__(self, parts):
         self._core = parts
@@ -28,13 +31,31 @@ class Reservations:
         with self._core.database.reader() as connection:
             return leases.get(connection, reservations.lease_of(connection, reservation_id))
 
-    def hosts(self, reservation_id, project_id):
+    def hosts(self, named_id, project_id):
         """Return the present Usability of a reservation for a project, with its hosts.
 
-        :raises ReservationNotFound: no reservation has that id.
+        :param named_id: the id of the reservation, or of a lease. A lease that does not have
+            exactly one reservation for servers is not usable, and the reason names those it has.
+        :raises ReservationNotFound: no reservation and no lease has that id.
         """
         with self._core.database.reader() as connection:
-            return self._hosts(connection, reservation_id, project_id)
+            try:
+                return self._hosts(connection, named_id, project_id)
+            except errors.ReservationNotFound:
+                lease = _lease_named(connection, named_id)
+            ids = self._for_servers(lease)
+            if len(ids) == 1:
+                return self._hosts(connection, ids[0], project_id)
+            return usability.not_one(lease, ids)
+
+    def _for_servers(self, lease):
+        """Return the ids of the reservations of a lease in which servers can be placed."""
+        plugins = self._core.registry.plugins
+        found = [each for each in lease.reservations if each.resource_type in plugins
+                 and host_pool.HostPool in plugins[each.resource_type].pools]
+        # When a lease is over, all its reservations are deleted.
+        living = [each for each in found if each.state != lifecycle.RESERVATION_DELETED]
+        return [each.id for each in living or found]
 
     def hosts_of_server(self, server_id, project_id):
         """Return the present Usability, for a project, of the reservation that leases a server.
@@ -73,3 +94,14 @@ class Reservations:
         return dataclasses.replace(
             found, hosts=tuple(name for name, _ in had),
             service_hosts=tuple(service or name for name, service in had))
+
+
+def _lease_named(connection, named_id):
+    """Return the lease that is named instead of a reservation.
+
+    :raises ReservationNotFound: no lease has that id.
+    """
+    try:
+        return leases.get(connection, named_id)
+    except errors.LeaseNotFound as error:
+        raise errors.ReservationNotFound(reservation_id=named_id) from error

@@ -16,7 +16,7 @@ class FlavorPlugin(capacity_plugin.CapacityPlugin):
     schema = {
         'type': 'object',
         'properties': {
-            'flavor_id': {'description': 'The id of a flavor that the project may use.',
+            'flavor_id': {'description': 'The id or the name of a flavor that the project may use.',
                           **requirements.FLAVOR_ID},
             'amount': capacity.AMOUNT,
             'affinity': capacity.AFFINITY,
@@ -32,13 +32,14 @@ class FlavorPlugin(capacity_plugin.CapacityPlugin):
     def resolve(self, cloud, request, occasion):
         before = occasion.before
         found = {'affinity': None, **request}
-        if before is not None and found['flavor_id'] in (before.id, before.request['flavor_id']):
+        if before is not None and found['flavor_id'] in self._words_for(before):
             # The leased sizes stay as they are, even if an administrator changes the flavor.
             found['flavor_id'] = before.request['flavor_id']
             found['resource_properties'] = before.request['resource_properties']
         else:
-            found['resource_properties'] = self._read(cloud, found['flavor_id'],
-                                                      occasion.project_id)
+            flavor = self._read(cloud, found['flavor_id'], occasion.project_id)
+            found['flavor_id'] = flavor['id']
+            found['resource_properties'] = json.dumps(flavor, sort_keys=True)
         capacity.refuse_while_it_runs(before, found, ('flavor_id', 'affinity'))
         return found
 
@@ -58,12 +59,18 @@ class FlavorPlugin(capacity_plugin.CapacityPlugin):
         return {name: flavor[name] for name in requirements.SIZES}, flavor['extra_specs']
 
     @staticmethod
+    def _words_for(reservation):
+        """Return the words by which a client may name the flavor of a stored reservation."""
+        flavor = json.loads(reservation.request['resource_properties'])
+        return reservation.id, reservation.request['flavor_id'], flavor['name']
+
+    @staticmethod
     def _read(cloud, flavor_id, project_id):
-        """Read a flavor from the cloud; returns it as JSON text.
+        """Read a flavor from the cloud, by id or name; returns a dict.
 
         :raises BadField: the project may not use it, or it cannot be leased.
         """
         flavor = requirements.as_dict(requirements.find(cloud, flavor_id, project_id))
         # Called only for its errors: it refuses a flavor that cannot be leased.
         requirements.units(flavor)
-        return json.dumps(flavor, sort_keys=True)
+        return flavor

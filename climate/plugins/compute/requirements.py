@@ -5,13 +5,14 @@ import re
 
 from climate import errors
 
-#: JSON schema of the id of a flavor.
-FLAVOR_ID = {'type': 'string', 'minLength': 1, 'maxLength': 255,
-             'pattern': '^[A-Za-z0-9_. -]*[A-Za-z0-9_-]$'}
+#: JSON schema of the id or the name of a flavor.
+FLAVOR_ID = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 #: The fields in which Nova has the sizes of a flavor.
 SIZES = ('vcpus', 'ram', 'disk', 'ephemeral', 'swap')
 
 _MB = 1024
+# The ids that Nova accepts, without those that would be another path of its API, such as "..".
+_ID = re.compile('[A-Za-z0-9_. -]*[A-Za-z0-9_-]', re.ASCII)
 _RESOURCE = 'resources:'
 _TRAIT = 'trait:'
 # Extra specs of further request groups in Placement. Allocations have one group per instance.
@@ -19,16 +20,26 @@ _GRANULAR = re.compile(r'(resources|trait)[^:]+:')
 
 
 def find(cloud, flavor_id, project_id):
-    """Return the Flavor of that id.
+    """Return the Flavor of that id, or else of that name.
 
-    :raises BadField: there is no such flavor that the project may use.
+    :raises BadField: there is no such flavor that the project may use, or several have that name.
     """
-    found = cloud.as_service().flavors.flavor(flavor_id, project_id)
-    if found is None:
+    flavors = cloud.as_service().flavors
+    if _ID.fullmatch(flavor_id):
+        found = flavors.flavor(flavor_id, project_id)
+        if found is not None:
+            return found
+    named = [found for each in flavors.every() if each.name == flavor_id
+             and (found := flavors.flavor(each.id, project_id)) is not None]
+    if len(named) > 1:
+        raise errors.BadField(field='flavor_id', reason=(
+            f'several flavors are called "{flavor_id}": give the id of one, '
+            f'{" or ".join(sorted(each.id for each in named))}.'))
+    if not named:
         raise errors.BadField(field='flavor_id', reason=(
             f'there is no flavor "{flavor_id}" that this project may use; '
-            '"openstack flavor list" has the ids.'))
-    return found
+            '"openstack flavor list" has the ids and the names.'))
+    return named[0]
 
 
 def as_dict(flavor):

@@ -96,6 +96,14 @@ def test_a_flavor_that_is_not_there_is_refused_by_its_field(create, value):
     assert 'flavor_id' in answer.json['error_message']
 
 
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
+def test_a_flavor_may_be_named_by_its_name(create, version):
+    answer = create(FLAVORED, version, flavor_id='m1.small', affinity=None)
+    assert answer.status_int == 201
+    [shown] = answer.json['lease']['reservations']
+    assert (shown['flavor_id'], shown['memory_mb']) == (shown['id'], 2048)
+
+
 def test_a_flavor_id_that_looks_like_a_number_may_be_sent_as_one(create):
     assert create(FLAVORED, flavor_id=2).status_int == 201
 

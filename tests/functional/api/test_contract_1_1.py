@@ -75,7 +75,7 @@ def test_no_event_is_done_in_the_future(call, create, manager):
             after = call('GET', place, token=builders.ADMIN).json['lease']
             now = f'{manager.clock():%Y-%m-%dT%H:%M:%SZ}'
             assert [each for each in after['events']
-                    if each['status'] == 'DONE' and each['time'] > now] == []
+                    if each['status'] == 'done' and each['time'] > now] == []
             manager.run()
         assert after['status'] in ('terminated', 'deleted')
 

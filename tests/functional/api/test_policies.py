@@ -61,8 +61,9 @@ TABLE = (
     ('GET', '/os-hosts/{id}', None, (401, 403, 403, 403, 200, 403)),
     ('PUT', '/os-hosts/{id}', {'gpu': 'H100'}, (401, 403, 403, 403, 200, 403)),
     ('DELETE', '/os-hosts/{id}', None, (401, 403, 403, 403, 204, 403)),
-    ('GET', '/os-hosts/properties', None, (401, 403, 403, 403, 200, 403)),
+    ('GET', '/os-hosts/properties', None, (401, 200, 200, 200, 200, 403)),
     ('PATCH', '/os-hosts/properties/{id}', {'private': True}, (401, 403, 403, 403, 200, 403)),
+    ('GET', '/os-hosts/calendar', None, {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 200, 403)}),
     ('GET', '/os-hosts/allocations', None, (401, 403, 403, 403, 200, 403)),
     ('GET', '/os-hosts/{id}/allocation', None, (401, 403, 403, 403, 200, 403)),
     *((method, f'/resources/host{place}', body, {
@@ -73,10 +74,12 @@ TABLE = (
           ('GET', '/{id}', None, 200),
           ('PUT', '/{id}', {'reservable': False}, 200),
           ('DELETE', '/{id}', None, 204),
-          ('GET', '/properties', None, 200),
+          ('GET', '/calendar', None, 200),
           ('PATCH', '/properties/{id}', {'private': True}, 200),
           ('GET', '/allocations', None, 200),
           ('GET', '/{id}/allocation', None, 200))),
+    ('GET', '/resources/host/properties', None, {
+        '1.0': NOT_AT_1_0, '1.1': (401, 200, 200, 200, 200, 403)}),
 )
 
 

@@ -113,6 +113,32 @@ def test_a_reservation_of_a_type_without_hosts_has_none(ask, manager):
     assert (found['usable'], found['hosts']) == (True, [])
 
 
+def test_a_lease_stands_for_its_only_reservation_for_servers(ask, manager, enrolled):
+    dummy = builders.records.ReservationRequest('virtual:dummy', {})
+    lease = manager.create(builders.a_lease(builders.hosts(2), dummy))
+    manager.run()
+    assert ask(lease.id).json == ask(lease.reservations[0].id).json
+    assert ask(lease.id).json['reservation']['usable']
+    assert not ask(lease.id, project='other').json['reservation']['usable']
+
+
+def test_a_lease_with_several_reservations_names_them(ask, manager, enrolled):
+    lease = manager.create(builders.a_lease(builders.hosts(1), builders.hosts(2)))
+    manager.run()
+    found = ask(lease.id).json['reservation']
+    ids = ', '.join(each.id for each in lease.reservations)
+    assert found['reason'] == (
+        f'Lease {lease.id} has 2 reservations: name one of them instead: {ids}.')
+    assert (found['active'], found['usable'], found['hosts']) == (False, False, [])
+
+
+def test_a_lease_without_reservations_for_servers_says_so(ask, manager):
+    lease = manager.create(builders.a_lease(
+        builders.records.ReservationRequest('virtual:dummy', {})))
+    assert ask(lease.id).json['reservation']['reason'] == (
+        f'Lease {lease.id} has no reservation for servers.')
+
+
 @pytest.mark.parametrize('known', ['nothing', '7', 'x' * 37, '0' * 36])
 def test_an_unknown_reservation_is_not_found(ask, known):
     answer = ask(known)

@@ -112,3 +112,30 @@ def test_there_are_no_other_words():
     shown = {status_words.words(state, task, start, NOON) for state in lifecycle.STATES
              for task in (None, *lifecycle.TASKS) for start in (NOON, NOON + hours(1))}
     assert shown == WORDS
+
+
+def test_from_1_1_on_every_status_is_in_lower_case(clients, api, manager):
+    manager.enrol(1)
+    path = clients.ask()
+    manager.run()
+    lease = clients.get(path)
+    assert (lease['status'], lease['reservations'][0]['status']) == ('active', 'active')
+    assert {event['type']: event['status'] for event in lease['events']} == {
+        'start_lease': 'done', 'before_end_lease': 'done', 'end_lease': 'undone'}
+    old = api.get(path).json['lease']
+    assert (old['status'], {event['status'] for event in old['events']}) == (
+        'ACTIVE', {'DONE', 'UNDONE'})
+
+
+@pytest.mark.parametrize(('words', 'found'), [
+    ('active', 1), ('ACTIVE', 1), ('Active,terminated', 1), ('inactive', 1), ('INACTIVE', 1),
+    ('to_be_started', 0), ('TO_BE_STARTED', 0), ('PENDING', 1), ('pending', 1), ('CREATING', 0),
+    ('ACTIVE,pending', 2), ('ERROR', 0), ('Terminating', 0)])
+def test_a_filter_takes_the_words_of_both_versions_in_both_spellings(
+        clients, api, manager, words, found):
+    manager.enrol(2)
+    clients.ask()
+    clients.ask(start='2030-05-01 14:00')
+    manager.run()
+    answer = api.get(f'/v1/leases?status={words}', version='1.1')
+    assert len(answer.json['leases']) == found

@@ -19,9 +19,9 @@ def a_lease(**changes):
             'min': 1, 'max': 2, 'hypervisor_properties': '',
             'resource_properties': '[">=", "$vcpus", "16"]', 'before_end': 'default'}],
         'events': [
-            {'id': 'e2', 'type': 'end_lease', 'time': '2030-05-01T10:00:00Z', 'status': 'UNDONE'},
+            {'id': 'e2', 'type': 'end_lease', 'time': '2030-05-01T10:00:00Z', 'status': 'undone'},
             {'id': 'e1', 'type': 'start_lease', 'time': '2030-05-01T08:00:00Z',
-             'status': 'UNDONE'}],
+             'status': 'undone'}],
         **changes}
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands about leases, run as a user runs them."""
+import re
+
 import pytest
 from unit.client import canned
 
@@ -19,12 +21,13 @@ def demo(requests_mock):
     return requests_mock
 
 
-def test_a_list_shows_id_name_status_and_times_in_utc(run, demo):
+def test_a_list_shows_id_name_status_and_what_remains(run, demo):
     outcome = run('lease', 'list')
     assert outcome.code == 0
     header, row = [line for line in outcome.out.splitlines() if '|' in line]
-    assert header.split() == ['|', 'id', '|', 'name', '|', 'status', '|', 'start', '|', 'end', '|']
-    assert '2030-05-01 08:00 UTC' in row
+    assert header.split() == ['|', 'id', '|', 'name', '|', 'status', '|', 'remaining', '|']
+    assert re.search('starts in .*| left | ago ', row)
+    assert '2030-05-01 08:00 UTC' in run('lease', 'list', '-c', 'start').out
     assert outcome.err == ''
 
 
@@ -113,11 +116,20 @@ def test_show_tells_what_to_pass_to_server_create(run, demo, found, line, more):
         assert f'| {early}{line} ' in run('lease', 'show', LEASE_ID).out
 
 
+def test_what_is_held_back_for_a_lease_that_waits_is_not_shown_as_its_own(run, demo):
+    reservation = {**canned.a_lease()['reservations'][0], 'resources': ['3', '4']}
+    for status, words in (('in_progress', ' held back: 3,4'), ('active', ' has 3,4')):
+        demo.get(LEASE_URL, json={'lease': canned.a_lease(
+            status=status, reservations=[reservation], events=[])})
+        assert words in run('lease', 'show', LEASE_ID).out
+
+
 def test_a_lease_that_waits_has_no_times_yet(run, demo):
     waiting = canned.a_lease(status='in_progress', before_end='2030-05-01T09:00:00Z', events=[])
     demo.get(LEASE_URL, json={'lease': waiting})
     demo.get(f'{URL}/leases', json={'leases': [waiting]})
-    for words, count in ((('list',), 2), (('show', LEASE_ID), 3)):
+    for words, count in ((('list',), 1), (('list', '-c', 'start', '-c', 'end'), 2),
+                         (('show', LEASE_ID), 3)):
         out = run('lease', *words).out
         assert (out.count('not known yet'), '08:00' in out) == (count, False)
     assert run('lease', 'show', LEASE_ID, '-f', 'json').json['start'] == '2030-05-01T08:00:00Z'

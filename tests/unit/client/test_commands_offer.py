@@ -22,7 +22,7 @@ def test_offers_are_listed_with_what_they_hold_and_until_when(run, service):
     outcome = run('offer', 'list')
     assert outcome.code == 0, outcome.err
     assert '2030-05-01 12:02 UTC' in outcome.out
-    assert 'physical:host min=2 max=2 |' in outcome.out
+    assert 'physical:host min=2 max=2 |' in run('offer', 'list', '--long').out
     assert run('offer', 'list', '-f', 'json', '-c', 'reservations').json == [
         {'reservations': OFFER['reservations']}]
 

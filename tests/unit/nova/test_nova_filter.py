@@ -220,3 +220,24 @@ def test_a_flavor_of_a_reservation_is_asked_about_too(asking, climate, caplog):
     climate.shows('r3', reason='Lease l3 ended.')
     assert passed(asking, flavored('r3')) == []
     assert 'flavor of reservation=r3' in told(caplog)[0]
+
+
+def test_a_hint_with_a_lease_gets_the_hosts_of_its_only_reservation(asking, climate):
+    climate.answers('l1', {'json': {'reservation': {
+        'id': 'r1', 'lease_id': 'l1', 'project_id': 'me', 'active': True, 'usable': True,
+        'reason': None, 'hosts': ['mine'], 'service_hosts': ['mine']}}})
+    for _ in range(2):
+        assert passed(asking, request({'reservation': ['l1']})) == ['mine']
+    # The second answer came from the cache: the aggregate of r1 did not make it doubtful.
+    assert len(climate.asked) == 1
+
+
+def test_a_lease_with_several_reservations_has_no_host_and_the_log_names_them(
+        asking, climate, caplog):
+    caplog.set_level(logging.INFO)
+    climate.answers('l1', {'json': {'reservation': {
+        'id': 'l1', 'lease_id': 'l1', 'project_id': 'me', 'active': False, 'usable': False,
+        'reason': 'Lease l1 has 2 reservations: name one of them instead: r1, r2.',
+        'hosts': [], 'service_hosts': []}}})
+    assert passed(asking, request({'reservation': ['l1']})) == []
+    assert 'Lease l1 has 2 reservations: name one of them instead: r1, r2.' in told(caplog)[0]

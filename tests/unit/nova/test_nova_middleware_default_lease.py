@@ -24,8 +24,9 @@ def test_a_default_lease_keeps_what_the_user_says(make, service):
 
 def test_a_default_lease_stands_back_for_a_reservation(make, service, nova):
     user = make(default_lease=True)
+    service.refuses('GET', '/leases/r9', **booting.climate_says(404, 'lease_not_found', 'no'))
     user.boots({'reservation': 'r9'})
-    assert (service.asked, nova.asked[booting.HINTS]) == ([], {'reservation': 'r9'})
+    assert (service.log, nova.asked[booting.HINTS]) == (['nova'], {'reservation': 'r9'})
 
 
 def test_a_project_may_be_exempt_from_default_leases(make, service):

@@ -151,6 +151,16 @@ def test_only_what_becomes_of_it_can_be_changed(scene, checked, known):
             scene.resolve(checked({**asked, **foreign}), before=before)
 
 
+def test_the_flavor_of_a_server_to_come_is_named_by_its_name_too(scene, checked):
+    resolved = scene.resolve({'resource_id': None, 'flavor_id': 'm1.small'})
+    assert resolved['flavor_id'] == '2'
+    before = _reservation(resolved)
+    again = checked({**scene.plugin.asked(before.request), 'flavor_id': 'm1.small'})
+    assert scene.resolve(again, before=before) == before.request
+    with pytest.raises(errors.BadField, match='make another lease'):
+        scene.resolve(checked({**again, 'flavor_id': 'm1.tiny'}), before=before)
+
+
 def test_the_id_is_that_of_the_request_or_the_one_it_was_bound_to(scene):
     known = _reservation(scene.resolve({'resource_id': scene.boot().id}))
     unbound = _reservation(scene.resolve(UNBOUND))

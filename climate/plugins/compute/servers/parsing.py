@@ -15,7 +15,8 @@ PROPERTIES = {
         'description': 'The id of the server that is leased; null: it is booted with the '
                        'lease and not known yet.',
         'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 64},
-    'flavor_id': {'description': 'The flavor of the server that is not known yet.',
+    'flavor_id': {'description': 'The id or the name of the flavor of the server that is not '
+                                 'known yet.',
                   **requirements.FLAVOR_ID, 'type': ['string', 'null']},
     'on_end': {
         'description': 'What becomes of the leased server at the end. snapshot: an image '
@@ -57,7 +58,7 @@ def resolve(options, cloud, request, occasion):
     _refuse_mixed(request, occasion.before)
     on_end = request.get('on_end') or options.on_end
     if occasion.before is not None:
-        _refuse_changes(request, occasion.before)
+        _refuse_changes(cloud, request, occasion)
         return {**occasion.before.request, 'on_end': on_end}
     if request['resource_id'] is not None:
         server = _find(cloud, request, occasion.project_id)
@@ -116,16 +117,19 @@ def _refuse_mixed(request, before):
             f'{way_out}'))
 
 
-def _refuse_changes(request, before):
+def _refuse_changes(cloud, request, occasion):
     """Refuse another server or flavor than before; values from an answer may be sent back.
 
     :raises BadField: the request names another server or another flavor.
     """
+    before = occasion.before
     server_id = request.get('resource_id')
     if server_id is not None and server_id != leased.id_of(before):
         raise errors.BadField(field='resource_id', reason=(
             'a reservation keeps its server; make another lease for another one.'))
-    if request.get('flavor_id') not in (None, before.request['flavor_id']):
+    same = (None, before.request['flavor_id'])
+    if request.get('flavor_id') not in same and (
+            requirements.find(cloud, request['flavor_id'], occasion.project_id).id not in same):
         raise errors.BadField(field='flavor_id', reason=(
             'a reservation keeps the flavor that it was made with; make another lease instead.'))
 

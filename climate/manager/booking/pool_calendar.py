@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use case of the calendar of a pool: how many of its resources are free, and when."""
+import datetime
+
+import numpy as np
+
+from climate import errors
+from climate.domain import availability
+from climate.domain import interval
+from climate.domain import lease_times
+from climate.domain import selection
+from climate.manager.booking import booking
+from climate.manager.booking import start_times
+from climate.manager.booking import timeline
+
+_AHEAD_SECONDS = 30 * 86400
+_LONGEST = datetime.timedelta(days=366)
+_WHOLE = selection.Demand(selection.WHOLE, 1, 1)
+
+
+class PoolCalendar:
+    """Counts the free resources of a pool over time, without names and without leases."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def find(self, pool, start, end, limit):
+        """Return the first `limit` CalendarSpans between two moments, in order, without gaps.
+
+        A resource counts as free if no part of it is allocated, held by an offer, or being cleaned.
+
+        :param start: None: now.
+        :param end: None: a month after the start.
+        :raises BadDate: the start is in the past.
+        :raises BadField: the end is not after the start, or too far away.
+        """
+        now = self._core.clock()
+        window = _window(start, end, now)
+        terms = booking.Booking(self._core).terms((), window, now)
+        with self._core.database.reader() as connection, start_times.TURNS:
+            found = timeline.PoolTimeline(connection, pool, terms, window, parts=False)
+        total = len(found.resources)
+        free = found.ranges(_WHOLE, np.arange(total), interval.RESOLUTION)
+        steps = free.steps(limit + 1)
+        ends = [*(moment for moment, _ in steps[1:]), window.end]
+        return tuple(availability.CalendarSpan(start=begin, end=stop, free=count, total=total)
+                     for (begin, count), stop in zip(steps[:limit], ends, strict=False))
+
+
+def _window(start, end, now):
+    start = now if start is None else start
+    lease_times.refuse_past(start, now, 'start')
+    start = max(start, now)
+    if end is None:
+        end = lease_times.plus(start, _AHEAD_SECONDS)
+    if end <= start:
+        raise errors.BadField(field='end', reason=(
+            f'it must be after the start, {start:%Y-%m-%d %H:%M:%S} UTC.'))
+    if end - start > _LONGEST:
+        raise errors.BadField(field='end', reason=(
+            f'a calendar has at most {_LONGEST.days} days.'))
+    return interval.Interval(start, end)

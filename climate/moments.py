@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The moments and durations that people write: in requests, on the command line, in hints.
+
+The service, the client and the pieces in Nova parse them here, so each accepts the same forms.
+"""
+import datetime
+import re
+
+NOW = 'now'
+
+_UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
+_SPAN = re.compile(r'(?:\d+[wdhms])+', re.ASCII)
+_PART = re.compile(r'(\d+)([wdhms])', re.ASCII)
+_ISO_SPAN = re.compile(
+    r'p(?!$)(?:(\d+)w)?(?:(\d+)d)?(?:t(?!$)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?', re.ASCII)
+_MOMENT = re.compile(
+    r'(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt]|\s+)(\d{1,2}):(\d{1,2})(.*))?', re.ASCII)
+
+
+class OutOfCalendarError(ValueError):
+    """A moment is well formed, but before the first year or after the last."""
+
+
+def is_now(text: object) -> bool:
+    """Return whether a text means the moment at which it is read, however it is capitalized."""
+    return isinstance(text, str) and text.strip().lower() == NOW
+
+
+def is_relative(text: object) -> bool:
+    """Return whether a text counts from now, such as "+2h"."""
+    return isinstance(text, str) and text.strip().startswith('+')
+
+
+def seconds(text: str) -> int:
+    """Parse a duration: "90m", "1d12h", "PT1H30M", or a number of seconds.
+
+    :returns: 0 or more.
+    :raises ValueError: `text` has another form.
+    """
+    words = text.strip().lower()
+    if words.isascii() and words.isdigit():
+        return int(words)
+    if _SPAN.fullmatch(words):
+        return sum(int(count) * _UNITS[unit] for count, unit in _PART.findall(words))
+    found = _ISO_SPAN.fullmatch(words)
+    if found is None:
+        raise ValueError('not a duration')
+    return sum(int(count or 0) * unit
+               for count, unit in zip(found.groups(), _UNITS.values(), strict=True))
+
+
+def moment(text: str, now: datetime.datetime) -> datetime.datetime:
+    """Parse a moment: "now", "+2h", "2030-5-1 8:00", ISO 8601; UTC if it names no zone.
+
+    :param now: what "now" and "+2h" count from.
+    :returns: an aware datetime in UTC.
+    :raises ValueError: `text` has another form.
+    :raises OutOfCalendarError: it is outside the calendar, in UTC at least.
+    """
+    words = text.strip()
+    try:
+        if is_now(words):
+            return now
+        if is_relative(words):
+            return now + _later(words)
+        # Python would accept the digits of every script.
+        if not words.isascii():
+            raise ValueError('not ASCII text')
+        return in_utc(datetime.datetime.fromisoformat(_padded(words)))
+    except OverflowError as error:
+        raise OutOfCalendarError() from error
+
+
+def on_the_wire(text: str, now: datetime.datetime) -> str:
+    """Convert a moment to what is sent: ISO text, or "now" or "+7200s" for the service's clock.
+
+    The service keeps the relative forms, so the same request is the same also later.
+
+    :param now: only to check that the moment is in the calendar.
+    :raises ValueError: see `moment`.
+    """
+    found = moment(text, now)
+    if is_now(text):
+        return NOW
+    return f'+{seconds(text.strip()[1:])}s' if is_relative(text) else iso(found)
+
+
+def in_utc(when: datetime.datetime) -> datetime.datetime:
+    """Convert a moment to UTC, which it is in if it names no zone.
+
+    :raises OverflowError: it is outside the calendar then.
+    """
+    if when.tzinfo is None:
+        return when.replace(tzinfo=datetime.UTC)
+    return when.astimezone(datetime.UTC)
+
+
+def iso(when: datetime.datetime) -> str:
+    """Format a moment as it is sent and shown: 2030-05-01T08:00:00Z."""
+    return in_utc(when).isoformat().removesuffix('+00:00') + 'Z'
+
+
+def _later(words: str) -> datetime.timedelta:
+    found = seconds(words[1:])
+    if found == 0:
+        raise ValueError('no duration')
+    return datetime.timedelta(seconds=found)
+
+
+def _padded(words: str) -> str:
+    """Return a moment with numbers of two digits, as ISO 8601 has them; other text unchanged."""
+    match = _MOMENT.fullmatch(words)
+    if match is None:
+        return words
+    year, month, day, hour, minute, rest = match.groups()
+    date = f'{year}-{month:0>2}-{day:0>2}'
+    return date if hour is None else f'{date}T{hour:0>2}:{minute:0>2}{rest}'

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of all lists fit a terminal of 120 columns, with the service itself behind them."""
+import importlib.metadata
+import re
+
+import builders
+import pytest
+from unit.client import canned
+
+from climate.client import commands
+from climate.client.commands import base
+from climate.db import managers
+
+WIDTH = 120
+LONG_NAME = 'render-farm-of-the-second-team'
+NOVA = canned.NOVA
+USER = '5e4d3c2b1a0f49e8b7c6d5e4f3a2b1c0'
+PROJECT = '0f1e2d3c4b5a69788796a5b4c3d2e1f0'
+TOKEN = f'{USER}:{PROJECT}:admin,member,reader'
+ENVIRON = {'OS_AUTH_TYPE': 'admin_token', 'OS_ENDPOINT': canned.URL, 'OS_TOKEN': TOKEN,
+           'OS_COMPUTE_ENDPOINT_OVERRIDE': f'{NOVA}/'}
+
+
+@pytest.fixture
+def clock():
+    """The clock of the service, not that of the client."""
+    return builders.Clock()
+
+
+@pytest.fixture
+def service(api, requests_mock, run):
+    """callable(words): the outcome of a command whose requests reach the service."""
+    def answer(request, context):
+        found = api.call(request.method, f'/v1{request.url.partition("/v1")[2]}', raw=(
+            (request.text or '').encode()), token=TOKEN, headers={
+                name: value for name, value in request.headers.items()
+                if name.lower() in ('openstack-api-version', 'idempotency-key')})
+        context.status_code = found.status_int
+        context.headers = dict(found.headers)
+        return found.body
+    for method in ('GET', 'POST', 'PUT', 'PATCH', 'DELETE'):
+        requests_mock.register_uri(method, re.compile(re.escape(canned.URL)), content=answer)
+    return lambda *words: run(*words, environ=ENVIRON)
+
+
+@pytest.fixture
+def house(service, manager, clock, requests_mock, database):
+    """A service with hosts, leases, servers, offers and managers, all with long names."""
+    clock.advance(builders.seconds(5))
+    manager.cloud.add_host(LONG_NAME)
+    for name in ('compute-1', 'compute-2', LONG_NAME):
+        assert service('host', 'create', name, '--property', 'gpu=A100',
+                       '--property', 'interconnect=infiniband-hdr200').code == 0
+    server = manager.cloud.boot(PROJECT, LONG_NAME, host='compute-3', flavor='1')
+    requests_mock.get(f'{NOVA}/servers/{server.id}', json={'server': {
+        'id': server.id, 'name': LONG_NAME}})
+    requests_mock.get(f'{NOVA}/servers/detail', json={'servers': [{
+        'id': server.id, 'name': LONG_NAME, 'status': 'ACTIVE'}]})
+    for words in (
+            ('lease', 'create', LONG_NAME, '--hosts', '1', '--duration', '1h'),
+            ('lease', 'create', 'waits', '--hosts', '3', '--duration', '36h', '--acquire', 'wait'),
+            ('lease', 'create', 'later', '--hosts', '1', '--start', '2031-10-10 10:10:10',
+             '--duration', '400d'),
+            ('server', 'lease', server.id, '--duration', '1000d'),
+            ('availability', '--hosts', '1', '--duration', '1h', '--hold', '2')):
+        outcome = service(*words)
+        assert outcome.code == 0, (words, outcome.err)
+    manager.run()
+    with database.writer() as connection:
+        managers.seen(connection, f'{LONG_NAME}.example.org:4711:0123456789abcdef', LONG_NAME,
+                      clock(), clock(), 3)
+    assert service('lease', 'set', LONG_NAME, '--end', '+3h').code == 0
+    assert service('lease', 'set', 'waits', '--name', 'still-waits').code == 0
+    manager.run()
+    return service
+
+
+LISTS = {
+    'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'), 'calendar': (),
+    'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
+    'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
+    'server list': (), 'service list': ()}
+
+
+def test_every_list_fits(house):
+    for name, words in [*LISTS.items(), ('lease explain', ('still-waits',)),
+                        ('availability', ('--hosts', '1', '--duration', '1h', '--hold', '1'))]:
+        outcome = house(*name.split(), *words)
+        assert outcome.code == 0, (name, outcome.err)
+        lines = outcome.out.splitlines()
+        assert len(lines) > 4, f'{name} is empty:\n{outcome.out}'
+        assert max(map(len, lines)) <= WIDTH, f'{name} is too wide:\n{outcome.out}'
+
+
+def test_no_list_is_forgotten():
+    loaded = {name: importlib.metadata.EntryPoint(name, target, 'climate.cli').load()
+              for name, target in commands.TABLE.items()}
+    assert {name for name, each in loaded.items() if issubclass(each, base.Lister)} == set(LISTS)
+
+
+def test_programs_and_those_who_name_columns_get_every_field(house):
+    [lease] = [each for each in house('lease', 'list', '-f', 'json').json
+               if each['name'] == LONG_NAME]
+    assert set(lease) == {'id', 'name', 'status', 'start', 'end'}
+    assert '2030-05-01 15:00' in house('lease', 'list', '-c', 'end').out
+    assert LONG_NAME in house('server', 'list', '-c', 'lease_name').out
+    assert 'physical:host' in house('offer', 'list', '--long').out
+    assert '0123456789abcdef' in house('service', 'list', '--long').out
