@@ -6,6 +6,8 @@ import sqlalchemy as sa
 
 from climate.db import engine
 from climate.db import tables
+from climate.domain import records
+from climate.domain import texts
 
 HISTORY = tables.HISTORY
 OUTBOX = tables.OUTBOX
@@ -31,18 +33,22 @@ _LAST = (sa.select(HISTORY.c.why).where(HISTORY.c.lease_id == sa.bindparam('of_l
                                         HISTORY.c.what == sa.bindparam('kind'))
          .order_by(HISTORY.c.id.desc()).limit(1))
 
+_LINE = tables.columns(HISTORY, records.HistoryLine)
 _MOMENT = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?')
 
 
 def note(connection, lease_id, now, who, what, why=None):
-    """Add an entry to the history of a lease."""
+    """Add an entry to the history of a lease.
+
+    :param why: a ``texts.Text``, or None.
+    """
     note_all(connection, [lease_id], now, who, what, why)
 
 
 def note_all(connection, lease_ids, now, who, what, why=None):
     """Add the same entry to the history of several leases."""
     connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
-                                'why': why} for lease_id in lease_ids])
+                                **texts.columns('why', why)} for lease_id in lease_ids])
 
 
 def note_if_new(connection, lease_id, now, who, what, why):
@@ -52,12 +58,12 @@ def note_if_new(connection, lease_id, now, who, what, why):
     in the comparison.
     """
     last = connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
-    if last is None or _timeless(last.why) != _timeless(why):
+    if last is None or _timeless(last.why) != _timeless(why and why.operator):
         note(connection, lease_id, now, who, what, why)
 
 
 def history(connection, lease_id, marker=None, limit=None):
-    """Return the history of a lease in order, as rows with id, at, who, what, why.
+    """Return the history of a lease in order, as rows with the fields of a HistoryLine.
 
     :param marker: only entries after the one with this id.
     :param limit: how many entries at most.
@@ -66,7 +72,7 @@ def history(connection, lease_id, marker=None, limit=None):
     if marker is not None:
         wanted = sa.and_(wanted, HISTORY.c.id > marker)
     return connection.execute(
-        sa.select(HISTORY.c.id, HISTORY.c.at, HISTORY.c.who, HISTORY.c.what, HISTORY.c.why)
+        sa.select(*_LINE)
         .where(wanted).order_by(HISTORY.c.id).limit(limit)).all()
 
 

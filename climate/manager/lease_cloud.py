@@ -3,6 +3,7 @@
 from oslo_log import log
 
 from climate import errors
+from climate.domain import texts
 
 LOG = log.getLogger(__name__)
 
@@ -16,7 +17,7 @@ class LeaseCloud:
 
     :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None if the plugin
         is only asked a question.
-    :ivar warnings: {reservation id: {key: text}}, what the plugin has warned of: see `warn`.
+    :ivar warnings: {reservation id: {key: texts.Text}}, what the plugin has warned of: see `warn`.
     :ivar given_back: {reservation id: ids of Resources}: see `give_back`.
     """
 
@@ -37,16 +38,20 @@ class LeaseCloud:
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
         """
         if self._lease.trust_id is None:
-            raise errors.TrustDead(_NO_TRUST, service='Keystone', reason='there is no trust.')
+            raise errors.TrustDead(_NO_TRUST, owner_message=_NO_TRUST, service='Keystone',
+                                   reason='there is no trust.')
         return self._cloud.as_user(self._lease.trust_id)
 
-    def warn(self, reservation, key, text):
+    def warn(self, reservation, key, text, operators_text=None):
         """Tell the owner something in the history and the reason of the lease.
+
+        :param operators_text: what operators read instead, such as the words of Nova.
 
         It is written when this action is over. From then on ``binding['warnings']`` of the
         reservation has the key, and a plugin can tell that its warning is written.
         """
-        self.warnings.setdefault(reservation.id, {})[key] = text
+        self.warnings.setdefault(reservation.id, {})[key] = texts.Text(
+            text, operators_text or text)
 
     def give_back(self, reservation, resources):
         """Say that the end of a reservation has returned these Resources, though not all.

@@ -24,10 +24,10 @@ def explained(core, connection, wishes, terms, error):
     """Return a NotEnough with the reasons for the NotEnough `error` of ``joint_selection.choose``.
 
     The reasons are the counts for each criterion of the wish that got too little, and the nearest
-    time at which all wishes fit.
+    time at which all wishes fit. Owners read a rounded time.
     """
     with start_times.TURNS:
-        nearest = _nearest(core, connection, wishes, terms)
+        nearest, rounded = _nearest(core, connection, wishes, terms)
     need = wishes[error.kwargs['place']].need
     everything = _open_to(terms, allocations.reservable_resources(connection, need.pool))
     parts = requirement.criteria(need.requirement)
@@ -37,12 +37,17 @@ def explained(core, connection, wishes, terms, error):
                'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
               for part in parts]
     matching = sum(requirement.matches(need.requirement, values[key]) for key in everything)
-    details = {
+    counted = {
         'what': need.pool, 'wanted': need.demand.at_least, 'free': error.kwargs.get('free', 0),
         'total': len(everything), 'criteria': counts, 'matching': matching,
-        'nearest': nearest.isoformat() if nearest else None,
     }
-    return errors.NotEnough(_sentence(need, details, nearest), **details)
+    details = {
+        **counted,
+        'nearest': nearest.isoformat() if nearest else None,
+        'owner_nearest': rounded.isoformat() if rounded else None,
+        'owner_message': _sentence(need, counted, rounded),
+    }
+    return errors.NotEnough(_sentence(need, counted, nearest), **details)
 
 
 def _sentence(need, details, nearest):
@@ -71,12 +76,12 @@ def _open_to(terms, found):
 
 
 def _nearest(core, connection, wishes, terms):
-    """Return the first moment at which all `wishes` fit, or None.
+    """Return (the first moment at which all `wishes` fit, the first rounded one), each or None.
 
-    For a running lease it is always None, since it cannot start later.
+    For a running lease both are None, since it cannot start later.
     """
     if len(wishes) > _MOST_WISHES or any(wish.must_keep for wish in wishes):
-        return None
+        return None, None
     whole = all(wish.need.demand.amount is selection.WHOLE for wish in wishes)
     span = terms.span
     try:
@@ -85,7 +90,15 @@ def _nearest(core, connection, wishes, terms):
         window.widened(terms.cleaning)
     except OverflowError:
         # The window ends beyond the last year of a datetime, so there is no later time.
-        return None
-    moments = (each.first(each.demands, span.duration) for each in start_times.growing(
-        core, connection, wishes, terms, window, span.duration, tries=_TRIES))
-    return next((moment for moment in moments if moment is not None), None)
+        return None, None
+    grain = datetime.timedelta(minutes=core.conf.manager.nearest_minutes)
+    exact = None
+    for search in start_times.growing(core, connection, wishes, terms, window, span.duration,
+                                      tries=_TRIES):
+        exact = exact or search.first(search.demands, span.duration)
+        if exact is not None:
+            rounded = (search.first_rounded(search.demands, span.duration, grain) if grain
+                       else exact)
+            if rounded is not None:
+                return exact, rounded
+    return exact, None

@@ -15,6 +15,7 @@ from climate.db import engine
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
+from climate.domain import texts
 from climate.manager import core
 from climate.manager import lease_cloud
 from climate.manager import ownership
@@ -70,7 +71,7 @@ class Targets:
         in_vain = {each.id for each in waiting if now >= since + datetime.timedelta(
             seconds=self._core.registry.plugin(each.resource_type).patience_seconds)}
         if len(in_vain) < len(waiting):
-            raise errors.StillBusy(service='Nova', reason=(
+            raise errors.StillBusy.plain('Nova', (
                 f'{len(waiting) - len(in_vain)} of what lease {lease.id} is for is not there '
                 'yet.'))
         return lease, frozenset(in_vain)
@@ -127,7 +128,7 @@ class Targets:
                     reservations.change(connection, [reservation.id], now, leased_id=leased_id,
                                         binding=plugin.bound(reservation, leased_id))
                     journal.note(connection, lease.id, now, who or 'climate', 'bind',
-                                 f'{reservation.id} leases {leased_id}')
+                                 texts.same(f'{reservation.id} leases {leased_id}'))
                     LOG.info('Lease %s, reservation %s: leases %s', lease.id, reservation.id,
                              leased_id)
                 leases.change(connection, current, now)

@@ -12,6 +12,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import event_kinds
+from climate.domain import texts
 from climate.plugins.compute import images as own_images
 
 LOG = log.getLogger(__name__)
@@ -94,8 +95,8 @@ class Images:
         if progress.pending:
             raise _not_yet(progress)
         if progress.late:
-            raise errors.CloudError(service='Nova', reason=(
-                f'there is no image of {_told(progress.late)} It is tried again at the end.'))
+            raise _error(errors.CloudError, _told(progress.late).within(
+                'there is no image of ', ' It is tried again at the end.'))
 
     def release(self, servers):
         """Return (the Servers that may be deleted now, the error to raise after that or None).
@@ -110,9 +111,9 @@ class Images:
             return progress.safe, None
         if not self._keeps:
             return self._given_up(progress)
-        return progress.safe, errors.CloudError(service='Nova', reason=(
-            f'there is no image of {_told(progress.late)} It is kept, stopped, and its host stays '
-            'out of use. Make an image of it and delete it; then delete the lease.'))
+        return progress.safe, _error(errors.CloudError, _told(progress.late).within(
+            'there is no image of ', ' It is kept, stopped, and its host stays out of use. Make an '
+            'image of it and delete it; then delete the lease.'))
 
     def _given_up(self, progress):
         """Return what `release` returns for servers that may be lost."""
@@ -125,8 +126,9 @@ class Images:
                 self._drop(server)
                 continue
             fresh = True
-            self._cloud.warn(self._reservation, key, (
-                f'Server {server.name} ({server.id}) is deleted without an image: {why}.'))
+            told = why.within(
+                f'Server {server.name} ({server.id}) is deleted without an image: ', '.')
+            self._cloud.warn(self._reservation, key, told.owner, told.operator)
         # The note is written before the server is deleted: a crash must not lose it.
         return release, _not_yet(progress) if fresh else None
 
@@ -154,7 +156,7 @@ class Images:
                 for image in own_images.made(self._cloud, project_id, self._key, some)]
 
     def _why_not_safe(self, server, images, stop):
-        """Bring a Server nearer to its image; return why it has none yet, or None if it has.
+        """Bring a Server nearer to its image; return why it has none yet, a Text, or None.
 
         :param images: its Images for this moment.
         """
@@ -164,21 +166,21 @@ class Images:
             return None
         unfinished = next((each for each in images if each.status in _UNFINISHED), None)
         if unfinished is not None:
-            return f'its image {unfinished.id} is still {unfinished.status}'
+            return texts.same(f'its image {unfinished.id} is still {unfinished.status}')
         if server.status == 'BUILD' and self._is_late():
             # A server that was never built has no data.
             return None
         try:
-            return self._begin(server, images, stop)
+            return texts.same(self._begin(server, images, stop))
         except errors.TargetGone:
             # The list of servers was read before.
-            return 'it has just been deleted'
+            return texts.same('it has just been deleted')
         except errors.CloudUnreachable:
             raise
         except errors.CloudError as error:
             LOG.warning('Lease %s, reservation %s: no image of server %s yet: %s', self._lease.id,
                         self._reservation.id, server.id, error.message)
-            return error.message.rstrip('.')
+            return texts.Text(error.owner_message.rstrip('.'), error.message.rstrip('.'))
 
     def _begin(self, server, failed, stop):
         """Begin an image of a Server, or what comes before it; return what is under way."""
@@ -225,9 +227,14 @@ def _choice(conf, reservation, name):
 
 
 def _not_yet(progress):
-    return errors.StillBusy(service='Nova', has_own_limit=True, reason=(
-        f'there is no image yet of {_told([*progress.pending, *progress.late])}'))
+    return _error(errors.StillBusy, _told([*progress.pending, *progress.late]).within(
+        'there is no image yet of '), has_own_limit=True)
+
+
+def _error(kind, text, **more):
+    return kind(service='Nova', reason=text.operator, owner_reason=text.owner, **more)
 
 
 def _told(some):
-    return ' '.join(f'server {server.name} ({server.id}): {why}.' for server, why in some)
+    return texts.joined(*(why.within(f'server {server.name} ({server.id}): ', '.')
+                          for server, why in some))

@@ -2,6 +2,7 @@
 """A leased server as Nova shows it, and the changes of it that Climate begins."""
 from climate import errors
 from climate.domain import lifecycle
+from climate.domain import texts
 from climate.plugins.compute import requirements
 
 RESERVED = 'RESERVED'
@@ -143,8 +144,8 @@ class Leased:
         :param has_own_limit: True if the caller limits the time of this wait itself.
         :raises StillBusy: always.
         """
-        raise errors.StillBusy(service='Nova', reason=f'server {self.id}: {reason}',
-                               has_own_limit=has_own_limit)
+        raise errors.StillBusy.plain('Nova', f'server {self.id}: {reason}',
+                                     has_own_limit=has_own_limit)
 
     def give_up(self, what):
         """Refuse a change that is impossible in the server's status.
@@ -152,7 +153,7 @@ class Leased:
         :param what: the change, as a participle such as "shelved".
         :raises CloudError: always.
         """
-        raise errors.CloudError(service='Nova', reason=(
+        raise errors.CloudError.plain('Nova', (
             f'server {self.id} cannot be {what} while its status is {self.status}; '
             '"openstack server show" says more.'))
 
@@ -163,7 +164,7 @@ class Leased:
         """
         sizes = larger(self._found.flavor, self._reservation.request)
         if sizes:
-            raise errors.CloudError(service='Nova', reason=(
+            raise errors.CloudError.plain('Nova', (
                 f'server {self.id} was resized after its lease was made ({", ".join(sizes)}), and '
                 'is larger than the capacity that is held for it. Delete the lease, and make one '
                 'for the server as it is.'))
@@ -193,11 +194,12 @@ class Leased:
         :raises CloudError: Nova has failed to do it, and that was not reported yet.
         """
         where = 'anywhere' if service_host is None else f'on host {service_host}'
-        self._tell_failure('unshelve', (
+        self._tell_failure('unshelve', texts.Text(
+            'could not be woken: no host took it.',
             f'could not be woken {where}: no host took it. The log of Nova\'s scheduler has the '
             'reason.'))
         self.service.servers.unshelve(self.id, service_host)
-        self.wait(f'being woken {where}')
+        self.wait('being woken')
 
     def move(self):
         """Begin to move the server to a host that Nova chooses, or confirm that it was moved.
@@ -207,7 +209,9 @@ class Leased:
         """
         self.wait_for_calm()
         self._tell_failure(
-            'migrate', f'could not be moved from host {self.host}: no host took it.')
+            'migrate', texts.Text(
+                'could not be moved: no host took it.',
+                f'could not be moved from host {self.host}: no host took it.'))
         self.service.servers.migrate(self.id)
         self.wait('being moved')
 
@@ -227,9 +231,11 @@ class Leased:
         :raises CloudError: Nova has failed to do it, and that was not reported yet.
         """
         self.wait_for_calm()
-        self._tell_failure('stop', (
-            f'is in the status {self.status} on host {self.host} and could not be stopped there; '
-            '"openstack server show" says more. Mend it, or delete it.'))
+        state = f'is in the status {self.status}'
+        advice = '"openstack server show" says more. Mend it, or delete it.'
+        self._tell_failure('stop', texts.Text(
+            f'{state} and could not be stopped; {advice}',
+            f'{state} on host {self.host} and could not be stopped there; {advice}'))
         self.service.servers.stop(self.id)
         self.wait('being stopped')
 
@@ -263,7 +269,9 @@ class Leased:
 
     def _tell_failure(self, change, text):
         if self.failures(change) > self._cloud.attempt.failures:
-            raise errors.CloudError(service='Nova', reason=f'server {self.id} {text}')
+            told = text.within(f'server {self.id} ')
+            raise errors.CloudError(service='Nova', reason=told.operator,
+                                    owner_reason=told.owner)
 
 
 def remove_marks(services, found):
