@@ -45,12 +45,25 @@ A class has ``status`` (HTTP), ``code`` (stable, for programs) and ``template``.
 arguments of an error fill its template and become its ``details``. No class is specific to one
 pool or one kind of target; ``climate.api.error_names`` has the codes for hosts and servers that
 existing clients know.
+
+An error has two messages: ``message`` for operators, and ``owner_message`` for the owner of a
+lease, without names of hosts, ids of other projects, addresses and words of other services.
 """
 from typing import Any
 
+#: The last sentence of a message that leaves out what only operators may read.
+ASK_OPERATOR = ' Your operator can see why, by the id of the lease or of the request.'
+
+#: Keyword arguments that are the owner's version of another one; never shown as details.
+_OWNERS = {'owner_message': None, 'owner_reason': 'reason', 'owner_nearest': 'nearest'}
+
 
 class ClimateError(Exception):
-    """The root of all errors. Show ``error.message``, never ``str(error)``.
+    """The root of all errors. Show `message` or `owner_message`, never ``str(error)``.
+
+    Both messages are the same unless the class has an `owner_template`, or the error has one of
+    these keyword arguments: ``owner_message``, the whole message; ``owner_reason`` instead of
+    ``reason``; ``owner_nearest`` instead of ``nearest``.
 
     oslo.messaging rebuilds an error on the other side of the bus as ``klass(*args, **kwargs)``,
     therefore ``__init__`` keeps its keyword arguments. ``str(error)`` of a rebuilt error contains
@@ -60,6 +73,9 @@ class ClimateError(Exception):
     status = 500
     code = 'internal_error'
     template = 'Climate failed with an internal error; the operator finds the reason in the log.'
+    owner_template: str | None = None
+    #: Names of details that only operators see.
+    operators_details: frozenset[str] = frozenset()
 
     def __init__(self, message: str | None = None, **kwargs: Any) -> None:
         self.kwargs = kwargs
@@ -72,9 +88,37 @@ class ClimateError(Exception):
         return cls.template.format(**words)
 
     @property
+    def owner_message(self) -> str:
+        """The message for those who may not read what only operators may."""
+        if 'owner_message' in self.kwargs:
+            return self.kwargs['owner_message']
+        if 'owner_reason' in self.kwargs:
+            return self.sentence({**self.kwargs, 'reason': self.kwargs['owner_reason']})
+        if self.owner_template is not None:
+            return self.owner_template.format(**self.kwargs)
+        return self.message
+
+    @property
     def details(self) -> dict[str, Any]:
         """The keyword arguments of the error, for programs, as a JSON-ready dict."""
-        return self.kwargs
+        return {name: value for name, value in self.kwargs.items() if name not in _OWNERS}
+
+    @property
+    def owner_details(self) -> dict[str, Any]:
+        """The details for those who may not read what only operators may."""
+        own = {_OWNERS[name]: value for name, value in self.kwargs.items()
+               if _OWNERS.get(name) is not None}
+        return {name: own.get(name, value) for name, value in self.details.items()
+                if name not in self.operators_details or name in own}
+
+
+def with_sentence(error: ClimateError, sentence: str, **more: Any) -> ClimateError:
+    """Return a copy of an error, with a sentence added to both of its messages.
+
+    :param more: details that are added.
+    """
+    kwargs = {**error.kwargs, **more, 'owner_message': f'{error.owner_message} {sentence}'}
+    return type(error)(f'{error.message} {sentence}', **kwargs)
 
 
 class _BeginsWithNoun:
@@ -153,6 +197,11 @@ class TrustRefused(Forbidden):
     template = ('Climate needs a Keystone trust to act for you while the lease lasts, and Keystone '
                 'refused to make one from this token: {reason} Use a token from a password or '
                 'another login that may delegate, not an application credential.')
+    owner_template = (
+        'Climate needs a Keystone trust to act for you while the lease lasts, and Keystone refused '
+        'to make one from this token. Use a token from a password or another login that may '
+        'delegate, not an application credential.')
+    operators_details = frozenset({'reason'})
 
 
 class NotFound(ClimateError):
@@ -237,6 +286,7 @@ class NotEnough(Conflict):
     """
 
     code = 'not_enough'
+    operators_details = frozenset({'reasons'})
     template = 'Not enough {what} are free: {wanted} asked for, {free} free.'
 
 
@@ -349,16 +399,31 @@ class ManagerSilent(ClimateError):
 
 
 class CloudError(ClimateError):
-    """Another service of the cloud failed. ``details``: ``service``, ``reason``."""
+    """Another service of the cloud failed. ``details``: ``service``, ``reason``.
+
+    The reason is in the words of the service, or of its client, and may have its internal address.
+    So owners read it only if the error has an ``owner_reason``, which is in the words of Climate.
+    """
 
     status = 502
     code = 'cloud_error'
     template = '{service}: {reason}'
+    owner_template = '{service} refused what Climate asked of it, or failed.' + ASK_OPERATOR
+    operators_details = frozenset({'reason', 'refused'})
+
+    @classmethod
+    def plain(cls, service: str, reason: str, **more: Any) -> 'CloudError':
+        """Return the error for a reason in the words of Climate, which owners read too.
+
+        :param reason: without names of hosts, addresses, and ids of other projects.
+        """
+        return cls(service=service, reason=reason, owner_reason=reason, **more)
 
 
 class CloudUnreachable(CloudError):
     code = 'cloud_unreachable'
     template = '{service} cannot be reached: {reason}'
+    owner_template = '{service} cannot be reached now.' + ASK_OPERATOR
 
 
 class TrustDead(CloudError):
@@ -366,6 +431,9 @@ class TrustDead(CloudError):
 
     code = 'trust_dead'
     template = '{service}: the trust of the lease is no longer valid: {reason}'
+    owner_template = (
+        '{service}: the trust of the lease is no longer valid, because its user or a role was '
+        'removed. Make another lease.')
 
 
 class StillBusy(CloudError):
@@ -373,6 +441,7 @@ class StillBusy(CloudError):
 
     code = 'still_busy'
     template = '{service}: {reason}'
+    owner_template = '{service} is not ready for this yet; Climate tries again.'
 
 
 class ResourcesRefused(CloudError):
@@ -383,6 +452,7 @@ class ResourcesRefused(CloudError):
 
     code = 'resources_refused'
     template = '{service}: {reason}'
+    owner_template = '{service} refuses a resource that was allocated.' + ASK_OPERATOR
 
     def __init__(self, message: str | None = None, **kwargs: Any) -> None:
         refused = kwargs.get('refused', {})

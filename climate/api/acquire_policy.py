@@ -36,11 +36,4 @@ def shown_to(policy, caller, error):
     """
     if 'reasons' not in error.kwargs or policy.allows(caller, rules.GET_MOVES):
         return error
-    known = {name: value for name, value in error.kwargs.items() if name != 'reasons'}
-    text = (f'Only {known["free"]} of {known["wanted"]} hosts can be allocated, even if hosts are '
-            'cleared of the servers of other projects.')
-    if known['own_servers']:
-        text += (' Servers of your own project are not moved; these run on hosts that can be '
-                 f'cleared: {", ".join(known["own_servers"])}. Delete or shelve them, and try '
-                 'again.')
-    return errors.NotEnough(text, **known)
+    return errors.NotEnough(error.owner_message, **error.owner_details)

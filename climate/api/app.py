@@ -34,13 +34,13 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     """
     manager = manager or client.ManagerClient(bus.Bus(conf))
     plugins = plugins if plugins is not None else registry.load(conf.plugins)
+    rules = rules or policy.Policy(conf, pools=registry.pools_of(plugins))
     parts = base.Parts(
         conf=conf, manager=manager,
-        policy=rules or policy.Policy(conf, pools=registry.pools_of(plugins)),
-        views=views.Views(plugins), plugins=plugins, clock=clock)
+        policy=rules, views=views.Views(plugins), plugins=plugins, clock=clock)
     app = pecan.make_app(root.RootController(parts), use_context_locals=False, debug=False,
                          force_canonical=False, guess_content_type_from_ext=False,
-                         request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook()])
+                         request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook(rules)])
     health = healthcheck.Healthcheck(None, {
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager})
     limited = request_limiter.ProjectLimiter(app, conf.api.max_requests_per_project)

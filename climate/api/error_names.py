@@ -32,20 +32,23 @@ def code(error):
 
 
 def details(error):
-    """Return the details of an error, for programs, as a JSON-ready dict."""
-    if _is_of_host(error):
-        return _renamed(error.details, _DETAILS_OF_HOSTS)
-    if _is_of_server(error):
-        return _renamed(error.details, _DETAILS_OF_SERVERS)
-    return error.details
+    """Return the details of an error for programs of operators, as a JSON-ready dict."""
+    return _on_the_wire(error, error.details)
+
+
+def owner_details(error):
+    """Return the details of an error for programs of others, as a JSON-ready dict."""
+    return _on_the_wire(error, error.owner_details)
 
 
 def message(error):
-    """Return the message of an error, for people."""
-    if isinstance(error, errors.ResourceAmbiguous) and _is_of_host(error):
-        return (f'More than one hypervisor is called {error.kwargs["resource"]}: names must be '
-                'unique for hosts that are leased.')
-    return error.message
+    """Return the message of an error for operators."""
+    return _of_ambiguous(error) or error.message
+
+
+def owner_message(error):
+    """Return the message of an error for others."""
+    return _of_ambiguous(error) or error.owner_message
 
 
 def at_1_0(error):
@@ -71,6 +74,21 @@ def _is_of_host(error):
 
 def _is_of_server(error):
     return error.kwargs.get('kind') == SERVER
+
+
+def _on_the_wire(error, details):
+    if _is_of_host(error):
+        return _renamed(details, _DETAILS_OF_HOSTS)
+    if _is_of_server(error):
+        return _renamed(details, _DETAILS_OF_SERVERS)
+    return details
+
+
+def _of_ambiguous(error):
+    if isinstance(error, errors.ResourceAmbiguous) and _is_of_host(error):
+        return (f'More than one hypervisor is called {error.kwargs["resource"]}: names must be '
+                'unique for hosts that are leased.')
+    return None
 
 
 def _renamed(details, names):

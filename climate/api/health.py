@@ -23,7 +23,7 @@ class ManagerHealth(pluginbase.HealthcheckBaseExtension):
             # Who asks needs no token, so the address and the words of Keystone are not told.
             return _result(False, 'Keystone refuses the login of the manager')
         except errors.ClimateError as error:
-            return _result(False, error.message)
+            return _result(False, error.owner_message)
         return _result(True, 'OK')
 
 

@@ -11,11 +11,13 @@ from climate import context
 from climate import errors
 from climate.api import error_names
 from climate.api import microversion
+from climate.api import operator_texts
 
 LOG = log.getLogger(__name__)
 
 _CALLER = 'climate.caller'
 _VERSION = 'climate.version'
+_REQUEST_ID = 'openstack.request_id'
 _CHANGING = ('POST', 'PUT', 'PATCH', 'DELETE')
 
 
@@ -60,9 +62,16 @@ class RequestHook(hooks.PecanHook):
 
 
 class ErrorHook(hooks.PecanHook):
-    """Renders errors in the form of the request's version; an unexpected error is a plain 500."""
+    """Renders errors in the form of the request's version; an unexpected error is a plain 500.
+
+    The operators' version of a message that a caller may not read goes to the log.
+    """
 
     priority = 20
+
+    def __init__(self, policy):
+        super().__init__()
+        self._policy = policy
 
     def on_error(self, state, error):
         if isinstance(error, webob.exc.HTTPException):
@@ -70,7 +79,11 @@ class ErrorHook(hooks.PecanHook):
         if not isinstance(error, errors.ClimateError):
             LOG.error('%s %s failed', state.request.method, state.request.path, exc_info=error)
             error = errors.ClimateError()
-        response = _answer(state.request, error)
+        operator = operator_texts.may_read(self._policy, state.request.environ.get(_CALLER))
+        if not operator and isinstance(error, errors.CloudError | errors.TrustRefused):
+            LOG.warning('Request %s, %s %s: %s', state.request.environ.get(_REQUEST_ID),
+                        state.request.method, state.request.path, error.message)
+        response = _answer(state.request, error, operator)
         if isinstance(error, errors.ManagerSilent) and state.request.method in _CHANGING:
             # There the caller can see whether the manager went on.
             response.headers.setdefault('Location', state.request.path_url)
@@ -92,18 +105,19 @@ def refused_url(environ, start_response):
         'The URL must be UTF-8 text without the character 0.')})(environ, start_response)
 
 
-def _answer(request, error):
+def _answer(request, error, operator=False):
     if request.environ.get(_VERSION) == microversion.MINIMUM:
         error = error_names.at_1_0(error)
-    response = _json(error.status, _body(request, error))
+    response = _json(error.status, _body(request, error, operator))
     for header, detail in (('Retry-After', 'retry_after'), ('Location', 'location')):
         if detail in error.kwargs:
             response.headers[header] = str(error.kwargs[detail])
     return response
 
 
-def _body(request, error):
-    found, message = request.environ.get(_VERSION), error_names.message(error)
+def _body(request, error, operator):
+    found = request.environ.get(_VERSION)
+    message, details = operator_texts.of_error(error, operator)
     # REST 1.0 answers an unknown content type in the form without a version, like an unknown URL.
     if found is None or (found == microversion.MINIMUM
                          and isinstance(error, errors.UnsupportedMediaType)):
@@ -112,8 +126,8 @@ def _body(request, error):
         name = 'INTERNAL_SERVER_ERROR' if error.status == 500 else error.status
         return {'error_code': error.status, 'error_message': message, 'error_name': name}
     return {'error_code': error.status, 'error_name': error_names.code(error),
-            'error_message': message, 'details': error_names.details(error),
-            'request_id': request.environ.get('openstack.request_id')}
+            'error_message': message, 'details': details,
+            'request_id': request.environ.get(_REQUEST_ID)}
 
 
 def _framework_error(request, error):

@@ -1,11 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendering of records in responses, by REST version."""
+import dataclasses
+
+from climate.api import operator_texts
 from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import status_words
 from climate.domain.clearing import plans
+
+
+@dataclasses.dataclass(frozen=True)
+class Permissions:
+    """What a caller may read of a lease beside what its owner may.
+
+    :ivar moves: the servers of other projects that are moved for the lease, and their hosts.
+    :ivar texts: the operators' version of texts.
+    """
+
+    moves: bool = False
+    texts: bool = False
 
 
 class Views:
@@ -17,13 +32,13 @@ class Views:
     def __init__(self, plugins):
         self._plugins = plugins
 
-    def lease(self, lease, lenient, now, names=False):
+    def lease(self, lease, lenient, now, permissions=Permissions()):
         """Render a Lease, for REST 1.0 (`lenient`) or from 1.1 on.
 
-        :param names: whether to show the servers of other projects that are moved for the lease,
-            and their hosts.
+        :param permissions: the Permissions of the caller.
         """
-        return self._lease_1_0(lease, now) if lenient else self._lease_1_1(lease, now, names)
+        return (self._lease_1_0(lease, now) if lenient
+                else self._lease_1_1(lease, now, permissions))
 
     def reservation(self, reservation):
         """Render a Reservation, from REST 1.1 on."""
@@ -43,19 +58,20 @@ class Views:
                 **stamps_1_0(event)} for event in lease.events if event.kind in event_kinds.SHOWN],
         }
 
-    def _lease_1_1(self, lease, now, names):
+    def _lease_1_1(self, lease, now, permissions):
         _, status = status_words.words(lease.state, lease.task, lease.start, now)
         if lease.deleted_at is not None:
             status = status_words.DELETED
         return {
             'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
-            'project_id': lease.project_id, 'status': status, 'status_reason': lease.reason,
+            'project_id': lease.project_id, 'status': status,
+            'status_reason': operator_texts.chosen(lease.reason_text, permissions.texts),
             'degraded': lease.degraded, 'start': times.shown(lease.start),
             'end': times.shown(lease.end), 'before_end': times.shown(lease.before_end),
             'created_at': times.shown(lease.created_at),
             'updated_at': times.shown(lease.updated_at),
             'ended_at': times.shown(lease.ended_at), 'deleted_at': times.shown(lease.deleted_at),
-            'acquire': _acquire(lease, names),
+            'acquire': _acquire(lease, permissions.moves),
             'reservations': [self._reservation_1_1(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),
                         'status': event.status.lower()}
@@ -140,11 +156,16 @@ def _named(host):
          'state': move.state} for move in host.moves]}
 
 
-def history(entries, names):
-    """Render the history of a lease, from REST 1.1 on; `names` as in `Views.lease`."""
+def history(entries, permissions):
+    """Render the history of a lease, from REST 1.1 on; `permissions` as in `Views.lease`."""
     return [{'id': str(each.id), 'at': times.shown(each.at), 'who': each.who, 'what': each.what,
-             'why': each.why if names or each.what not in plans.NAMING else None}
-            for each in entries]
+             'why': _why(each, permissions)} for each in entries]
+
+
+def _why(entry, permissions):
+    if entry.what in plans.NAMING and not permissions.moves:
+        return None
+    return operator_texts.chosen(entry.text, permissions.texts)
 
 
 def property_in_list(found, detail):

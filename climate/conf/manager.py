@@ -59,6 +59,11 @@ OPTS = [
                help='Largest number of slots that one lease may have on shared resources, in all '
                     'its reservations. A slot is the capacity of one instance. Whole hosts do not '
                     'count. A lease that has more already keeps them.'),
+    cfg.IntOpt('nearest_minutes', default=15, min=0, max=1440,
+               help='A refused request is answered with the nearest time at which it fits. For '
+                    'callers who may not read operators\' texts, that time is the first one that '
+                    'fits at a whole multiple of so many minutes (from 00:00 UTC), so that it does '
+                    'not show exactly when a host becomes free. 0: it is exact.'),
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
                help='Seconds between two searches for trusts of this database that no lease has, '
                     'and for server groups that an interrupted request left behind. Both are '

@@ -6,6 +6,8 @@ import sqlalchemy as sa
 
 from climate.db import engine
 from climate.db import tables
+from climate.domain import records
+from climate.domain import texts
 
 HISTORY = tables.HISTORY
 OUTBOX = tables.OUTBOX
@@ -38,46 +40,45 @@ _LAST = (sa.select(HISTORY.c.why).where(HISTORY.c.lease_id == sa.bindparam('of_l
                                         HISTORY.c.what == sa.bindparam('kind'))
          .order_by(HISTORY.c.id.desc()).limit(1))
 
-# The longest text of an entry, in characters: less than the 65,535 bytes of a column of MariaDB.
-_LONGEST = 8_000
 # How many characters of a list stand in one entry.
 _PAGE = 4_000
 
+_LINE = tables.columns(HISTORY, records.HistoryLine)
 _MOMENT = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?')
 
 
 def note(connection, lease_id, now, who, what, why=None):
-    """Add an entry to the history of a lease."""
+    """Add an entry to the history of a lease.
+
+    :param why: a ``texts.Text``, or None.
+    """
     note_all(connection, [lease_id], now, who, what, why)
 
 
 def note_all(connection, lease_ids, now, who, what, why=None):
     """Add the same entry to the history of several leases."""
-    why = shortened(why)
     connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
-                                'why': why} for lease_id in lease_ids])
+                                **texts.columns('why', why)} for lease_id in lease_ids])
 
 
-def note_each(connection, lease_id, now, who, what, texts):
-    """Add an entry for each of some texts to the history of a lease, in one statement."""
+def note_each(connection, lease_id, now, who, what, reasons):
+    """Add an entry for each of some ``texts.Text`` to the history of a lease, in one statement."""
     connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
-                                'why': shortened(text)} for text in texts])
+                                **texts.columns('why', why)} for why in reasons])
 
 
-def note_list(connection, lease_id, now, who, what, because, texts):
-    """Add entries with a list of texts: as many entries of limited length as it needs."""
+def note_list(connection, lease_id, now, who, what, because, items):
+    """Add entries with a list of items: as many entries of limited length as it needs.
+
+    :param items: texts that the owner may read.
+    """
     pages = [[]]
-    for text in map(shortened, texts):
+    for text in items:
         if pages[-1] and sum(map(len, pages[-1])) + len(text) > _PAGE:
             pages.append([])
         pages[-1].append(text)
     note_each(connection, lease_id, now, who, what,
-              [f'{because}: {"; ".join(page)}' for page in pages])
-
-
-def shortened(text, most=_LONGEST):
-    """Return a text, or its beginning if it is longer than an entry may be."""
-    return text if text is None or len(text) <= most else f'{text[:most]}…'
+              [texts.same(f'{because}: {"; ".join(page)}') for page in pages])
 
 
 def since(connection, lease_id, earliest):
@@ -100,12 +101,12 @@ def note_if_new(connection, lease_id, now, who, what, why):
     in the comparison.
     """
     last = connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
-    if last is None or _timeless(last.why) != _timeless(why):
+    if last is None or _timeless(last.why) != _timeless(why and why.operator):
         note(connection, lease_id, now, who, what, why)
 
 
 def history(connection, lease_id, marker=None, limit=None):
-    """Return the history of a lease in order, as rows with id, at, who, what, why.
+    """Return the history of a lease in order, as rows with the fields of a HistoryLine.
 
     :param marker: only entries after the one with this id.
     :param limit: how many entries at most.
@@ -114,7 +115,7 @@ def history(connection, lease_id, marker=None, limit=None):
     if marker is not None:
         wanted = sa.and_(wanted, HISTORY.c.id > marker)
     return connection.execute(
-        sa.select(HISTORY.c.id, HISTORY.c.at, HISTORY.c.who, HISTORY.c.what, HISTORY.c.why)
+        sa.select(*_LINE)
         .where(wanted).order_by(HISTORY.c.id).limit(limit)).all()
 
 

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import among
 from climate.db import tables
+from climate.domain import texts
 
 LEASES = tables.LEASES
 # Statements of every lease's life are built once, because building one costs more than running it.
@@ -63,21 +64,22 @@ def hold_task(connection, claimed, until):
 
 
 def end_task(connection, lease, now, state, reason, **values):
-    """End the task of a lease and record its new state, with the reason in words.
+    """End the task of a lease and record its new state, with the reason, a ``texts.Text`` or None.
 
     The generation may have increased since the lease was read (a rename); the claim number may not.
 
     :returns: the lease with its new values, which are exact if its generation had not increased.
     :raises LostRace: the claim was lost; nothing is written.
     """
+    reason = texts.columns('reason', reason)
     done = connection.execute(_END_TASK, {
         'lease_id': lease.id, 'claim': lease.claim_no, 'ended_task': lease.task, 'state': state,
-        'reason': reason, 'updated_at': now, **values})
+        'updated_at': now, **values, **reason})
     if done.rowcount != 1:
         raise errors.LostRace()
     return dataclasses.replace(
-        lease, state=state, reason=reason, task=None, task_until=None, updated_at=now,
-        generation=lease.generation + 1, **values)
+        lease, state=state, task=None, task_until=None, updated_at=now,
+        generation=lease.generation + 1, **values, **reason)
 
 
 def end_quietly(connection, lease, now, state, reason, **values):
@@ -85,13 +87,14 @@ def end_quietly(connection, lease, now, state, reason, **values):
 
     A task that the lease has now belongs to another event, and stays.
     """
+    reason = texts.columns('reason', reason)
     done = connection.execute(_END, {
-        'lease_id': lease.id, 'claim': lease.claim_no, 'state': state, 'reason': reason,
-        'updated_at': now, **values})
+        'lease_id': lease.id, 'claim': lease.claim_no, 'state': state,
+        'updated_at': now, **values, **reason})
     if done.rowcount != 1:
         raise errors.LostRace()
-    return dataclasses.replace(lease, state=state, reason=reason, updated_at=now,
-                               generation=lease.generation + 1, **values)
+    return dataclasses.replace(lease, state=state, updated_at=now,
+                               generation=lease.generation + 1, **values, **reason)
 
 
 def lock(connection, claimed):

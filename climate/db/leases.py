@@ -13,6 +13,7 @@ from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
+from climate.domain import texts
 
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition')
@@ -108,8 +109,11 @@ def keep_key(connection, project_id, key, request_hash, lease_id, now, expires_a
 def change(connection, lease, now, **values):
     """Update a lease with `values` and increase its generation.
 
+    :param values: new values of its columns; `reason` is a ``texts.Text``, or None.
     :raises LostRace: the lease was changed or claimed since it was read.
     """
+    if 'reason' in values:
+        values |= texts.columns('reason', values['reason'])
     done = connection.execute(_CHANGE, {
         'lease_id': lease.id, 'read_generation': lease.generation,
         'read_claim_no': lease.claim_no, 'generation': lease.generation + 1, 'updated_at': now,

@@ -117,6 +117,8 @@ LEASES = sa.Table(
     sa.Column('ended_at', UtcDateTime),
     sa.Column('deleted_at', UtcDateTime),
     sa.Column('acquire_type', _text(16), nullable=False, server_default='immediate'),
+    # NULL beside a reason: an earlier release wrote it, for operators only.
+    sa.Column('owner_reason', sa.Text),
     *_stamps(),
     # Lists show leases that are not deleted by creation time: of a project, of a state, or all.
     # A search by name needs no order. SQLite has no statistics by default and uses the index of
@@ -272,6 +274,7 @@ HISTORY = sa.Table(
     sa.Column('who', _text(255), nullable=False),
     sa.Column('what', _text(64), nullable=False),
     sa.Column('why', sa.Text),
+    sa.Column('owner_why', sa.Text),
     sa.Index(None, 'lease_id', 'id'),
     sqlite_autoincrement=True,
     **_MYSQL)

@@ -6,6 +6,7 @@ import datetime
 #: The smallest difference of two moments: databases store microseconds.
 RESOLUTION = datetime.timedelta(microseconds=1)
 
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 # The format in messages, without fractions of a second.
 _SECONDS = '%Y-%m-%d %H:%M:%S'
 
@@ -40,3 +41,11 @@ class Interval:
     def widened(self, margin: datetime.timedelta) -> 'Interval':
         """Return the interval with `margin` (zero or more) added before and after it."""
         return Interval(self.start - margin, self.end + margin)
+
+
+def rounded_up(moment: datetime.datetime, grain: datetime.timedelta) -> datetime.datetime:
+    """Return the first whole multiple of `grain` after 1970 that is not before `moment`.
+
+    :raises OverflowError: it is beyond the last year of a datetime.
+    """
+    return _EPOCH - (_EPOCH - moment) // grain * grain

@@ -5,29 +5,29 @@ import datetime
 from climate import errors
 from climate.domain import acquire
 from climate.domain import records
+from climate.domain import texts
 
-_NOTICE = 'Climate acts for this lease as itself: the caller could not delegate.'
+_NOTICE = texts.same('Climate acts for this lease as itself: the caller could not delegate.')
 
 
-def with_notice(lease: records.Lease, reason: str | None) -> str | None:
+def with_notice(lease: records.Lease, reason: texts.Text | None) -> texts.Text | None:
     """Return the reason of a lease, or None; a lease without a trust gets a notice of that."""
-    return ' '.join(filter(None, (reason, None if lease.trust_id else _NOTICE))) or None
+    return texts.joined(reason, None if lease.trust_id else _NOTICE)
 
 
-def not_yet(error: errors.ClimateError, held: int = 0) -> str:
+def not_yet(error: errors.ClimateError, held: int = 0) -> texts.Text:
     """Return why a try failed, and how many resources are held back for the lease."""
-    if not held:
-        return error.message
-    return f'{error.message} Held back for it meanwhile: {held}.'
+    reason = texts.of_error(error)
+    return reason.within('', f' Held back for it meanwhile: {held}.') if held else reason
 
 
-def in_queue(reason: str) -> str:
+def in_queue(reason: texts.Text) -> texts.Text:
     """Return the reason of a lease of the type wait that is in the queue."""
-    return f'Waits in the queue: {reason}'
+    return reason.within('Waits in the queue: ')
 
 
 def attempt(lease: records.Lease, attempts: int, next_at: datetime.datetime | None,
-            reason: str) -> str:
+            reason: texts.Text) -> texts.Text:
     """Return the reason of a failed try, with its number if tries are limited.
 
     :param next_at: when the next timed try is; None: there is none.
@@ -37,38 +37,40 @@ def attempt(lease: records.Lease, attempts: int, next_at: datetime.datetime | No
     if acquisition.type == acquire.WAIT:
         return in_queue(reason)
     if acquisition.type == acquire.BEST_EFFORT:
-        return f'Hosts are being cleared: {reason}'
+        return reason.within('Hosts are being cleared: ')
     if next_at is None:
         following = 'the last one'
     elif lease.given_up_at is not None and lease.given_up_at <= next_at:
         following = 'the last one in its time'
     else:
         following = f'next at {shown(next_at)}'
-    return f'Attempt {attempts} of {(acquisition.retries or 0) + 1}, {following}: {reason}'
+    return reason.within(
+        f'Attempt {attempts} of {(acquisition.retries or 0) + 1}, {following}: ')
 
 
-def no_plan(lease: records.Lease, error: errors.ClimateError) -> str:
+def no_plan(lease: records.Lease, error: errors.ClimateError) -> texts.Text:
     """Return why host clearing cannot go on, without details of other projects' servers.
 
     :param error: a NotEnough.
     """
-    return attempt(lease, 0, None, (
+    return attempt(lease, 0, None, texts.same(
         f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.'))
 
 
-def not_undone(lease: records.Lease, error: errors.ClimateError) -> str:
+def not_undone(lease: records.Lease, error: errors.ClimateError) -> texts.Text:
     """Return why a lease past its time is not over yet, without details of other projects."""
     return too_late(lease, (
-        f'What was done for it is being undone: {error.message}'
-        if isinstance(error, errors.StillBusy) else
-        'What was done for it could not be undone yet; it is tried again and again.'))
+        texts.of_error(error).within('What was done for it is being undone: ')
+        if isinstance(error, errors.StillBusy) else texts.same(
+            'What was done for it could not be undone yet; it is tried again and again.')))
 
 
-def too_late(lease: records.Lease, achieved: str | None = None) -> str:
+def too_late(lease: records.Lease, achieved: texts.Text | None = None) -> texts.Text:
     """Return why a lease was given up at its time limit, and what was achieved until then."""
     assert lease.given_up_at is not None
     text = f'It did not get its resources by {shown(lease.given_up_at)}.'
-    return ' '.join(filter(None, (text, achieved or lease.reason)))
+    reason = achieved or lease.reason_text
+    return texts.same(text) if reason is None else reason.within(f'{text} ')
 
 
 def shown(moment: datetime.datetime) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from climate.domain import acquire
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import texts
 
 Moment = datetime.datetime
 
@@ -196,6 +197,13 @@ class HistoryLine:
     who: str
     what: str
     why: str | None = None
+    lease_id: str = ''
+    owner_why: str | None = None
+
+    @property
+    def text(self) -> texts.Text | None:
+        """Return why, for the owner and for operators; None: the entry has no reason."""
+        return texts.stored(self.why, self.owner_why, self.lease_id)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,7 +212,8 @@ class Lease:
 
     While it is being acquired, `start` is the moment of the request and `end` the end that follows
     from it; both are set when it is acquired. `acquisition` is None for the types immediate and
-    scheduled, which get their resources in the request.
+    scheduled, which get their resources in the request. `reason` is the version for operators; its
+    owner must read `owner_reason` only. Use `reason_text`, which has both.
     """
 
     id: str
@@ -227,9 +236,20 @@ class Lease:
     ended_at: Moment | None = None
     deleted_at: Moment | None = None
     acquire_type: str = acquire.IMMEDIATE
+    owner_reason: str | None = None
     reservations: tuple[Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
+
+    @property
+    def reason_text(self) -> texts.Text | None:
+        """Return the reason of the state, for the owner and for operators; or None."""
+        return texts.stored(self.reason, self.owner_reason, self.id)
+
+    def explained(self, text: texts.Text | None) -> 'Lease':
+        """Return the lease with another reason."""
+        return dataclasses.replace(self, reason=None if text is None else text.operator,
+                                   owner_reason=None if text is None else text.owner)
 
     def interval_from(self, now: Moment) -> interval.Interval:
         """Return the interval of the lease if it is acquired at `now`."""

@@ -3,6 +3,7 @@
 from oslo_log import log
 
 from climate import errors
+from climate.domain import texts
 
 LOG = log.getLogger(__name__)
 
@@ -16,7 +17,7 @@ class LeaseCloud:
 
     :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None if the plugin
         is only asked a question.
-    :ivar warnings: {reservation id: {key: text}}, what the plugin has warned of: see `warn`.
+    :ivar warnings: {reservation id: {key: texts.Text}}, what the plugin has warned of: see `warn`.
     :ivar released: {reservation id: ids of Resources}: see `release`.
     """
 
@@ -42,16 +43,20 @@ class LeaseCloud:
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
         """
         if self._lease.trust_id is None:
-            raise errors.TrustDead(_NO_TRUST, service='Keystone', reason='there is no trust.')
+            raise errors.TrustDead(_NO_TRUST, owner_message=_NO_TRUST, service='Keystone',
+                                   reason='there is no trust.')
         return self._cloud.as_user(self._lease.trust_id)
 
-    def warn(self, reservation, key, text):
+    def warn(self, reservation, key, text, operators_text=None):
         """Add a warning to the history and the reason of the lease.
+
+        :param operators_text: what operators read instead, such as the words of Nova.
 
         It is written when this action is over. From then on ``binding['warnings']`` of the
         reservation has the key, so that a plugin sees that its warning is written.
         """
-        self.warnings.setdefault(reservation.id, {})[key] = text
+        self.warnings.setdefault(reservation.id, {})[key] = texts.Text(
+            text, operators_text or text)
 
     def announce(self, what, words):
         """Tell the owner in the history what is done next to servers, or what was made.

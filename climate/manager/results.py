@@ -2,6 +2,8 @@
 """The outcome of the action of an event, which the event loop writes to the database."""
 import dataclasses
 
+from climate.domain import texts
+
 DONE = 'done'
 BUSY = 'busy'
 FAILED = 'failed'
@@ -15,20 +17,20 @@ class Outcome:
 
     :ivar result: DONE; BUSY, try again in a moment; FAILED; MOOT, there was nothing to do;
         RECORDED, everything was written already, together with the end of the claim.
-    :ivar reason: in words, for the lease and the log.
+    :ivar reason: a ``texts.Text`` for the lease and the log, or None.
     :ivar states: {reservation id: its new state}.
     :ivar bindings: {reservation id: what the cloud made for it}.
     :ivar free: ids of reservations that occupy no resource any more.
     :ivar released: {reservation id: ids of resources released before its end is done}.
     :ivar patient: the event is tried again without limit while the result is BUSY.
     :ivar over: no reservation of the lease is left, so the lease ends early.
-    :ivar warnings: {reservation id: {key: text}}, for the history and the reason of the lease.
+    :ivar warnings: {reservation id: {key: texts.Text}}, for the history and reason of the lease.
     :ivar below: ids of reservations that started with less than was asked for; None: unknown.
     :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
     result: str
-    reason: str | None = None
+    reason: texts.Text | None = None
     states: dict = dataclasses.field(default_factory=dict)
     bindings: dict = dataclasses.field(default_factory=dict)
     free: frozenset = frozenset()

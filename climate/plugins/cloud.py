@@ -45,8 +45,12 @@ class LeaseCloud(Cloud, Protocol):
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
         """
 
-    def warn(self, reservation: records.Reservation, key: str, text: str) -> None:
+    def warn(self, reservation: records.Reservation, key: str, text: str,
+             operators_text: str | None = None) -> None:
         """Tell the owner `text` in the history and the ``status_reason`` of the lease.
+
+        It must not name a host, nor have the words of another service: operators read those, in
+        `operators_text`, which they get instead.
 
         It is written once the method has returned or raised. Raise StillBusy after it to go on
         only then: ``reservation.binding['warnings']`` has the key of each that is written.

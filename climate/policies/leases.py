@@ -15,6 +15,7 @@ CHOOSE_STRATEGY = 'climate:leases:choose_strategy'
 GET_MOVES = 'climate:leases:get_moves'
 HIDDEN_CRITERIA = 'climate:leases:hidden_criteria'
 HIDDEN_CRITERIA_1_0 = 'climate:leases:hidden_criteria_1_0'
+OPERATOR_TEXTS = 'climate:leases:operator_texts'
 PRIORITIZE = 'climate:leases:prioritize'
 WAIT_WITHOUT_LIMIT = 'climate:leases:wait_without_limit'
 
@@ -66,6 +67,14 @@ _RULES = [
         HIDDEN_CRITERIA_1_0, base.MEMBER_OR_ADMIN,
         'Use such criteria at REST 1.0, which existing clients may do.',
         [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'PUT'}],
+        scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        OPERATOR_TEXTS, base.ADMIN,
+        'Read the operators\' version of status_reason, history and errors: with names of hosts, '
+        'ids of other projects\' reservations, and the words of Nova and other services. Others '
+        'read a version without them.',
+        [{'path': _MANY, 'method': 'GET'}, {'path': _ONE, 'method': 'GET'},
+         {'path': f'{_ONE}/history', 'method': 'GET'}],
         scope_types=['project']),
     policy.DocumentedRuleDefault(
         PRIORITIZE, base.ADMIN,

@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import datetime
 import itertools
+import re
 
 import sqlalchemy as sa
 
@@ -13,6 +14,7 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 _NONE = datetime.timedelta()
+_ID = re.compile(r'[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
 _ENDINGS = (event_kinds.END, event_kinds.DELETE)
 _KINDS_OF = {task: {kind.name for kind in event_kinds.KINDS.values() if kind.task == task}
@@ -41,7 +43,7 @@ def _reachable():
 _MOVES = _reachable()
 _COLUMNS = {
     'leases': (tables.LEASES, 'id state task start end generation trust_id deleted_at '
-                              'ended_at reason degraded'),
+                              'ended_at reason degraded owner_reason'),
     'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id resource_type request '
                                           'missing_resources'),
     'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner attempts'),
@@ -107,6 +109,7 @@ def check(recorded, before, now, cleaning=_NONE):
     holders_have_what_they_hold(recorded)
     those_that_run_hold_what_they_have(recorded)
     what_is_missing_is_told(recorded)
+    owners_read_nothing_of_operators(recorded)
     for lease in recorded.leases.values():
         the_lifecycle_is_kept(recorded, lease)
         if recorded.never_acquired(lease):
@@ -229,6 +232,18 @@ def what_is_missing_is_told(recorded):
         if each.missing_resources and lease.state == lifecycle.ACTIVE and (
                 each.state == lifecycle.RESERVATION_ACTIVE):
             assert lease.degraded, f'{each} lacks something, and {lease} does not say so.'
+
+
+def owners_read_nothing_of_operators(recorded):
+    """What owners read of their leases names no resource, no address and no foreign reservation."""
+    names = {re.escape(each.name) for each in recorded.resources.values()}
+    hidden = re.compile('|'.join(['://', 'Traceback', *(fr'\b{name}\b' for name in names)]))
+    for lease in recorded.leases.values():
+        assert (lease.reason is None) == (lease.owner_reason is None), lease
+        text = lease.owner_reason or ''
+        assert not hidden.search(text), f'{lease.id}: {text}'
+        assert all(recorded.reservations[each].lease_id == lease.id
+                   for each in _ID.findall(text) if each in recorded.reservations), text
 
 
 def the_lifecycle_is_kept(recorded, lease):

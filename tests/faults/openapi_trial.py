@@ -3,6 +3,8 @@
 import collections
 import logging
 
+import openapi_secrets
+
 _MOST_TOLD = 5
 
 
@@ -66,6 +68,7 @@ class Trial:
             return
         self.answers[case.operation.label, answer.status_code] += 1
         self._judge(case, answer)
+        self._refuse_secrets(case, answer, token)
 
     def table(self):
         """The answers as lines of text: an operation each, a column for each status."""
@@ -92,6 +95,12 @@ class Trial:
         if self._world.is_changed():
             self._fail(case, f'{answer.status_code}, but something was changed')
             self._world.remember()
+
+    def _refuse_secrets(self, case, answer, token):
+        seen = answer.content.decode(errors='replace') + str(dict(answer.headers))
+        sent = case.as_curl_command()
+        for secret in openapi_secrets.shown(self._world.secrets(token), seen, sent):
+            self._fail(case, f'{answer.status_code} shows "{secret}": {seen[:300]!r}')
 
     def _fail(self, case, what):
         if len(self.wrong) < _MOST_TOLD:

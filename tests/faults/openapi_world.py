@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 
 import builders
+import openapi_secrets
 import sqlalchemy as sa
 
 from climate.api import app
@@ -41,6 +42,10 @@ class World:
             self.renew()
         self.remember()
 
+    def secrets(self, token):
+        """What nothing may contain that is answered to the holder of a token."""
+        return self._secrets.get(token, ())
+
     def remember(self):
         """From here on `is_changed` tells what was changed."""
         self._version = self._written()
@@ -60,10 +65,13 @@ class World:
         path = self._folder / 'climate.sqlite'
         shutil.copy(self._migrated, path)
         self.manager = builders.Manager(self._conf, engine.Database(f'sqlite:///{path}'),
-                                        builders.Clock())
+                                        builders.Clock(builders.NOON - openapi_secrets.BEFORE))
         self._app = app.build(self._conf, self.manager.client,
                               builders.manager_plugins(self._conf), clock=self.manager.clock)
-        self._furnish()
+        secretive = openapi_secrets.furnish(self.manager)
+        self._furnish(secretive)
+        self._secrets = openapi_secrets.secrets(self.manager)
+        openapi_secrets.refuse_a_trust(self.manager)
         self._look = sqlite3.connect(path)
         self.remember()
 
@@ -88,12 +96,15 @@ class World:
         services = self.manager.cloud.as_service()
         return services.nova.aggregates(), services.keystone.trusts(), self.manager.cloud.servers()
 
-    def _furnish(self):
-        manager = self.manager
-        hosts = manager.enrol(_HOSTS, gpu='A100')
+    def _furnish(self, secretive):
+        manager, known = self.manager, len(secretive)
+        names = sorted(self.manager.cloud.host_names())
+        hosts = [manager.client.create_resource(builders.an_admin(), 'host', name, {'gpu': 'A100'})
+                 for name in names[known:known + _HOSTS]]
         later = builders.NOON + builders.hours(2)
         server = manager.cloud.boot('demo', 'vm', {}, flavor='2')
         leases = [
+            *secretive,
             manager.create(builders.a_lease(builders.hosts(1))),
             manager.create(builders.a_lease(builders.hosts(1, 2), start=later,
                                             end=later + builders.hours(2))),
@@ -115,7 +126,7 @@ class World:
             'servers': [server.id, manager.cloud.boot('demo', 'other vm', {}, flavor='2').id],
             'os-hosts': [str(host.id) for host in hosts],
             'resources/host': [str(host.id) for host in hosts],
-            'new hosts': itertools.cycle(manager.cloud.host_names()[_HOSTS:]),
+            'new hosts': itertools.cycle(names[known + _HOSTS:]),
             'properties': ['gpu', 'vcpus'],
         }
 

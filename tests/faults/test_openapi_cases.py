@@ -43,6 +43,9 @@ def formats():
 def world(conf, migrated, tmp_path):
     # No events run here, so that nothing would become of the wait.
     conf.set_override('delete_wait_seconds', 0, group='api')
+    # What fails is given up soon, and not tried again, so that leases have something to tell.
+    for name, value in (('busy_limit_seconds', 4), ('event_max_retries', 1), ('heal_seconds', 0)):
+        conf.set_override(name, value, group='manager')
     # Some more than are enrolled at first, so that others can be.
     conf.set_override('hosts', 30, group='simulated')
     found = openapi_world.World(conf, migrated, tmp_path)

@@ -12,6 +12,7 @@ from climate.api import criteria_policy
 from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
+from climate.api import operator_texts
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
@@ -156,9 +157,12 @@ class LeasesController(base.Controller):
 
     def _view(self, req, lease):
         # Policy is asked only if the lease has something to hide.
-        names = lease.acquisition is not None and self._parts.policy.allows(
-            hooks.caller(req), rules.GET_MOVES)
-        return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(), names)
+        caller, policy = hooks.caller(req), self._parts.policy
+        permissions = views.Permissions(
+            moves=lease.acquisition is not None and policy.allows(caller, rules.GET_MOVES),
+            texts=lease.reason is not None and operator_texts.may_read(policy, caller))
+        return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(),
+                                       permissions)
 
     def _answer(self, req, resp, lease):
         if not hooks.is_lenient(req):
@@ -184,8 +188,10 @@ class HistoryController(base.Controller):
         limit, marker = base.page(req, self._parts.conf.api.max_limit, _entry_id)
         # One more than is shown tells whether there is a next page.
         found = self._parts.manager.lease_history(caller, lease.id, marker, limit + 1)
-        names = self._parts.policy.allows(caller, rules.GET_MOVES)
-        answer = {'history': views.history(found[:limit], names)}
+        permissions = views.Permissions(
+            moves=self._parts.policy.allows(caller, rules.GET_MOVES),
+            texts=operator_texts.may_read(self._parts.policy, caller))
+        answer = {'history': views.history(found[:limit], permissions)}
         if len(found) > limit:
             answer['history_links'] = base.next_link(req, str(found[limit - 1].id))
         return answer

@@ -14,6 +14,7 @@ from climate.db import reservations
 from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import reasons
+from climate.domain import texts
 from climate.manager.clearing import returns
 from climate.manager.notifications import outbox
 from climate.manager.queue import wakeups
@@ -40,9 +41,9 @@ def acquired(connection, lease, span, now, prepares):
                   state=lifecycle.ACQUIRING_ENDS[lifecycle.ACQUIRED],
                   reason=reasons.with_notice(lease, None))
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
-                 str(lease.interval))
+                 texts.same(str(lease.interval)))
     if got.late:
-        journal.note(connection, lease.id, now, 'climate', 'notices left out', (
+        journal.note(connection, lease.id, now, 'climate', 'notices left out', texts.same(
             f'Their time passed before: {", ".join(map(reasons.shown, got.late))}'))
     lease = leases.get(connection, lease.id)
     outbox.publish(connection, lease, now, 'acquired')
@@ -54,6 +55,7 @@ def give_up(connection, lease, how, reason, now):
 
     :param lease: the Lease as it is in this transaction, its claim proved or its row locked.
     :param how: USED_UP or TOO_LATE, two keys of ``lifecycle.ACQUIRING_ENDS``.
+    :param reason: a ``texts.Text``.
     """
     ids = [each.id for each in lease.reservations]
     allocations.delete(connection, ids)
@@ -67,4 +69,5 @@ def give_up(connection, lease, how, reason, now):
     outbox.publish(connection, lease, now, _NEWS[how])
     returns.order(connection, lease, now)
     wakeups.wake(connection, now)
-    LOG.warning('Lease %s: %s, given up, now %s: %s', lease.id, how, state, reason)
+    LOG.warning('Lease %s: %s, given up, now %s: %s', lease.id, how, state,
+                reason.operator)

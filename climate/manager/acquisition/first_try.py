@@ -15,6 +15,7 @@ from climate.domain import least
 from climate.domain import lifecycle
 from climate.domain import reasons
 from climate.domain import selection
+from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
@@ -64,7 +65,8 @@ class FirstTry:
             except (errors.NotEnough, errors.LostRace) as error:
                 lease = self._sought(lease, wishes, span, now, error)
             except wakeups.OutOfTurn:
-                lease = self._waiting(lease, wishes, now, 'Others who wait come first.')
+                lease = self._waiting(lease, wishes, now,
+                                      texts.same('Others who wait come first.'))
         return self._write_without(lease, write)
 
     @cores.again_after_a_race
@@ -85,10 +87,10 @@ class FirstTry:
             raise error
         if lease.acquisition.type == acquire.BEST_EFFORT:
             plan = self._clearing.plan(lease, wishes, now)
-            return self._waiting(lease, wishes, now, error.message, plan)
+            return self._waiting(lease, wishes, now, texts.of_error(error), plan)
         if isinstance(error, errors.NotEnough):
             self._refuse_impossible(wishes, span, error)
-        return self._waiting(lease, wishes, now, error.message)
+        return self._waiting(lease, wishes, now, texts.of_error(error))
 
     def _waiting(self, lease, wishes, now, reason, plan=None):
         acquisition = dataclasses.replace(lease.acquisition, plan=plan)
@@ -102,8 +104,7 @@ class FirstTry:
                 acquisition, wakes=1, least=least.of(wish.need for wish in wishes))
         text = reasons.attempt(lease, acquisition.attempts, next_at, reason)
         return dataclasses.replace(
-            lease, state=lifecycle.ACQUIRING,
-            reason=' '.join(filter(None, (text, lease.reason))),
+            lease.explained(texts.joined(text, lease.reason_text)), state=lifecycle.ACQUIRING,
             events=tuple(events.all_new(lease.id, lease_events.of_acquiring(now), now)),
             acquisition=dataclasses.replace(acquisition, next_at=next_at))
 
@@ -134,9 +135,9 @@ class FirstTry:
         try:
             joint_selection.choose(asks, span)
         except errors.NotEnough:
-            raise errors.NotEnough(
-                f'{error.message} All that is enrolled would not be enough, so there is nothing '
-                'to wait for.', **error.kwargs) from error
+            raise errors.with_sentence(error, (
+                'All that is enrolled would not be enough, so there is nothing to wait '
+                'for.')) from error
 
 
 def _is_queued(lease):

@@ -10,6 +10,7 @@ from climate.db import wait_queue
 from climate.domain import acquire
 from climate.domain import event_kinds
 from climate.domain import reasons
+from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.queue import bound
 
@@ -57,4 +58,5 @@ class Looks:
 def _says_so(each, short):
     """Return whether a lease does not fit, and its reason says why already."""
     return (short is not None and each.reason is not None
-            and each.reason.startswith(reasons.in_queue(short.message)))
+            and each.reason.startswith(
+                reasons.in_queue(texts.same(short.message)).operator))

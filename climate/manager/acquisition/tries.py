@@ -16,6 +16,7 @@ from climate.domain import acquire
 from climate.domain import least
 from climate.domain import lifecycle
 from climate.domain import reasons
+from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager import results
@@ -63,7 +64,7 @@ class Tries:
         except errors.ClimateError as error:
             # A lease must not end while it still affects hosts or servers of other projects.
             self._clearing.tell_of_delay(claim.lease, error, now)
-            return results.Outcome(results.BUSY, error.message, patient=True)
+            return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
         self._give_up(claim, reasons.too_late(claim.lease, achieved), now)
         return results.Outcome(results.RECORDED)
 
@@ -77,14 +78,14 @@ class Tries:
             # A best effort has a time limit of its own. Until then the next step may succeed.
             LOG.info('Lease %s: host clearing goes on in a moment: %s', claim.lease.id,
                      error.message)
-            return results.Outcome(results.BUSY, error.message, patient=True)
+            return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
         return results.Outcome(results.RECORDED)
 
     def _try(self, claim, now):
         claim = self._reread(claim)
         short = self._plain_shortage(claim.lease, now)
         if short is not None:
-            self._put_off(claim, short.message, now)
+            self._put_off(claim, texts.same(short.message), now)
             return
         try:
             try:
@@ -163,7 +164,7 @@ class Tries:
                 # So the lease gets one more try, which is not counted.
                 attempts, next_at = acquisition.attempts, acquisition.next_at
             text = reasons.with_notice(lease, reasons.attempt(lease, attempts, next_at, reason))
-            if text != current.reason:
+            if text != current.reason_text:
                 # A reason that the lease shows already is not added to its history again.
                 journal.note_if_new(connection, lease.id, now, 'climate', 'attempt', text)
             if next_at is None:
@@ -181,7 +182,7 @@ class Tries:
                           waits=0, attempts=0)
             acquisitions.change(connection, lease.id, now, attempts=attempts, next_at=next_at,
                                 heard=seen.wakes)
-            if text != current.reason:
+            if text != current.reason_text:
                 leases.change(connection, current, now, reason=text)
             if is_first or seen.wakes != seen.heard:
                 wakeups.pass_on(connection, self._core.conf, acquisition, now)

@@ -102,10 +102,9 @@ class Offers:
         if not held:
             return error
         named = ', '.join(f'{each.id} (until {each.held_until:%H:%M:%S} UTC)' for each in held)
-        return errors.NotEnough(
-            f'{error.message} Your own project holds resources in that time, by offers: {named}. '
-            'Take an offer, or release it.',
-            **error.kwargs, offers=[each.id for each in held])
+        return errors.with_sentence(error, (
+            f'Your own project holds resources in that time, by offers: {named}. Take an offer, '
+            'or release it.'), offers=[each.id for each in held])
 
     def _is_of(self, offer, pool):
         plugins = self._core.registry.plugins

@@ -26,10 +26,10 @@ def explained(core, connection, wishes, terms, error):
 
     The reasons are the counts for each criterion of the wish that got too little, and the nearest
     time at which all wishes fit. Wishes for the same are counted together: 17 reservations of one
-    server each are 17 servers for the user.
+    server each are 17 servers for the user. Owners read a rounded time.
     """
     with start_times.TURNS:
-        nearest = _nearest(core, connection, wishes, terms)
+        nearest, rounded = _nearest(core, connection, wishes, terms)
     place = error.kwargs['place']
     need = wishes[place].need
     everything = _open_to(terms, allocations.reservable_resources(connection, need.pool))
@@ -40,7 +40,7 @@ def explained(core, connection, wishes, terms, error):
     # All wishes before this one got what they want at least.
     served = sum(wish.need.demand.at_least
                  for wish, is_same in zip(wishes[:place], same[:place], strict=True) if is_same)
-    details = {
+    counts = {
         'what': need.pool, 'free': served + error.kwargs.get('free', 0),
         'wanted': sum(wish.need.demand.at_least
                       for wish, is_same in zip(wishes, same, strict=True) if is_same),
@@ -49,10 +49,13 @@ def explained(core, connection, wishes, terms, error):
             {'criterion': words,
              'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
             for words, part in criteria.in_words(core, need)],
-        'nearest': nearest.isoformat() if nearest else None,
     }
-    text = _sentence(need, details)
-    return errors.NotEnough(f'{text}. {_way_out(wishes, need, details, nearest)}', **details)
+    text = _sentence(need, counts)
+    return errors.NotEnough(
+        f'{text}. {_way_out(wishes, need, counts, nearest)}', **counts,
+        nearest=nearest.isoformat() if nearest else None,
+        owner_nearest=rounded.isoformat() if rounded else None,
+        owner_message=f'{text}. {_way_out(wishes, need, counts, rounded)}')
 
 
 def _is_same(one, other):
@@ -62,10 +65,10 @@ def _is_same(one, other):
             and one.demand.spread == other.demand.spread)
 
 
-def _sentence(need, details):
+def _sentence(need, counts):
     """Return what was asked for and what fits, without a full stop."""
     whole = need.demand.amount is selection.WHOLE
-    free, wanted, total = details['free'], details['wanted'], details['total']
+    free, wanted, total = counts['free'], counts['wanted'], counts['total']
     if whole:
         text = (f'Only {free} of {wanted} {need.pool}s are free for all of the time asked for: '
                 f'{total} are enrolled')
@@ -74,18 +77,18 @@ def _sentence(need, details):
                 f'{"was" if wanted == 1 else "were"} asked for, and '
                 f'{f"only {free}" if free else "none"} fit{"s" if free < 2 else ""} for all of the '
                 f'time: {counted(total, need.pool)} {"is" if total == 1 else "are"} enrolled')
-    if details['criteria']:
+    if counts['criteria']:
         text += ', ' + ', '.join(f'{each["met_by"]} with {each["criterion"]}'
-                                 for each in details['criteria'])
-        if len(details['criteria']) > 1 or whole:
-            text += f', {details["matching"]} meet all criteria'
+                                 for each in counts['criteria'])
+        if len(counts['criteria']) > 1 or whole:
+            text += f', {counts["matching"]} meet all criteria'
     return text
 
 
-def _way_out(wishes, need, details, nearest):
+def _way_out(wishes, need, counts, nearest):
     """Return what would fit instead, as a sentence."""
     whole = need.demand.amount is selection.WHOLE
-    free, wanted = details['free'], details['wanted']
+    free, wanted = counts['free'], counts['wanted']
     if nearest is not None:
         # To the next whole minute, which is how some clients write a start.
         minute = nearest + (datetime.timedelta(minutes=1) - interval.RESOLUTION)
@@ -93,11 +96,11 @@ def _way_out(wishes, need, details, nearest):
         return f'{what} from {minute:%Y-%m-%d %H:%M} UTC.'
     if any(wish.must_keep for wish in wishes):
         return 'Ask for less time, or for less.'
-    if whole and details['matching'] >= wanted:
+    if whole and counts['matching'] >= wanted:
         return 'Ask for another time, or for less.'
     if free:
         return f'{"Fewer" if whole else f"{free} or fewer"}, or other criteria, would fit.'
-    if details['criteria']:
+    if counts['criteria']:
         return 'Other criteria might fit.'
     return 'Ask the operator of the cloud for more of them.'
 
@@ -114,15 +117,15 @@ def _open_to(terms, found):
 
 
 def _nearest(core, connection, wishes, terms):
-    """Return the first moment at which all `wishes` fit, or None.
+    """Return (the first moment at which all `wishes` fit, the first rounded one), each or None.
 
-    For a running lease it is always None, since it cannot start later.
+    For a running lease both are None, since it cannot start later.
     """
     if any(wish.must_keep for wish in wishes):
-        return None
+        return None, None
     wishes = _summed(wishes)
     if len(wishes) > _MOST_WISHES:
-        return None
+        return None, None
     whole = all(wish.need.demand.amount is selection.WHOLE for wish in wishes)
     span = terms.span
     try:
@@ -131,10 +134,18 @@ def _nearest(core, connection, wishes, terms):
         window.widened(terms.cleaning)
     except OverflowError:
         # The window ends beyond the last year of a datetime, so there is no later time.
-        return None
-    moments = (each.first(each.demands, span.duration) for each in start_times.growing(
-        core, connection, wishes, terms, window, span.duration, tries=_TRIES))
-    return next((moment for moment in moments if moment is not None), None)
+        return None, None
+    grain = datetime.timedelta(minutes=core.conf.manager.nearest_minutes)
+    exact = None
+    for search in start_times.growing(core, connection, wishes, terms, window, span.duration,
+                                      tries=_TRIES):
+        exact = exact or search.first(search.demands, span.duration)
+        if exact is not None:
+            rounded = (search.first_rounded(search.demands, span.duration, grain) if grain
+                       else exact)
+            if rounded is not None:
+                return exact, rounded
+    return exact, None
 
 
 def _summed(wishes):

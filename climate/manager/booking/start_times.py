@@ -18,6 +18,8 @@ from climate.manager.booking import timeline
 # together, and the greatest number of later moments at which it checks how long they do.
 _TRIES = 300
 _TRIES_ON = 40
+# The greatest number of moments at which a start on a whole multiple of minutes is tried.
+_ROUNDED = 100
 # The first windows of a search. Most requests are for the near future, and reading a month of
 # allocations costs more than all the rest of a search.
 AHEAD = tuple(datetime.timedelta(days=days) for days in (2, 20))
@@ -96,6 +98,21 @@ class Search:
     def first(self, demands, duration):
         """Return the first moment at which other demands of the same wishes are met, or None."""
         return self._starts(demands, duration).next(_least(demands), self.window.start)
+
+    def first_rounded(self, demands, duration, grain):
+        """Return the first whole multiple of `grain` at which demands are met, or None.
+
+        It is also None if none is found in a limited number of free times.
+        """
+        starts, least, moment = self._starts(demands, duration), _least(demands), self.window.start
+        for _ in range(_ROUNDED):
+            found = starts.next(least, moment)
+            if found is None:
+                return None
+            moment = interval.rounded_up(found, grain)
+            if moment == found:
+                return found
+        return None
 
     def most(self, place, duration):
         """Return how many copies of one wish alone fit at the best moment.

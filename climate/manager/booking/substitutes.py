@@ -15,6 +15,7 @@ from climate.domain import agenda
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import selection
+from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
@@ -80,16 +81,21 @@ class Substitutes:
                 given.resource_id for given in allocated for _ in range(given.copies))
         if lost.held and patient:
             raise errors.StillBusy(service='Climate',
-                                   reason=f'still held are {", ".join(lost.held)}.')
+                                   reason=f'still held are {", ".join(lost.held)}.',
+                                   owner_reason=f'{_still_held(lost)}.')
         try:
             self._replace(lease, reservation, allocated, lost, refused or {}, now, all_of_them)
         except errors.NotEnough as error:
             if lost.held:
                 raise errors.StillBusy(service='Climate', reason=(
-                    f'still held are {", ".join(lost.held)}, and no other is free.')) from error
+                    f'still held are {", ".join(lost.held)}, and no other is free.'
+                ), owner_reason=f'{_still_held(lost)}, and no other is free.') from error
+            more = {**error.kwargs, 'owner_message': (
+                f'Out of use: {len(lost.broken)} of its resources; and there is no substitute. '
+                f'{error.owner_message}')}
             raise errors.NotEnough(
                 f'Out of use: {", ".join(lost.broken)}; and there is no substitute. '
-                f'{error.message}', **error.kwargs) from error
+                f'{error.message}', **more) from error
         return True
 
     def failing(self, some):
@@ -190,8 +196,9 @@ class Substitutes:
             new = sorted({given.resource_id for given in chosen})
             reservations.change(connection, [reservation.id], now, resources_changed=True)
             journal.note(connection, lease.id, now, 'climate', 'substitute',
-                         f'resources {sorted(lost.ids)} replaced by {new}' if new else
-                         f'resources {sorted(lost.ids)} left out, as there are no others')
+                         texts.same(
+                             f'resources {sorted(lost.ids)} replaced by {new}' if new else
+                             f'resources {sorted(lost.ids)} left out, as there are no others'))
             return new
         try:
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
@@ -248,6 +255,10 @@ def _lost(allocated, known, holders, broken):
         failing=any(broken.values()))
 
 
+def _still_held(lost):
+    return f'{len(lost.held)} of its resources are still being released by others'
+
+
 def _refuse_other_span(connection, lease):
     """Refuse to book for a span that the owner has changed since the lease was read.
 
@@ -255,7 +266,7 @@ def _refuse_other_span(connection, lease):
     """
     current = leases.get(connection, lease.id)
     if current.interval != lease.interval or agenda.deletion_ordered(current):
-        raise errors.StillBusy(service='Climate', reason='the lease is being changed.')
+        raise errors.StillBusy.plain('Climate', 'the lease is being changed.')
 
 
 def reread(connection, lease):
@@ -265,5 +276,5 @@ def reread(connection, lease):
     """
     current = leases.get(connection, lease.id)
     if agenda.deletion_ordered(current):
-        raise errors.StillBusy(service='Climate', reason='the lease is being deleted.')
+        raise errors.StillBusy.plain('Climate', 'the lease is being deleted.')
     return dataclasses.replace(lease, reservations=current.reservations)

@@ -95,8 +95,9 @@ class Executor:
         left = [host.name for host in plan.hosts if host.state not in plans.SETTLED]
         if left:
             # No time limit applies: the hosts and servers of others must be put right.
-            raise errors.StillBusy(has_own_limit=True, service=self._pool.cleared_by, reason=(
-                f'{len(left)} hosts are being returned.'))
+            raise errors.StillBusy.plain(
+                self._pool.cleared_by, f'{len(left)} hosts are being returned.',
+                has_own_limit=True)
 
     def _fence(self, host, order):
         if not self._pool.disable(self._core.cloud, host.service_host, order.fence):

@@ -2,6 +2,7 @@
 """The return of hosts that were lent for a lease to their lender."""
 from climate import errors
 from climate.db import resources
+from climate.domain import texts
 from climate.manager.clearing import returns
 from climate.manager.pools import resources as pools
 
@@ -40,6 +41,8 @@ class Lending:
                 # Another manager has withdrawn it already.
                 continue
             except errors.ResourceInUse as error:
-                busy.append(error.message)
+                busy.append(texts.of_error(error))
         if busy:
-            raise errors.StillBusy(service='Climate', reason=' '.join(busy))
+            told = texts.joined(*busy)
+            raise errors.StillBusy(service='Climate', reason=told.operator, owner_reason=(
+                'hosts that were lent for the lease are being returned.'))

@@ -200,5 +200,17 @@ def _not_enough(needed, free, clearable, obstacles):
     return errors.NotEnough(
         f'Of {needed} hosts {free} are free and {clearable} can be cleared. '
         f'Not: {"; ".join(told) or "no other host is lent to best effort"}.',
+        owner_message=_owners_sentence(needed, free + clearable, obstacles),
         what='hosts', wanted=needed, free=free + clearable, reasons=obstacles.reasons,
         own_servers=list(obstacles.own[:_MOST_NAMED]))
+
+
+def _owners_sentence(needed, free, obstacles):
+    """Return the message for owners: it names no host, and no server of another project."""
+    text = (f'Only {free} of {needed} hosts can be allocated, even if hosts are cleared of the '
+            'servers of other projects.')
+    if obstacles.own:
+        text += (' Servers of your own project are not moved; these run on hosts that can be '
+                 f'cleared: {", ".join(obstacles.own[:_MOST_NAMED])}. Delete or shelve them, and '
+                 'try again.')
+    return text

@@ -6,6 +6,7 @@ from climate import errors
 from climate.domain import reasons
 from climate.domain import records
 from climate.domain import selection
+from climate.domain import texts
 from climate.domain.clearing import plans
 from climate.domain.clearing import steps
 from climate.manager import ownership
@@ -38,9 +39,9 @@ class Reconciler:
         try:
             given = self._booking.plan(self._as_far_as_it_goes(wishes), span, now)
         except errors.NotEnough as error:
-            raise errors.NotEnough(
-                f'{error.message} A best effort clears whole hosts only; what else is in the lease '
-                'must fit as it is.', **error.kwargs) from error
+            raise errors.with_sentence(error, (
+                'A best effort clears whole hosts only; what else is in the lease must fit as it '
+                'is.')) from error
         plan = plans.Plan(lease.acquisition.strategy)
         return self._planner.planned(lease, plan, wishes, self._missing(wishes, given)).as_json()
 
@@ -100,14 +101,14 @@ class Reconciler:
 
         Repeatable; does nothing if there is nothing to undo.
 
-        :returns: what was achieved, in words, or None.
+        :returns: what was achieved, as a ``texts.Text``, or None.
         :raises StillBusy: not all is undone yet.
         """
         if lease.acquisition is None or lease.acquisition.plan is None:
             return None
         before = plans.from_json(lease.acquisition.plan)
         after = before.without([host.name for host in before.hosts], plans.GIVEN_UP)
-        return plans.achieved(self._undone(lease, before, after, now))
+        return texts.same(plans.achieved(self._undone(lease, before, after, now)))
 
     def tidy(self, lease, now):
         """Undo the host clearing that a lease did not need, and keep its ready hosts. Repeatable.

@@ -13,6 +13,7 @@ from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import reasons
+from climate.domain import texts
 from climate.domain.clearing import plans
 from climate.manager import core as cores
 from climate.manager import ownership
@@ -73,9 +74,10 @@ class Store:
         with self._core.database.writer() as connection:
             ownership.refuse_overtaken(connection, lease)
             current = leases.get(connection, lease.id)
-            if current.reason != reason:
+            if current.reason_text != reason:
                 leases.change(connection, current, now, reason=reason)
-                journal.note_if_new(connection, lease.id, now, 'climate', what, error.message)
+                journal.note_if_new(connection, lease.id, now, 'climate', what,
+                                    texts.of_error(error))
 
     @cores.again_after_a_race
     def _write(self, lease, before, after, found, now):
@@ -88,13 +90,14 @@ class Store:
                 if host.name in found else host for host in after.hosts))
             acquisitions.change(connection, lease.id, now, plan=after.as_json())
             for what, why in plans.told(before, after):
-                journal.note(connection, lease.id, now, 'climate', what, why)
+                # These entries name hosts: who may read them is a policy of its own.
+                journal.note(connection, lease.id, now, 'climate', what, why and texts.same(why))
                 LOG.info('Lease %s: %s: %s', lease.id, what, why)
             current = leases.get(connection, lease.id)
             reason = reasons.with_notice(lease, reasons.attempt(
-                lease, 0, None, plans.achieved(after)))
+                lease, 0, None, texts.same(plans.achieved(after))))
             seeks = current.state == lifecycle.ACQUIRING and now < current.given_up_at
-            if seeks and after.hosts != before.hosts and current.reason != reason:
+            if seeks and after.hosts != before.hosts and current.reason_text != reason:
                 leases.change(connection, current, now, reason=reason)
         return after
 

@@ -10,10 +10,10 @@ from oslo_log import log
 
 from climate import errors
 from climate.cloud import guard
-from climate.db import journal
 from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import lifecycle
+from climate.domain import texts
 from climate.manager import lease_cloud
 from climate.manager import results
 from climate.manager.acquisition import tries
@@ -42,9 +42,9 @@ _STATES_AFTER = {
 _ANNOUNCE_TRIES = 4
 # The methods that return a binding.
 _MAKING = ('prepare', 'start')
-_GONE = 'Its target is not in the cloud any more.'
-_NEVER_CAME = 'Its target never came.'
-_PASSED = 'It could not be started before its end.'
+_GONE = texts.same('Its target is not in the cloud any more.')
+_NEVER_CAME = texts.same('Its target never came.')
+_PASSED = texts.same('It could not be started before its end.')
 
 
 class Actions:
@@ -86,10 +86,10 @@ class Actions:
             with guard.before_each_call(claim.ownership.check):
                 return self._by_kind[claim.event.kind](claim, claim.at)
         except errors.StillBusy as error:
-            return results.Outcome(results.BUSY, error.message,
+            return results.Outcome(results.BUSY, texts.of_error(error),
                                    patient=error.kwargs.get('has_own_limit', False))
         except errors.ClimateError as error:
-            return results.Outcome(results.FAILED, error.message)
+            return results.Outcome(results.FAILED, texts.of_error(error))
 
     def _start(self, claim, now):
         if agenda.passed_by(claim.lease, now):
@@ -103,7 +103,7 @@ class Actions:
     def _heal(self, claim, now):
         """Try the start or the change of a lease again after it was given up."""
         if claim.lease.end <= now:
-            return results.Outcome(results.MOOT, claim.lease.reason)
+            return results.Outcome(results.MOOT, claim.lease.reason_text)
         if agenda.change_given_up(claim.lease):
             return self._update(claim, now)
         return self._start(claim, now)
@@ -148,7 +148,7 @@ class Actions:
     def _before_end(self, claim, now):
         lease = claim.lease
         if lease.state == lifecycle.PENDING and lease.end > now:
-            raise errors.StillBusy(service='Climate', reason='the lease has not started yet.')
+            raise errors.StillBusy.plain('Climate', 'the lease has not started yet.')
         if lease.state not in (lifecycle.ACTIVE, lifecycle.ERROR):
             return results.Outcome(results.MOOT)
         running = [each for each in lease.open_reservations
@@ -287,7 +287,7 @@ class Actions:
                     made = getattr(self._plugin(reservation), method)(
                         cloud, calls.lease, reservation, theirs[reservation.id])
             except errors.StillBusy as error:
-                busy.append(error.message)
+                busy.append(texts.of_error(error))
                 patient = patient and error.kwargs.get('has_own_limit', False)
                 continue
             except errors.TargetGone:
@@ -297,7 +297,8 @@ class Actions:
             except errors.ClimateError as error:
                 LOG.warning('Lease %s, reservation %s: %s failed: %s', lease.id, reservation.id,
                             method, error.message)
-                reasons.append(f'Reservation {reservation.id}: {error.message}')
+                reasons.append(
+                    texts.of_error(error).within(f'Reservation {reservation.id}: '))
                 # What runs goes on while its change fails.
                 runs = (method == 'start'
                         and reservation.state == lifecycle.RESERVATION_ACTIVE)
@@ -309,7 +310,7 @@ class Actions:
             calls.went_well(reservation, good, bindings.get(reservation.id))
         result = results.FAILED if reasons else results.BUSY if busy else results.DONE
         outcome = results.Outcome(
-            result, journal.shortened(' '.join([*(reasons or busy), *calls.told])) or None,
+            result, texts.joined(*(reasons or busy), *map(texts.same, calls.told)),
             {key: state for key, state in states.items() if state is not None}, bindings,
             patient=patient, in_vain=in_vain, warnings=cloud.warnings,
             released=cloud.released)
@@ -328,10 +329,10 @@ def _without(lease, outcome, ids, reason):
     over = all(states.get(each.id) == lifecycle.RESERVATION_DELETED
                for each in lease.open_reservations)
     LOG.info('Lease %s: its reservations %s are over: %s', lease.id, ', '.join(sorted(ids)),
-             reason)
+             reason.operator)
     return dataclasses.replace(
         outcome, states=states, free=outcome.free | frozenset(ids), over=over,
-        reason=' '.join(filter(None, (outcome.reason, reason))))
+        reason=texts.joined(outcome.reason, reason))
 
 
 def _never_touched(lease):

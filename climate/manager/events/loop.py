@@ -7,6 +7,7 @@ from oslo_log import log
 from climate import errors
 from climate.db import events
 from climate.domain import event_kinds
+from climate.domain import texts
 from climate.manager import ownership
 from climate.manager import results
 from climate.manager.acquisition import looks
@@ -180,8 +181,9 @@ class EventLoop:
         except ownership.ClaimLost:
             raise
         except Exception as error:  # A door: one event must not stop the others.
-            LOG.exception('Lease %s: %s failed unexpectedly', claim.lease.id, claim.event.kind)
-            return results.Outcome(results.FAILED, f'Unexpected: {error}')
+            LOG.exception('Lease %s: %s failed unexpectedly, event %s', claim.lease.id,
+                          claim.event.kind, claim.event.id)
+            return results.Outcome(results.FAILED, texts.unexpected(error, claim.event.id))
 
     def _let_go(self, claim):
         lease, event = claim.lease, claim.event

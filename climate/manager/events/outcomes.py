@@ -18,6 +18,7 @@ from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
+from climate.domain import texts
 from climate.manager import core
 from climate.manager import ownership
 from climate.manager import results
@@ -130,7 +131,7 @@ class Outcomes:
         if failed:
             _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
             LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,
-                        outcome.reason)
+                        _words(outcome))
 
     def _record_end(self, connection, claim, outcome, now, unchanged, claimed_for):
         event, lease, following = claim.event, claim.lease, None
@@ -163,7 +164,7 @@ class Outcomes:
             # No lease refers to the trust any more. So the reaper deletes it once Keystone is back.
             leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)
             LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id,
-                        outcome.reason)
+                        _words(outcome))
             return
         if given_up is event_kinds.GivenUp.NOT_ACQUIRED:
             closing.give_up(connection, leases.get(connection, lease.id), lifecycle.USED_UP,
@@ -173,9 +174,10 @@ class Outcomes:
             self._order_healing(connection, claim.lease, now)
         if claim.kind.task is None:
             leases.change(connection, leases.get(connection, lease.id), now,
-                          reason=claim.kind.given_up_reason or outcome.reason)
+                          reason=outcome.reason if claim.kind.given_up_reason is None
+                          else texts.same(claim.kind.given_up_reason))
         LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
-                  outcome.reason)
+                  _words(outcome))
         outbox.publish(connection, lease, now, 'error')
 
     def _order_healing(self, connection, lease, now):
@@ -202,7 +204,7 @@ class Outcomes:
                          (event_kinds.UPDATE if changed else event_kinds.START,))
             what = 'It could not be changed' if changed else 'It failed to start'
             journal.note(connection, lease.id, now, 'climate', 'healed',
-                         f'{what} before: {lease.reason}')
+                         _before(lease).within(f'{what} before: '))
             if not changed:
                 outbox.publish(connection, leases.get(connection, lease.id), now,
                                f'event.{event_kinds.START}')
@@ -226,16 +228,25 @@ def _warn(connection, claim, outcome, now):
         if new:
             fresh += new.values()
             reservations.change(connection, [reservation.id], now, binding={
-                **reservation.binding, 'warnings': {**known, **new}})
+                **reservation.binding,
+                'warnings': {**known, **{key: text.owner for key, text in new.items()}}})
     for text in fresh:
-        LOG.warning('Lease %s: %s', lease.id, text)
+        LOG.warning('Lease %s: %s', lease.id, text.operator)
     if fresh:
         journal.note_each(connection, lease.id, now, 'climate', 'warning', fresh)
         more = len(fresh) - _MOST_TOLD
         told = [*fresh[:_MOST_TOLD], *(
-            [f'{more} more warnings are in the history.'] if more > 0 else [])]
-        leases.change(connection, lease, now, reason=journal.shortened(
-            ' '.join(filter(None, (lease.reason, *told)))))
+            [texts.same(f'{more} more warnings are in the history.')] if more > 0 else [])]
+        leases.change(connection, lease, now, reason=texts.joined(lease.reason_text, *told))
+
+
+def _words(outcome):
+    """Return the reason of an Outcome for the log."""
+    return outcome.reason and outcome.reason.operator
+
+
+def _before(lease):
+    return lease.reason_text or texts.same('the reason is not known.')
 
 
 def _explained(connection, claim, outcome):
@@ -253,6 +264,6 @@ def _explained(connection, claim, outcome):
     kept |= {each.name for each in resources.held(connection, left)}
     if not kept:
         return outcome
-    return dataclasses.replace(outcome, reason=(
-        f'{outcome.reason} Until this is mended and the lease deleted, nobody else gets what it '
-        f'has of {", ".join(sorted(kept))}.'))
+    left_to_do = 'Until this is mended and the lease deleted, nobody else gets what it has'
+    return dataclasses.replace(outcome, reason=texts.joined(outcome.reason, texts.Text(
+        f'{left_to_do}.', f'{left_to_do} of {", ".join(sorted(kept))}.')))

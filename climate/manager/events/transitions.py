@@ -68,10 +68,10 @@ def _is_plain(claim, outcome):
 
 
 def _reason(claim, outcome):
-    """Return the reason that the lease shows after the task, or None."""
+    """Return the ``texts.Text`` that the lease shows after the task, or None."""
     lease, event = claim.lease, claim.event
     # The lease keeps an earlier reason, such as a past failure or a notice from its creation, also
     # when it ends well. Only the reason of an acquisition or of a failed start is dropped.
     tried_before = event.attempts or claim.kind.retry is event_kinds.Retry.HEALING
     passed = lease.state == lifecycle.ACQUIRING or (claim.kind.task == 'start' and tried_before)
-    return outcome.reason or (None if passed else lease.reason)
+    return outcome.reason or (None if passed else lease.reason_text)

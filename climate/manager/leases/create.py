@@ -146,9 +146,9 @@ class Create:
                             request.request_hash, lease.id, now, now + hours)
         sought = lease.state == lifecycle.ACQUIRING
         journal.note(connection, lease.id, now, lease.user_id, 'create',
-                     None if sought else lease.reason)
+                     None if sought else lease.reason_text)
         if sought:
-            journal.note(connection, lease.id, now, 'climate', 'attempt', lease.reason)
+            journal.note(connection, lease.id, now, 'climate', 'attempt', lease.reason_text)
         elif lease.acquisition is not None:
             journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED)
         lease = _with_resources(lease, chosen)

@@ -15,6 +15,7 @@ from climate.db import engine
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
+from climate.domain import texts
 from climate.manager import core
 from climate.manager import lease_cloud
 from climate.manager import ownership
@@ -72,7 +73,7 @@ class Targets:
         in_vain = {each.id for each in waiting if now >= since + datetime.timedelta(
             seconds=self._core.registry.plugin(each.resource_type).patience_seconds)}
         if len(in_vain) < len(waiting):
-            raise errors.StillBusy(service='Nova', reason=(
+            raise errors.StillBusy.plain('Nova', (
                 f'{len(waiting) - len(in_vain)} of what lease {lease.id} is for is not there '
                 'yet.'))
         return lease, frozenset(in_vain)
@@ -130,9 +131,9 @@ class Targets:
                     plugin = self._core.registry.plugin(reservation.resource_type)
                     reservations.change(connection, [reservation.id], now, leased_id=leased_id,
                                         binding=plugin.bound(reservation, leased_id, name))
-                    journal.note(connection, lease.id, now, who or 'climate', 'bind', (
-                        f'{reservation.id} leases {f"{name} ({leased_id})" if name else leased_id}'
-                    ))
+                    called = f'{name} ({leased_id})' if name else leased_id
+                    journal.note(connection, lease.id, now, who or 'climate', 'bind',
+                                 texts.same(f'{reservation.id} leases {called}'))
                     LOG.info('Lease %s, reservation %s: leases %s', lease.id, reservation.id,
                              leased_id)
                 leases.change(connection, current, now)

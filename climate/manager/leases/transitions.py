@@ -6,6 +6,7 @@ from climate.db import leases
 from climate.db import reservations
 from climate.domain import lease_events
 from climate.domain import lifecycle
+from climate.domain import texts
 from climate.manager.acquisition import closing
 from climate.manager.clearing import returns
 from climate.manager.notifications import outbox
@@ -21,7 +22,7 @@ def mark_deleted(connection, lease, now, claimed_for=None):
     reservations.change(connection, [each.id for each in lease.reservations], now,
                         state=lifecycle.RESERVATION_DELETED)
     # The reason of an acquiring lease tells the progress of its search, which is over.
-    reason = None if lease.state == lifecycle.ACQUIRING else lease.reason
+    reason = None if lease.state == lifecycle.ACQUIRING else lease.reason_text
     leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None, reason=reason,
                   task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
     ordered = order_trust_dropped(connection, lease, now, claimed_for)
@@ -52,11 +53,12 @@ def end_early(connection, lease_id, now):
     changes = lease_events.ended_early(lease, now)
     events.change(connection, lease_id, changes, now)
     if lease.state == lifecycle.ACQUIRING:
-        closing.give_up(connection, lease, lifecycle.USED_UP, 'Its target is gone.', now)
+        closing.give_up(connection, lease, lifecycle.USED_UP,
+                        texts.same('Its target is gone.'), now)
         return
     if not changes.move:
         return
     if lease.start < now:
         leases.change(connection, lease, now, end=now)
     journal.note(connection, lease_id, now, 'climate', 'end early',
-                 'None of its reservations is left.')
+                 texts.same('None of its reservations is left.'))

@@ -18,6 +18,7 @@ from climate import errors
 from climate.db import trusts
 from climate.domain import reasons
 from climate.domain import records
+from climate.domain import texts
 from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
@@ -29,6 +30,7 @@ _AGE = datetime.timedelta(minutes=10)
 _BEYOND = datetime.timedelta(days=5 * 365)
 _RANDOM = datetime.timedelta(days=365)
 _LATEST = datetime.datetime(9990, 1, 1, tzinfo=datetime.UTC)
+_NO_DELEGATION = 'its owner could not delegate.'
 
 
 class Trusts:
@@ -62,7 +64,7 @@ class Trusts:
             refuse_without_owner(self._core, lease.reservations, reason=error.kwargs['reason'])
             LOG.warning('Lease %s has no trust, the service acts itself: %s', lease.id,
                         error.message)
-            return dataclasses.replace(lease, reason=reasons.with_notice(lease, lease.reason)), None
+            return lease.explained(reasons.with_notice(lease, lease.reason_text)), None
         return (dataclasses.replace(lease, trust_id=trust.id),
                 dataclasses.replace(record, trust_id=trust.id))
 
@@ -126,12 +128,12 @@ def _expiry(end):
     return min(end, _LATEST) + _BEYOND + datetime.timedelta(microseconds=spread)
 
 
-def refuse_without_owner(core, reservations, before=(), reason='its owner could not delegate.'):
+def refuse_without_owner(core, reservations, before=(), reason=_NO_DELEGATION):
     """Refuse reservations that need their owner, for a lease without a trust.
 
     :param before: {id: Reservation} of the reservations before a change; one that needed its owner
         before is not refused.
-    :param reason: why there is no trust, in words.
+    :param reason: why there is no trust, in the words of Keystone, for operators.
     :raises BadField: the error names the field of the reservation.
     """
     for each in reservations:
@@ -140,10 +142,11 @@ def refuse_without_owner(core, reservations, before=(), reason='its owner could 
         if needed is not None and not (
                 each.id in before and plugin.needs_owner(before[each.id].request)):
             field, why = needed
-            raise errors.BadField(field=field, reason=(
-                f'{why}. The lease has no Keystone trust for that: {reason} Leave the field out, '
-                'or make a lease with a token that may delegate: from a password, not from an '
-                'application credential.'))
+            text = texts.Text(_NO_DELEGATION, reason).within(
+                f'{why}. The lease has no Keystone trust for that: ',
+                ' Leave the field out, or make a lease with a token that may delegate: from a '
+                'password, not from an application credential.')
+            raise errors.BadField(field=field, reason=text.operator, owner_reason=text.owner)
 
 
 class Reaper:

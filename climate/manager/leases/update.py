@@ -18,6 +18,7 @@ from climate.domain import lease_times
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
+from climate.domain import texts
 from climate.domain import transitions
 from climate.manager import core
 from climate.manager.booking import booking
@@ -102,7 +103,7 @@ class Update:
                 raise errors.StalePrecondition(lease_id=lease.id)
             leases.change(connection, current, now, name=changes.name)
             journal.note(connection, lease.id, now, context.user_id or 'climate', 'rename',
-                         f'{lease.name} → {changes.name}')
+                         texts.same(f'{lease.name} → {changes.name}'))
             return leases.get(connection, lease.id)
 
     @staticmethod
@@ -205,7 +206,7 @@ class Update:
             leases.change(connection, current, now, name=wanted.name, start=wanted.start,
                           end=wanted.end, before_end=wanted.before_end)
             journal.note(connection, lease.id, now, context.user_id or 'climate', 'update',
-                         str(wanted.interval))
+                         texts.same(str(wanted.interval)))
             after = leases.get(connection, lease.id)
             outbox.publish(connection, after, now, 'update')
             return after

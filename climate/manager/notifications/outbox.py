@@ -16,10 +16,12 @@ from climate.rpc import wire
 LOG = log.getLogger(__name__)
 
 #: The fields of a lease that a notification contains. `acquisition` is left out because it names
-#: hosts and other projects' servers.
+#: hosts and other projects' servers. `reason` is the owner's version: consumers of the bus, such as
+#: billing, may show it to customers, and operators have REST and the log.
 TOLD = tuple(
     field.name for field in dataclasses.fields(records.Lease)
-    if field.name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition'))
+    if field.name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition',
+                          'owner_reason'))
 _BATCH = 100
 _CLAIM = datetime.timedelta(seconds=60)
 _LONGEST_PAUSE_SECONDS = 60
@@ -41,6 +43,8 @@ def publish_all(connection, leases, now, what):
 def _payload(lease):
     packed = wire.pack(lease)
     told = {name: packed[name] for name in TOLD}
+    if lease.reason_text is not None:
+        told['reason'] = lease.reason_text.owner
     return {**told, 'lease_id': lease.id, 'start_date': told['start'], 'end_date': told['end'],
             'status': lease.state}
 

@@ -11,6 +11,7 @@ from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
 from climate.domain import lifecycle
+from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.booking import shortfalls
 from climate.manager.notifications import outbox
@@ -114,7 +115,8 @@ def tell(connection, lease, degraded, now):
     """Add to the history of a lease that it is degraded, or not any more."""
     if degraded != lease.degraded:
         journal.note(connection, lease.id, now, 'climate',
-                     'degraded' if degraded else 'restored', DEGRADED if degraded else RESTORED)
+                     'degraded' if degraded else 'restored',
+                     texts.same(DEGRADED if degraded else RESTORED))
 
 
 def _too_small(rows, known):

@@ -167,19 +167,22 @@ def _take_back(conf, services, lease, aggregate, hosts, freepool, resources, ima
     if unsaved is not None:
         raise unsaved
     if mine:
-        raise errors.StillBusy(service='Nova', reason=(
+        raise errors.StillBusy.plain('Nova', (
             f'{len(mine)} servers of {aggregate.name} are being deleted.'))
     if strangers:
         LOG.warning('Reservation %s: foreign servers keep its hosts, move or delete them: %s',
                     aggregate.name, ', '.join(f'{each.id} on {each.host}' for each in strangers))
-        raise errors.StillBusy(service='Nova', reason=(
+        raise errors.StillBusy.plain('Nova', (
             f'{len(strangers)} servers on hosts of reservation {aggregate.name} were not booted '
-            'with it. Climate does not delete them: whoever has them must delete them, or an '
+            'with it. Climate does not delete them: their owners must delete them, or an '
             'administrator must move them.'))
     if others:
         raise errors.StillBusy(service='Nova', reason=(
             f'{len(others)} servers on {others[0].host} are on a hypervisor that is not of '
-            f'reservation {aggregate.name}; Climate does not delete them. Move them away.'))
+            f'reservation {aggregate.name}; Climate does not delete them. Move them away.'
+        ), owner_reason=(
+            f'{len(others)} servers run beside the hosts of reservation {aggregate.name}; an '
+            'administrator must move them away.'))
     _return(nova, aggregate, hosts, freepool)
 
 
@@ -208,7 +211,7 @@ def _servers_on(services, hosts, resources):
     silent = [each.host for each in services.computes.of_hosts(hosts) if not each.answers]
     if silent:
         # Nova leaves the servers of such a cell out, so its hosts look empty.
-        raise errors.StillBusy(service='Nova', reason=(
+        raise errors.StillBusy.plain('Nova', (
             f'the cell of {len(silent)} leased hosts does not answer, so that their servers are '
             'not known.'))
     others = shared_hosts.of_others(services.nova, servers, resources)
@@ -219,5 +222,5 @@ def _refuse_servers(services, aggregate):
     servers, others = _servers_on(services, aggregate.hosts, ())
     servers += others
     if servers:
-        raise errors.StillBusy(service='Nova', reason=(
+        raise errors.StillBusy.plain('Nova', (
             f'servers run on hosts of {aggregate.name} ({len(servers)}).'))

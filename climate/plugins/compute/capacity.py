@@ -187,7 +187,7 @@ def clear(cloud, reservation_id):
     services = cloud.as_service()
     servers = services.flavors.servers(reservation_id)
     if servers:
-        raise errors.StillBusy(service='Nova', reason=(
+        raise errors.StillBusy.plain('Nova', (
             f'servers of reservation {reservation_id} are there yet ({len(servers)}).'))
     _remove(services, reservation_id)
 
@@ -242,7 +242,7 @@ def _delete(cloud, lease, reservation, servers):
     for server in servers:
         cloud.as_service().nova.delete_server(server.id)
     if servers:
-        raise errors.StillBusy(service='Nova', reason=(
+        raise errors.StillBusy.plain('Nova', (
             f'{len(servers)} servers of reservation {reservation.id} are being deleted.'))
 
 

@@ -12,6 +12,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import event_kinds
+from climate.domain import texts
 from climate.plugins.compute import images as own_images
 from climate.plugins.compute import told
 
@@ -120,9 +121,8 @@ class Images(NoImages):
             [(each, progress.images[each.id]) for each in progress.safe
              if each.id in progress.images], self._lease.project_id))
         if progress.late:
-            raise errors.CloudError(service='Nova', reason=(
-                f'there is no image of {told.reasons(progress.late)} It is tried again at the '
-                'end.'))
+            raise _error(errors.CloudError, told.reasons(progress.late).within(
+                'there is no image of ', ' It is tried again at the end.'))
 
     def release(self, servers):
         """Return (the Servers that may be deleted now, the error to raise after that or None).
@@ -142,9 +142,9 @@ class Images(NoImages):
         self._cloud.announce(told.KEEP, {
             key: f'{words}, stopped and without an image' for key, words in told.servers(
                 [server for server, _ in progress.late], self._lease.project_id).items()})
-        return progress.safe, errors.CloudError(service='Nova', reason=(
-            f'there is no image of {told.reasons(progress.late)} It is kept, stopped, and its '
-            'host stays out of use. Make an image of it and delete it; then delete the lease.'))
+        return progress.safe, _error(errors.CloudError, told.reasons(progress.late).within(
+            'there is no image of ', ' It is kept, stopped, and its host stays out of use. Make an '
+            'image of it and delete it; then delete the lease.'))
 
     def _given_up(self, progress):
         """Return what `release` returns for servers that may be lost."""
@@ -157,8 +157,9 @@ class Images(NoImages):
                 self._drop(server)
                 continue
             fresh = True
-            self._cloud.warn(self._reservation, key, (
-                f'Server {server.name} ({server.id}) is deleted without an image: {why}.'))
+            warning = why.within(
+                f'Server {server.name} ({server.id}) is deleted without an image: ', '.')
+            self._cloud.warn(self._reservation, key, warning.owner, warning.operator)
         self._tell_deleted(release, progress.images)
         # The note is written before the server is deleted: a crash must not lose it.
         return release, _not_yet(progress) if fresh else None
@@ -190,7 +191,7 @@ class Images(NoImages):
                 for image in own_images.made(self._cloud, project_id, self._key, some)]
 
     def _why_not_safe(self, server, images, stop):
-        """Bring a Server nearer to its image; return why it has none yet, or None if it has.
+        """Bring a Server nearer to its image; return why it has none yet, a Text, or None.
 
         :param images: its Images for this moment.
         """
@@ -200,21 +201,21 @@ class Images(NoImages):
             return None
         unfinished = next((each for each in images if each.status in _UNFINISHED), None)
         if unfinished is not None:
-            return f'its image {unfinished.id} is still {unfinished.status}'
+            return texts.same(f'its image {unfinished.id} is still {unfinished.status}')
         if server.status == 'BUILD' and self._is_late():
             # A server that was never built has no data.
             return None
         try:
-            return self._begin(server, images, stop)
+            return texts.same(self._begin(server, images, stop))
         except errors.TargetGone:
             # The list of servers was read before.
-            return 'it has just been deleted'
+            return texts.same('it has just been deleted')
         except errors.CloudUnreachable:
             raise
         except errors.CloudError as error:
             LOG.warning('Lease %s, reservation %s: no image of server %s yet: %s', self._lease.id,
                         self._reservation.id, server.id, error.message)
-            return error.message.rstrip('.')
+            return texts.Text(error.owner_message.rstrip('.'), error.message.rstrip('.'))
 
     def _begin(self, server, failed, stop):
         """Begin an image of a Server, or what comes before it; return what is under way."""
@@ -261,5 +262,9 @@ def _choice(conf, reservation, name):
 
 
 def _not_yet(progress):
-    return errors.StillBusy(service='Nova', has_own_limit=True, reason=(
-        f'there is no image yet of {told.reasons([*progress.pending, *progress.late])}'))
+    return _error(errors.StillBusy, told.reasons([*progress.pending, *progress.late]).within(
+        'there is no image yet of '), has_own_limit=True)
+
+
+def _error(kind, text, **more):
+    return kind(service='Nova', reason=text.operator, owner_reason=text.owner, **more)

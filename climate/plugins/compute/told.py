@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the owner of a lease reads in its history of servers and their images."""
+from climate.domain import texts
 
 # The headings of the entries.
 DELETE = 'delete server'
@@ -48,8 +49,12 @@ def images(made, project_id):
 
 
 def reasons(some):
-    """Return pairs (Server, why) in words for the reason of a lease, which is of limited length."""
-    text = ' '.join(f'server {server.name} ({server.id}): {why}.'
-                    for server, why in some[:_IN_REASON])
+    """Return pairs (Server, why) in words for the reason of a lease, as one ``texts.Text``.
+
+    :param some: `why` is a ``texts.Text``. Of many servers the first ones are named.
+    """
+    named_ones = texts.joined(*(why.within(f'server {server.name} ({server.id}): ', '.')
+                                for server, why in some[:_IN_REASON]))
     more = len(some) - _IN_REASON
-    return text if more <= 0 else f'{text} And of {more} more; the history names them.'
+    return named_ones if more <= 0 else texts.joined(named_ones, texts.same(
+        f'And of {more} more; the history names them.'))

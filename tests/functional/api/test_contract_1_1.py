@@ -114,7 +114,7 @@ def test_an_error_has_its_reason_in_words(create, call, manager):
     lease = create(reservations=[HOSTS])
     manager.cloud.fail('nova.add_host', 9, errors.CloudError(service='Nova', reason='no'))
     manager.run_until(builders.NOON + builders.minutes(5))
-    lease = call('GET', f'/v1/leases/{lease["id"]}').json['lease']
+    lease = call('GET', f'/v1/leases/{lease["id"]}', token=builders.ADMIN).json['lease']
     assert lease['status'] == 'error'
     assert 'Nova: no' in lease['status_reason']
 

@@ -8,6 +8,7 @@ from climate.db import journal
 from climate.db import managers
 from climate.domain import interval
 from climate.domain import selection
+from climate.domain import texts
 
 NOON, hours = db_rows.NOON, db_rows.hours
 TABLE = allocations.ALLOCATIONS
@@ -116,9 +117,10 @@ def test_requests_on_a_resource_are_those_of_now_and_later(database, ids):
 def test_the_history_of_a_lease_is_in_order(database):
     with database.writer() as connection:
         for lease_id, what in (('one', 'create'), ('two', 'create'), ('one', 'delete')):
-            journal.note(connection, lease_id, NOON, 'demo', what, 'why')
-        assert [tuple(line)[1:] for line in journal.history(connection, 'one')] == [
-            (NOON, 'demo', 'create', 'why'), (NOON, 'demo', 'delete', 'why')]
+            journal.note(connection, lease_id, NOON, 'demo', what, texts.Text('seen', 'why'))
+        assert [(line.at, line.who, line.what, line.why, line.owner_why)
+                for line in journal.history(connection, 'one')] == [
+            (NOON, 'demo', 'create', 'why', 'seen'), (NOON, 'demo', 'delete', 'why', 'seen')]
 
 
 def test_the_history_of_a_lease_is_told_piece_by_piece(database):
@@ -140,12 +142,13 @@ def test_what_was_said_last_of_its_kind_is_not_said_again(database):
                 ('one', 'no plan', 'a'), ('one', 'move', 'x'), ('one', 'no plan', 'a'),
                 ('two', 'no plan', 'a'), ('one', 'no plan', None), ('one', 'no plan', None),
                 ('one', 'no plan', 'a')):
-            journal.note_if_new(connection, lease_id, NOON, 'climate', what, why)
+            journal.note_if_new(connection, lease_id, NOON, 'climate', what,
+                                why and texts.same(why))
         assert [line.why for line in journal.history(connection, 'one')] == ['a', 'x', None, 'a']
         assert len(journal.history(connection, 'two')) == 1
         for minute in range(3):
             journal.note_if_new(connection, 'two', NOON, 'climate', 'attempt',
-                                f'It fits from 2030-05-01 12:0{minute} UTC.')
+                                texts.same(f'It fits from 2030-05-01 12:0{minute} UTC.'))
         assert len(journal.history(connection, 'two')) == 2
 
 

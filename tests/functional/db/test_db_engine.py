@@ -17,6 +17,7 @@ from climate.db import leases
 from climate.db import resources
 from climate.domain import interval
 from climate.domain import records
+from climate.domain import texts
 
 NOON, hours = db_rows.NOON, db_rows.hours
 ODD_NAMES = ['Müller', 'müller', 'MÜLLER', '\U0001f680 rocket', '\U0001f681 rocket', 'a', 'A',
@@ -121,14 +122,14 @@ def test_hosts_whose_names_differ_in_case_only_are_two(database):
 
 @pytest.mark.parametrize('odd', ['\U0001f680' * 80, 'a\\b\'c"d;--', 'tab\tnew\nline', '%s %(x)s'])
 def test_any_text_comes_back_as_it_was(database, odd):
-    lease = db_rows.a_lease(odd[:80], reason=odd)
+    lease = db_rows.a_lease(odd[:80], reason=odd, owner_reason=odd)
     db_rows.saved(database, lease)
     with database.writer() as connection:
-        journal.note(connection, lease.id, NOON, odd, 'rename', odd)
+        journal.note(connection, lease.id, NOON, odd, 'rename', texts.same(odd))
         journal.publish(connection, NOON, 'lease.create', [{odd: [odd]}])
     with database.writer() as connection:
         found = leases.get(connection, lease.id)
-        assert (found.name, found.reason) == (odd[:80], odd)
+        assert (found.name, found.reason_text) == (odd[:80], texts.same(odd))
         [line] = journal.history(connection, lease.id)
         assert (line.who, line.why) == (odd, odd)
         [(_, _, payload)] = journal.unsent(connection, 'me', NOON, NOON + hours(1), 9)

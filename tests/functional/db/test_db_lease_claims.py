@@ -10,6 +10,7 @@ from climate import errors
 from climate.db import lease_claims
 from climate.db import leases
 from climate.domain import lifecycle
+from climate.domain import texts
 
 NOON, hours = db_rows.NOON, db_rows.hours
 
@@ -68,7 +69,7 @@ def test_a_manager_that_was_overtaken_writes_nothing(database, lease):
             lambda connection: lease_claims.take_for(connection, [mine], 'me', 'start',
                                                      NOON + hours(9), NOON),
             lambda connection: lease_claims.end_task(connection, mine, NOON, lifecycle.ERROR,
-                                                     'late')):
+                                                     texts.same('late'))):
         with pytest.raises(errors.LostRace), database.writer() as connection:
             write(connection)
     assert get(database, lease) == before
@@ -92,7 +93,8 @@ def test_a_task_ends_once(database, lease):
     with database.writer() as connection:
         lease_claims.end_task(connection, taken, NOON, lifecycle.ACTIVE, None)
     with pytest.raises(errors.LostRace), database.writer() as connection:
-        lease_claims.end_task(connection, taken, NOON, lifecycle.ERROR, 'again')
+        lease_claims.end_task(connection, taken, NOON, lifecycle.ERROR,
+                              texts.same('again'))
 
 
 def test_leases_that_others_have_locked_are_passed_over(database, lease):

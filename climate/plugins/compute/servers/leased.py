@@ -2,6 +2,7 @@
 """A leased server as Nova shows it, and the changes of it that Climate begins."""
 from climate import errors
 from climate.domain import lifecycle
+from climate.domain import texts
 from climate.plugins.compute import requirements
 from climate.plugins.compute import told
 
@@ -150,8 +151,8 @@ class Leased:
         :param has_own_limit: True if the caller limits the time of this wait itself.
         :raises StillBusy: always.
         """
-        raise errors.StillBusy(service='Nova', reason=f'server {self.id}: {reason}',
-                               has_own_limit=has_own_limit)
+        raise errors.StillBusy.plain('Nova', f'server {self.id}: {reason}',
+                                     has_own_limit=has_own_limit)
 
     def give_up(self, what):
         """Refuse a change that is impossible in the server's status.
@@ -159,7 +160,7 @@ class Leased:
         :param what: the change, as a participle such as "shelved".
         :raises CloudError: always.
         """
-        raise errors.CloudError(service='Nova', reason=(
+        raise errors.CloudError.plain('Nova', (
             f'server {self.id} cannot be {what} while its status is {self.status}; '
             '"openstack server show" says more.'))
 
@@ -170,7 +171,7 @@ class Leased:
         """
         sizes = larger(self._found.flavor, self._reservation.request)
         if sizes:
-            raise errors.CloudError(service='Nova', reason=(
+            raise errors.CloudError.plain('Nova', (
                 f'server {self.id} was resized after its lease was made ({", ".join(sizes)}), and '
                 'is larger than the capacity that is held for it. Delete the lease, and make one '
                 'for the server as it is.'))
@@ -201,11 +202,12 @@ class Leased:
         :raises CloudError: Nova has failed to do it, and that was not reported yet.
         """
         where = 'anywhere' if service_host is None else f'on host {service_host}'
-        self._tell_failure('unshelve', (
+        self._tell_failure('unshelve', texts.Text(
+            'could not be woken: no host took it.',
             f'could not be woken {where}: no host took it. The log of Nova\'s scheduler has the '
             'reason.'))
         self.service.servers.unshelve(self.id, service_host)
-        self.wait(f'being woken {where}')
+        self.wait('being woken')
 
     def move(self):
         """Begin to move the server to a host that Nova chooses, or confirm that it was moved.
@@ -215,7 +217,9 @@ class Leased:
         """
         self.wait_for_calm()
         self._tell_failure(
-            'migrate', f'could not be moved from host {self.host}: no host took it.')
+            'migrate', texts.Text(
+                'could not be moved: no host took it.',
+                f'could not be moved from host {self.host}: no host took it.'))
         if self._taking_back and self.status != MOVED:
             self._tell(told.MOVE)
         self.service.servers.migrate(self.id)
@@ -237,9 +241,11 @@ class Leased:
         :raises CloudError: Nova has failed to do it, and that was not reported yet.
         """
         self.wait_for_calm()
-        self._tell_failure('stop', (
-            f'is in the status {self.status} on host {self.host} and could not be stopped there; '
-            '"openstack server show" says more. Mend it, or delete it.'))
+        state = f'is in the status {self.status}'
+        advice = '"openstack server show" says more. Mend it, or delete it.'
+        self._tell_failure('stop', texts.Text(
+            f'{state} and could not be stopped; {advice}',
+            f'{state} on host {self.host} and could not be stopped there; {advice}'))
         self.service.servers.stop(self.id)
         self.wait('being stopped')
 
@@ -282,7 +288,9 @@ class Leased:
 
     def _tell_failure(self, change, text):
         if self.failures(change) > self._cloud.attempt.failures:
-            raise errors.CloudError(service='Nova', reason=f'server {self.id} {text}')
+            reason = text.within(f'server {self.id} ')
+            raise errors.CloudError(service='Nova', reason=reason.operator,
+                                    owner_reason=reason.owner)
 
 
 def remove_marks(services, found):

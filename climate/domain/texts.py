@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts about a lease in two versions: for its owner, and for operators.
+
+The version for operators may have names of hosts, ids of other projects' reservations, addresses
+and words of other services. The owner's version has none of them.
+"""
+import dataclasses
+
+from climate import errors
+
+# The longest text that is stored, in characters: less than the 65,535 bytes of a column of MariaDB.
+_LONGEST = 8_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Text:
+    """One text in two versions."""
+
+    owner: str
+    operator: str
+
+    def within(self, before: str, after: str = '') -> 'Text':
+        """Return a text with `before` and `after` around this one, in both versions."""
+        return Text(f'{before}{self.owner}{after}', f'{before}{self.operator}{after}')
+
+
+def same(text: str) -> Text:
+    """Return a text that has nothing for operators only, so that both versions are the same."""
+    return Text(text, text)
+
+
+def of_error(error: errors.ClimateError) -> Text:
+    """Return the messages of an error."""
+    return Text(error.owner_message, error.message)
+
+
+def unexpected(error: Exception, event_id: str) -> Text:
+    """Return the text of an error that is a bug; owners read only where operators find it.
+
+    :param event_id: the id of the event that failed, which is in the log too.
+    """
+    return Text('Climate failed unexpectedly. Your operator finds the reason in the log, under '
+                f'event {event_id}.', f'Unexpected: {error} (event {event_id}).')
+
+
+def joined(*parts: Text | None) -> Text | None:
+    """Return the sentences of `parts` one after the other; None if there is none."""
+    some = [each for each in parts if each is not None]
+    if not some:
+        return None
+    return Text(' '.join(each.owner for each in some), ' '.join(each.operator for each in some))
+
+
+def columns(name: str, text: Text | None) -> dict[str, str | None]:
+    """Return the columns that store a text, {name of the column: its version}.
+
+    Of a text that is too long, only the beginning is stored.
+    """
+    return {name: None if text is None else _shortened(text.operator),
+            f'owner_{name}': None if text is None else _shortened(text.owner)}
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'
+
+
+def stored(operator: str | None, owner: str | None, lease_id: str) -> Text | None:
+    """Return the text of a row, or None if it has none.
+
+    :param owner: None in a row of an earlier release, which stored the operators' version only.
+    """
+    if operator is None:
+        return None
+    if owner is None:
+        owner = f'An operator can see what happened, by the id of the lease: {lease_id}.'
+    return Text(owner, operator)
