@@ -14,8 +14,8 @@ from climate.db import migrate
 from climate.db import resources
 from climate.db import trusts
 from climate.domain import lifecycle
-from climate.domain import texts
 from climate.domain import records
+from climate.domain import texts
 from climate.domain.clearing import plans
 
 FOREIGN = str(uuid.UUID(int=7))
