@@ -15,6 +15,7 @@ from climate.db import resources
 from climate.db import trusts
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import texts
 from climate.domain.clearing import plans
 
 FOREIGN = str(uuid.UUID(int=7))
@@ -259,7 +260,7 @@ def lease_whose_end_was_given_up(case):
     lease = case.host
     with case.manager.database.writer() as connection:
         leases.change(connection, leases.get(connection, lease.id), case.manager.clock(),
-                      state=lifecycle.ERROR, reason='Nova was ill.')
+                      state=lifecycle.ERROR, reason=texts.same('Nova was ill.'))
         found = leases.get(connection, lease.id)
     case.manager.cloud.fail('nova.delete_server', 100, errors.CloudError(
         service='Nova', reason='ill'))
