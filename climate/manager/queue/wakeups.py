@@ -64,7 +64,8 @@ def pass_on(connection, conf, acquisition, now):
     while True:
         waiting = wait_queue.behind(connection, place, _READ_AT_ONCE)
         for each in waiting:
-            if each.lease_id == first or each.holds or free.shortage(each.least, each.until(now)) is None:
+            is_sure = each.lease_id == first or each.holds
+            if is_sure or free.shortage(each.least, each.until(now)) is None:
                 _wake(connection, each.lease_id, now)
                 return
         if len(waiting) < _READ_AT_ONCE:
