@@ -56,13 +56,16 @@ def pass_on(connection, conf, acquisition, now):
     """Wake the next lease in the queue that may succeed, after a woken lease was tried.
 
     One statement reads many leases, and one for each pool says which of them cannot succeed. No
-    release is missed: the next one wakes the first lease and is passed on from there.
+    release is missed: the next one wakes the first lease and is passed on from there. A lease that
+    has become the first is woken in any case, because resources are held back for it.
     """
     place, free = acquisition, bound.Bound(connection, conf, now)
+    first = wait_queue.first(connection)
     while True:
         waiting = wait_queue.behind(connection, place, _READ_AT_ONCE)
         for each in waiting:
-            if each.holds or free.shortage(each.least, each.until(now)) is None:
+            is_sure = each.lease_id == first or each.holds
+            if is_sure or free.shortage(each.least, each.until(now)) is None:
                 _wake(connection, each.lease_id, now)
                 return
         if len(waiting) < _READ_AT_ONCE:

@@ -35,8 +35,8 @@ def line(database):
         found, key = [], wait_queue.first(connection)
         while key is not None:
             found.append(key)
-            key = wait_queue.next_after(
-                connection, acquisitions.of_leases(connection, [key])[key])
+            [place] = acquisitions.of_leases(connection, [key]).values()
+            key = next((each.lease_id for each in wait_queue.behind(connection, place, 1)), None)
     return found
 
 

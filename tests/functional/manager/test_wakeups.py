@@ -159,6 +159,16 @@ def test_a_new_request_does_not_overtake_one_that_is_to_be_tried(manager, full):
     assert states(manager, [first, late]) == [lifecycle.ACTIVE, lifecycle.ACQUIRING]
 
 
+def test_one_that_has_become_the_first_is_tried_at_once_and_has_its_share_held_back(manager, full):
+    served, large = waiting(manager, 2), waiting(manager, 4)
+    manager.run()
+    for each in full[:3]:
+        acts.change(manager, each, end_now=True)
+    manager.run()
+    assert states(manager, [served, large]) == [lifecycle.ACTIVE, lifecycle.ACQUIRING]
+    assert held(manager, large) == 1
+
+
 def test_of_two_managers_none_serves_the_later_one_first(manager, full):
     # A try of the type wait would be put off, because it is in vain when it is claimed.
     lines = [waiting(manager), acts.sought(manager, 'retries')]
