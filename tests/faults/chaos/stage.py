@@ -36,6 +36,7 @@ driver = simulated
 state = {state}
 hosts = {plan.hosts}
 server_seconds = 0.3
+image_seconds = 1
 delay_seconds = 0.02
 [acquire]
 lent_aggregate = lent
