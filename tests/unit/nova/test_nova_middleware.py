@@ -25,7 +25,7 @@ def test_the_lease_is_asked_for_in_the_name_of_the_user(user, service):
     assert service.asked[0].timeout == (5, 30)
     assert service.asked[1].timeout == 5
     assert service.asked[0].json() == {
-        'name': 'lease-vm1', 'end': '2030-12-01 16:07', 'reservations': [
+        'name': 'lease-vm1', 'end': '2030-12-1 16:07', 'reservations': [
             {'resource_type': 'virtual:instance', 'resource_id': None, 'flavor_id': '7'}]}
 
 
