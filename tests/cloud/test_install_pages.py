@@ -70,6 +70,8 @@ def root(cloud, scene, admin, open_host, tmp_path):
         subprocess.run([cloud.python, '-m', 'pip', 'uninstall', '--yes', 'openstack-climate'],
                        check=True, capture_output=True)
         scenes.tool(cloud, 'restart', *OF_NOVA)
+        for server in admin.compute.servers(name='server-1'):
+            scene.remove(server.id)
         scene.forget_leases()
         _put_back(admin.identity)
         _sql(f"DROP DATABASE IF EXISTS {readers.DATABASE}; DROP USER IF EXISTS 'climate'@'%'")
@@ -146,7 +148,6 @@ def test_what_the_pages_install_leases_a_host_and_what_they_remove_is_gone(
     reader.change('RESERVATION_ID', lease['reservations'][0]['id'])
     reader.follow(booted)
     server = admin.compute.find_server('server-1')
-    scene.remember_server(server.id)
     assert admin.compute.get_server(server.id).compute_host == open_host
     reader.follow(ended)
     assert not scene.exists(server.id)
