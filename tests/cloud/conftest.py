@@ -173,3 +173,20 @@ def forget_images(scene):
                 scene.people['admin'].image.delete_image(image)
         scene.afterwards(forget)
     return later
+
+
+@pytest.fixture
+def image_of(scene, admin, demo):
+    """callable(server): the active image that the end of a lease made of a server.
+
+    It belongs to project demo, and is deleted when the test is over.
+    """
+    def find(server):
+        name = f'reserved_{server.name}'
+        found = [each for each in admin.image.images() if each.name == name]
+        for image in found:
+            scene.afterwards(lambda image=image: admin.image.delete_image(image))
+        assert [(image.status, image.owner) for image in found] == [
+            ('active', demo.current_project_id)]
+        return found[0]
+    return find

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Audits of the real cloud: what is put out of order by hand is found, told and repaired."""
+import datetime
 import uuid
 
 import pytest
 import scene as scenes
 
+from climate.db import engine
+from climate.db import trusts
+from climate.domain import records
 from tools.cloud import climate_service
+from tools.cloud import configure
 
 SIZES = {'vcpus': 1, 'memory_mb': 256, 'disk_gb': 1}
 
@@ -35,6 +40,18 @@ def ended_reservation(scene, lease):
     scene.climate().leases.end(lease['id'])
     scene.wait(lease['id'], 'terminated')
     return lease['reservations'][0]['id']
+
+
+@pytest.fixture
+def trust(scene, admin, demo):
+    """callable(): the id of a new trust from the member of project demo to Climate's user."""
+    def make():
+        answer = demo.session.post('/OS-TRUST/trusts', json={'trust': {
+            'trustor_user_id': demo.current_user_id, 'project_id': demo.current_project_id,
+            'trustee_user_id': admin.identity.find_user('climate').id, 'impersonation': True,
+            'roles': [{'name': 'member'}]}}, endpoint_filter={'service_type': 'identity'})
+        return answer.json()['trust']['id']
+    return make
 
 
 @pytest.fixture
@@ -165,13 +182,20 @@ def test_metadata_of_a_lease_that_is_over_are_removed_from_a_server(scene, admin
     assert found == {'mine': 'too'}
 
 
-def test_a_trust_without_a_lease_is_dropped(scene, audit, admin, demo):
-    service = admin.identity.find_user('climate').id
-    answer = demo.session.post('/OS-TRUST/trusts', json={'trust': {
-        'trustor_user_id': demo.current_user_id, 'trustee_user_id': service,
-        'project_id': demo.current_project_id, 'impersonation': True,
-        'roles': [{'name': 'member'}]}}, endpoint_filter={'service_type': 'identity'})
-    trust = answer.json()['trust']['id']
-    assert f'trust {trust}' in audit(code=2)
-    audit('--fix')
-    assert trust not in scene.trusts()
+def test_a_recorded_trust_without_a_lease_is_dropped_and_that_of_another_service_stays(
+        scene, cloud, audit, trust, demo):
+    recorded, foreign = trust(), trust()
+    scene.afterwards(lambda: demo.session.delete(
+        f'/OS-TRUST/trusts/{foreign}', endpoint_filter={'service_type': 'identity'}))
+    database = engine.Database(f'{configure.database_url()}/climate')
+    record = records.RecordedTrust(
+        str(uuid.uuid4()), str(uuid.uuid4()), database.now() - datetime.timedelta(minutes=11),
+        trust_id=recorded)
+    with database.writer() as connection:
+        trusts.add(connection, record)
+    database.dispose()
+    told = audit(code=2)
+    assert f'trust {recorded}' in told
+    assert foreign not in told
+    audit('--fix', '--unknown')
+    assert scene.trusts() & {recorded, foreign} == {foreign}

@@ -98,12 +98,14 @@ def _glance(cloud):
 def _nova(cloud):
     available = ['nova.scheduler.filters.all_filters']
     enabled = list(FILTERS)
+    extra = cloud.nova_extra.read_text() if cloud.nova_extra else ''
     if cloud.climate_filters:
+        # With this both filters ask Climate; ordinary servers do not need Climate to be up.
+        extra = f'[climate]\n{fill(cloud, "credentials.conf", "nova")}\n{extra}'
         available.append('climate.nova.filter.ClimateFilter')
         enabled.append('ClimateFilter')
     _copy_packaged(cloud, 'nova')
-    _service(cloud, 'nova', 'nova.conf',
-             extra=cloud.nova_extra.read_text() if cloud.nova_extra else '',
+    _service(cloud, 'nova', 'nova.conf', extra=extra,
              available_filters='\n'.join(f'available_filters = {name}' for name in available),
              enabled_filters=','.join(enabled))
     _nova_paste(cloud)

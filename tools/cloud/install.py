@@ -3,6 +3,7 @@
 import hashlib
 import importlib.util
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -91,15 +92,15 @@ def _plugins(cloud):
 
 
 def check_filters(cloud):
-    """Make sure that Nova's Python can import Climate's two filters.
+    """Make sure that Nova's Python imports Climate's two filters from this checkout.
 
-    :raises CloudError: it cannot; the message has the reason.
+    :raises CloudError: it does not; the message has the reason.
     """
     if not cloud.climate_filters:
         return
     done = subprocess.run(
         [cloud.python, '-c', 'from climate.nova import filter, middleware; '
-         'filter.ClimateFilter, middleware.filter_factory'],
+         'filter.ClimateFilter, middleware.filter_factory; print(filter.__file__)'],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         env=commands.environment(cloud), cwd=cloud.run)
     if done.returncode:
@@ -107,3 +108,7 @@ def check_filters(cloud):
         raise settings.CloudError(
             f'Nova cannot load the filters of climate.nova: {reason}. '
             f'Mend them, or leave them out with CLOUD_FILTER=0.')
+    if pathlib.Path(done.stdout.strip()) != settings.CHECKOUT / 'climate' / 'nova' / 'filter.py':
+        raise settings.CloudError(
+            f'Nova loads the filters from {done.stdout.strip()}, not from this checkout. '
+            f'Take that away: {cloud.python} -m pip uninstall openstack-climate')

@@ -36,10 +36,11 @@ def start_one(cloud, name):
         'nginx': ['nginx', '-e', cloud.log / 'nginx.log', '-c', cloud.conf / 'nginx.conf'],
     }[name]
     processes.start(cloud, name, command,
-                    env=_rabbitmq_environment(cloud) if name == 'rabbitmq' else None)
+                    env=rabbitmq_environment(cloud) if name == 'rabbitmq' else None)
 
 
-def _rabbitmq_environment(cloud):
+def rabbitmq_environment(cloud):
+    """What RabbitMQ and its tools must find in their environment."""
     home = cloud.data / 'rabbitmq'
     erlang = '-kernel inet_dist_use_interface {127,0,0,1} +S 1:1 +sbwt none'
     return {
