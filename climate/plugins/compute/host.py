@@ -12,6 +12,7 @@ from climate.domain import selection
 from climate.plugins import base
 from climate.plugins import criteria
 from climate.plugins.compute import aggregates
+from climate.plugins.compute import drain
 from climate.plugins.compute import foreign
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import server_images
@@ -95,23 +96,26 @@ class HostPlugin(base.ResourcePlugin):
         return [base.Need(host_pool.NEED, host_pool.HostPool.name, demand, self._criteria(request))]
 
     def start(self, cloud, lease, reservation, resources):
-        return {**reservation.binding, 'aggregate_id': aggregates.occupy(
-            self.conf, cloud.as_service(), lease, reservation, resources[host_pool.NEED],
-            server_images.of_change(self.conf, cloud, lease, reservation)).id}
+        hosts = resources[host_pool.NEED]
+        aggregate, freepool = aggregates.hand_over(
+            self.conf, cloud.as_service().nova, lease, reservation, hosts)
+        images = server_images.of_change(self.conf, cloud, lease, reservation)
+        drain.Drain(self.conf, cloud, lease, reservation, hosts, images).others(
+            aggregate, freepool)
+        return {**reservation.binding, 'aggregate_id': aggregate.id}
 
     def before_end(self, cloud, lease, reservation, resources):
         if server_images.wanted(self.conf, reservation):
-            images = server_images.before_end(self.conf, cloud, lease, reservation)
-            images.ensure(aggregates.servers_of(self.conf, cloud.as_service(), lease, reservation,
-                                                resources[host_pool.NEED]))
+            ending = self._end(cloud, lease, reservation, resources)
+            ending.images.ensure(ending.servers())
 
     def end(self, cloud, lease, reservation, resources):
-        hosts = resources[host_pool.NEED]
-        aggregates.release(
-            self.conf, cloud.as_service(), lease, reservation, hosts,
-            server_images.before_end(self.conf, cloud, lease, reservation),
-            returned=lambda names: cloud.release(reservation, [
-                each for each in hosts if each.facts['service_name'] in names]))
+        self._end(cloud, lease, reservation, resources).all_of_them()
+
+    def _end(self, cloud, lease, reservation, resources):
+        """Return the Drain that ends a reservation."""
+        images = server_images.before_end(self.conf, cloud, lease, reservation)
+        return drain.Drain(self.conf, cloud, lease, reservation, resources[host_pool.NEED], images)
 
     def observe(self, cloud):
         services = cloud.as_service()

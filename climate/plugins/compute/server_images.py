@@ -13,7 +13,7 @@ from oslo_log import log
 from climate import errors
 from climate.domain import event_kinds
 from climate.domain import texts
-from climate.plugins.compute import images as own_images
+from climate.plugins.compute import owned_images
 from climate.plugins.compute import told
 
 LOG = log.getLogger(__name__)
@@ -188,7 +188,7 @@ class Images(NoImages):
         for server in servers:
             ids[server.project_id].add(server.id)
         return [image for project_id, some in ids.items()
-                for image in own_images.made(self._cloud, project_id, self._key, some)]
+                for image in owned_images.made(self._cloud, project_id, self._key, some)]
 
     def _why_not_safe(self, server, images, stop):
         """Bring a Server nearer to its image; return why it has none yet, a Text, or None.

@@ -34,8 +34,11 @@ def test_the_end_of_a_lease_deletes_only_servers_of_projects_that_it_is_for(
     assert _names(manager) == ['forced']
     lease = manager.lease(leased)
     assert lease.state != lifecycle.TERMINATED
-    assert f'foreign servers keep its hosts, move or delete them: {forced.id} on {host}' in (
-        caplog.text)
+    [warning] = [each for each in caplog.messages if forced.id in each]
+    assert f'Foreign server {forced.id} of project eve on host {host} keeps the host' in warning
+    assert forced.id in lease.reason
+    assert 'A server of another project on a host' in lease.owner_reason
+    assert forced.id not in lease.owner_reason
     assert host not in acts.freepool(manager)
 
     manager.cloud.delete_server(forced.id)

@@ -11,7 +11,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.plugins.compute import enrolled
-from climate.plugins.compute import images as own_images
+from climate.plugins.compute import owned_images
 from climate.plugins.compute.servers import leased
 
 LOG = log.getLogger(__name__)
@@ -44,7 +44,7 @@ def end(conf, cloud, lease, reservation):
 def _end_of_server(conf, cloud, lease, reservation):
     images = []
     if reservation.request['on_end'] == 'snapshot':
-        images = own_images.made(cloud, lease.project_id, reservation.id)
+        images = owned_images.made(cloud, lease.project_id, reservation.id)
     try:
         ending = _Ending(conf, cloud, leased.Leased(cloud, lease, reservation, taking_back=True))
         if ending.found.status == leased.UNKNOWN:

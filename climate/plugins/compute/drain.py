@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leased hosts are drained: their servers are deleted, and they return to the freepool."""
+import dataclasses
+from typing import Any
+
+from climate import errors
+from climate.plugins.compute import aggregates
+from climate.plugins.compute import foreign
+
+# The start of the keys of warnings about servers that stay.
+_STAYS = 'foreign server '
+
+
+@dataclasses.dataclass(frozen=True)
+class Drain:
+    """What drains the hosts of one reservation.
+
+    :ivar cloud: the ``plugins.cloud.LeaseCloud`` of the action.
+    :ivar resources: the Resources that the reservation has. Servers on other hypervisors of the
+        same hosts stay.
+    :ivar images: the ``server_images.Images`` or NoImages of the servers that are deleted.
+    """
+
+    conf: Any
+    cloud: Any
+    lease: Any
+    reservation: Any
+    resources: Any
+    images: Any
+
+    def others(self, aggregate, freepool):
+        """Drain the hosts in the reservation's aggregate that the reservation no longer has.
+
+        :raises StillBusy: servers run on them.
+        :raises CloudError: a server that has no image is kept.
+        """
+        wanted = aggregates.service_hosts(self.resources)
+        self._drain(aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool)
+
+    def all_of_them(self):
+        """Drain all hosts of the reservation, and delete its aggregate.
+
+        If servers stay, the hosts without servers are returned nevertheless.
+
+        :raises StillBusy: servers are still being imaged or deleted, or servers that Climate does
+            not delete are in the way.
+        :raises CloudError: a server that has no image is kept.
+        """
+        nova = self.cloud.as_service().nova
+        known = nova.aggregates()
+        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool, known=known)
+        aggregate = aggregates.named(known, self.reservation.id)
+        left = aggregates.service_hosts(self.resources)
+        if aggregate is not None:
+            aggregates.close(self.conf, nova, aggregate)
+            self._drain(aggregate, list(aggregate.hosts), freepool, in_parts=True)
+            nova.delete_aggregate(aggregate)
+            left = [host for host in left if host not in aggregate.hosts]
+        nova.add_hosts(freepool, left)
+
+    def servers(self):
+        """Return the Servers that the end of the reservation deletes.
+
+        :raises StillBusy: Nova does not know all of them.
+        """
+        services = self.cloud.as_service()
+        aggregate = services.nova.aggregate(self.reservation.id)
+        if aggregate is None:
+            return []
+        found, _ = aggregates.servers_on(services, aggregate.hosts, self.resources)
+        staying = self._staying(aggregate, found)
+        return [each for each in found if each not in staying]
+
+    def _drain(self, aggregate, hosts, freepool, in_parts=False):
+        """Drain these service hosts.
+
+        :param in_parts: return the empty hosts although servers stay on others for long.
+        """
+        if not hosts:
+            return
+        services = self.cloud.as_service()
+        found, beside = aggregates.servers_on(services, hosts, self.resources)
+        staying = self._staying(aggregate, found)
+        mine = [each for each in found if each not in staying]
+        released, unsaved = self.images.release(mine)
+        for server in released:
+            services.nova.delete_server(server.id)
+        empty = sorted(set(hosts) - {each.host for each in [*found, *beside]})
+        if in_parts and empty and _lasts(mine, staying, unsaved):
+            aggregates.move_to_freepool(services.nova, aggregate, empty, freepool)
+            self.cloud.release(self.reservation, [
+                each for each in self.resources if each.facts['service_name'] in empty])
+        if unsaved is not None:
+            raise unsaved
+        self._refuse(mine, staying, beside)
+        aggregates.move_to_freepool(services.nova, aggregate, hosts, freepool)
+
+    def _staying(self, aggregate, servers):
+        """Return those of the Servers on hosts of the reservation that Climate does not delete."""
+        if self.conf['physical:host'].foreign_servers == 'delete':
+            return []
+        return foreign.on_leased(servers, self.lease.project_id, aggregate,
+                                 {self.reservation.id, self.lease.id})
+
+    def _refuse(self, mine, staying, beside):
+        """Raise StillBusy if there are servers, which keep their hosts.
+
+        :param mine: Servers that are being deleted.
+        :param staying: those that Climate does not delete.
+        :param beside: those on hypervisors beside the leased ones.
+        """
+        name = self.reservation.id
+        if mine:
+            raise errors.StillBusy.plain('Nova', (
+                f'{len(mine)} servers of {name} are being deleted.'))
+        if staying:
+            for server in staying:
+                self._warn_of(server)
+            raise errors.StillBusy.plain('Nova', (
+                f'{len(staying)} servers on hosts of reservation {name} were not booted '
+                'with it. Climate does not delete them: their owners must delete them, or an '
+                'administrator must move them.'))
+        if beside:
+            raise errors.StillBusy(service='Nova', reason=(
+                f'{len(beside)} servers on {beside[0].host} are on a hypervisor that is not of '
+                f'reservation {name}; Climate does not delete them. Move them away.'
+            ), owner_reason=(
+                f'{len(beside)} servers run beside the hosts of reservation {name}; an '
+                'administrator must move them away.'))
+
+    def _warn_of(self, server):
+        """Warn once of a foreign Server that keeps its host."""
+        own = server.project_id == self.lease.project_id
+        called = f'Server {server.name} ({server.id})' if own else 'A server of another project'
+        self.cloud.warn(self.reservation, f'{_STAYS}{server.id}', (
+            f'{called} on a host of reservation {self.reservation.id} was not booted with it, so '
+            'Climate does not delete it. The host is released when the server is gone.'), (
+            f'Foreign server {server.id} of project {server.project_id} on host {server.host} '
+            f'keeps the host of reservation {self.reservation.id}: move or delete it.'))
+
+
+def _lasts(mine, staying, unsaved):
+    """Return True if servers stay for so long that the empty hosts should not wait for them."""
+    failed = unsaved is not None and not isinstance(unsaved, errors.StillBusy)
+    return failed or (staying and not mine)
