@@ -148,7 +148,7 @@ def test_a_server_that_is_gone_keeps_its_name(run, cloud):
         status='terminated', reservations=[canned.a_leased_server(
             status='deleted', resource_name='web-1')])]})
     [found] = run('server', 'list', '--ended', '-f', 'json', environ=WITH_NOVA).json
-    assert (found['id'], found['name'], found['status']) == (SERVER_ID, 'web-1', 'ENDED')
+    assert (found['id'], found['name'], found['status']) == (SERVER_ID, 'web-1', 'ended')
 
 
 def test_only_reservations_that_have_a_server_are_listed(climate, requests_mock):
