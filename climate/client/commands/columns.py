@@ -119,10 +119,10 @@ class Reservations(Lines):
                  if name not in _COMMON and value not in (None, '', [], {})]
         words = [element['id'], element['resource_type'], element['status'], *asked]
         if element.get('resources'):
-            slots = collections.Counter(element['resources'])
+            counts = collections.Counter(element['resources'])
             words.append(f'{cls.had} ' + ','.join(
-                f'{one} ({count} slots)' if count > 1 else str(one)
-                for one, count in slots.items()))
+                f'{one} ({count} times)' if count > 1 else str(one)
+                for one, count in counts.items()))
         for flag in ('missing_resources', 'resources_changed'):
             if element.get(flag):
                 words.append(flag.replace('_', ' '))

@@ -52,7 +52,7 @@ def test_a_host_of_several_instances_is_shown_once():
     shown = {'id': 'r', 'resource_type': 'virtual:instance', 'status': 'active', 'amount': 4,
              'resources': ['1', '1', '2', '1']}
     assert columns.Reservations.line(shown) == (
-        'r virtual:instance active amount=4 has 1 (3 slots),2')
+        'r virtual:instance active amount=4 has 1 (3 times),2')
 
 
 @pytest.mark.parametrize('text, words', [
