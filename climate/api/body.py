@@ -103,6 +103,11 @@ def check(data, schema):
         known = ', '.join(problem.schema['properties'])
         raise errors.BadField(field=path or 'body', reason=(
             f'{problem.message[:300]}. Known are: {known}.'))
+    if problem.validator in ('minLength', 'maxLength'):
+        bound = 'at least' if problem.validator == 'minLength' else 'at most'
+        raise errors.BadField(field=path or 'body', reason=(
+            f'it has {len(problem.instance)} characters; give {bound} '
+            f'{problem.validator_value}.'))
     raise errors.BadField(field=path or 'body', reason=problem.message[:300] + '.')
 
 

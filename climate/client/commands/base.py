@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Sequence
 import typing
 
 from cliff import command
@@ -10,6 +11,7 @@ from cliff import lister
 from cliff import show
 
 from climate.client import errors
+from climate.client.commands import columns
 
 if typing.TYPE_CHECKING:
     from climate.client import service
@@ -55,8 +57,8 @@ class Command(command.Command):
 class Lister(Command, lister.Lister):
     """A command that prints a list.
 
-    A table has at most 120 columns of text with usual names, unless --long asks for more. Programs
-    get all fields of a list in the other formats.
+    A table has at most 120 columns of text with usual names, unless --long asks for more. -c takes
+    all columns, those of --long too.
     """
 
     @staticmethod
@@ -67,7 +69,14 @@ class Lister(Command, lister.Lister):
 
 
 class ShowOne(Command, show.ShowOne):
-    """A command that prints one object."""
+    """A command that prints one object; its table has at most 120 columns of text."""
+
+    def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
+                       data: Sequence[typing.Any]) -> int:
+        sized = getattr(parsed_args, 'max_width', 0) or getattr(parsed_args, 'fit_width', False)
+        if parsed_args.formatter == 'table' and not sized:
+            data = columns.fitted(column_names, data)
+        return super().produce_output(parsed_args, column_names, data)
 
 
 class Silent(Command):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns whose values have one form for people and another for programs."""
+import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
 import functools
@@ -11,6 +12,8 @@ from cliff import columns
 from climate.client import times
 from climate.client.commands import server_create
 
+#: How wide a table for people may be.
+TABLE_WIDTH = 120
 # Fields of all reservations; the other fields are those of the request.
 _COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources',
            'resources_changed', 'resources', 'created_at', 'updated_at')
@@ -62,6 +65,30 @@ def wrapped(width: int) -> 'type[columns.FormattableColumn[str]]':
     return Wrapped
 
 
+def fitted(names: Sequence[str], cells: Sequence[typing.Any]) -> list[typing.Any]:
+    """Return the values of a table of fields as people read them, with long lines wrapped.
+
+    A part of a wrapped line is indented by two more spaces than the line.
+    """
+    width = TABLE_WIDTH - borders(2) - max(map(len, names), default=0)
+    return [_wrapped_cell(cell, width) for cell in cells]
+
+
+def borders(number: int) -> int:
+    """Return how many columns of text the borders of a table with `number` columns take."""
+    return 3 * number + 1
+
+
+def _wrapped_cell(cell: typing.Any, width: int) -> typing.Any:
+    text = cell.human_readable() if isinstance(cell, columns.FormattableColumn) else cell
+    if not isinstance(text, str):
+        return text
+    return '\n'.join(textwrap.fill(
+        line, width, break_on_hyphens=False,
+        subsequent_indent=' ' * (len(line) - len(line.lstrip()) + 2))
+        for line in text.splitlines())
+
+
 class Lines(columns.FormattableColumn[Sequence[typing.Any]]):
     """A list, with one line for each element."""
 
@@ -92,7 +119,10 @@ class Reservations(Lines):
                  if name not in _COMMON and value not in (None, '', [], {})]
         words = [element['id'], element['resource_type'], element['status'], *asked]
         if element.get('resources'):
-            words.append(f'{cls.had} ' + ','.join(str(one) for one in element['resources']))
+            counts = collections.Counter(element['resources'])
+            words.append(f'{cls.had} ' + ','.join(
+                f'{one} ({count} times)' if count > 1 else str(one)
+                for one, count in counts.items()))
         for flag in ('missing_resources', 'resources_changed'):
             if element.get(flag):
                 words.append(flag.replace('_', ' '))

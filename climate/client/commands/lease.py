@@ -77,7 +77,8 @@ class ListLeases(base.Lister):
                 status=parsed_args.status, sort=parsed_args.sort, **filters)
         else:
             found = self.client.leases.living_first(**filters)
-        return lease_view.rows(found, long=parsed_args.long, narrow=self.is_narrow(parsed_args))
+        return lease_view.rows(found, long=parsed_args.long, narrow=self.is_narrow(parsed_args),
+                               named=bool(parsed_args.columns))
 
 
 class ShowLease(waits.ShowLeaseCommand):

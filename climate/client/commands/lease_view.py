@@ -9,14 +9,15 @@ from climate.client import times
 from climate.client.commands import columns
 from climate.client.commands import server_create
 
-# Of a table for people: its width, that of "2030-05-01 08:00:30 UTC", and the least for a text.
-_TABLE_WIDTH, _MOMENT_WIDTH, _LEAST_WIDTH = 120, 23, 36
+# Of a table for people: the width of "2030-05-01 08:00:30 UTC", and the least for a text.
+_MOMENT_WIDTH, _LEAST_WIDTH = 23, 36
 
 Table = tuple[list[str], list[typing.Any]]
 
 _NARROW = ['id', 'name', 'status', 'remaining']
 _LIST = ['id', 'name', 'status', 'start', 'end']
 _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reservations']
+_ALL = [*_LONG, 'remaining']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
          'before_end', 'acquire', 'ended_at', 'deleted_at', 'project_id', 'user_id', 'created_at',
          'updated_at', 'reservations', 'server_create', 'events')
@@ -25,12 +26,14 @@ _PLANNED = ('start', 'end', 'before_end')
 _TIMES = ('start', 'end', 'before_end', 'ended_at', 'deleted_at', 'created_at', 'updated_at')
 
 
-def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool, narrow: bool = False) -> Table:
+def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool, narrow: bool = False,
+         named: bool = False) -> Table:
     """Make a table with a row for each lease.
 
     :param narrow: for people: how long until it starts or ends, instead of both moments.
+    :param named: the caller chooses among the columns, and so gets all of them.
     """
-    names = _LONG if long else _NARROW if narrow else _LIST
+    names = _ALL if named else _LONG if long else _NARROW if narrow else _LIST
     return names, [tuple(_cell(name, _with_remaining(lease), columns.ReservationTypes)
                          for name in names) for lease in leases]
 
@@ -57,15 +60,10 @@ def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typ
     found.append((None, '', lease['status'], lease.get('status_reason')))
     taken = _MOMENT_WIDTH + sum(max([len(name), *(len(str(row[place] or '')) for row in found)])
                                 for place, name in ((1, 'who'), (2, 'what')))
-    width = max(_TABLE_WIDTH - _borders(4) - taken, _LEAST_WIDTH)
+    width = max(columns.TABLE_WIDTH - columns.borders(4) - taken, _LEAST_WIDTH)
     return ['at', 'who', 'what', 'why'], [
         (columns.HistoryTime(at), who, what, columns.wrapped(width)(why or ''))
         for at, who, what, why in found]
-
-
-def _borders(number: int) -> int:
-    """Return how many columns of text the borders of a table with `number` columns take."""
-    return 3 * number + 1
 
 
 def _with_remaining(lease: Mapping[str, typing.Any]) -> dict[str, typing.Any]:

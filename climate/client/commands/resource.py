@@ -105,7 +105,9 @@ class ListResources(OfPool, base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         found = list(self.pool_of(parsed_args).list(limit=parsed_args.limit))
         names = self.long if parsed_args.long else self.short
-        names = names or in_order(dict.fromkeys(name for each in found for name in each), _FIRST)
+        if parsed_args.columns or not names:
+            names = in_order(dict.fromkeys(
+                [*names, *(name for each in found for name in each)]), names or _FIRST)
         return names, [tuple(cell(name, each.get(name)) for name in names) for each in found]
 
 

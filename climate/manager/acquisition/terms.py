@@ -83,10 +83,12 @@ class Terms:
                 raise errors.BadField(field='acquire.not_after', reason=(
                     f'{asked.not_after:%Y-%m-%d %H:%M:%S} lies in the past; it is '
                     f'{now:%Y-%m-%d %H:%M:%S} UTC now: give a later moment, or leave it out.'))
-            if longest and asked.not_after > now + datetime.timedelta(seconds=longest):
+            latest = now + datetime.timedelta(seconds=longest)
+            if longest and asked.not_after > latest:
                 raise errors.BadField(field='acquire.not_after', reason=(
-                    f'it lies more than {longest} seconds ahead, the ceiling set by [acquire] '
-                    'wait_longest_seconds: give an earlier moment, or leave it out.'))
+                    f'{asked.not_after:%Y-%m-%d %H:%M:%S} lies after {latest:%Y-%m-%d %H:%M:%S} '
+                    'UTC, the latest moment that [acquire] wait_longest_seconds allows: give an '
+                    'earlier one.'))
         return {'not_after': asked.not_after, 'priority': asked.priority or 0}
 
     @staticmethod

@@ -197,9 +197,10 @@ def _not_enough(needed, free, clearable, obstacles):
             for name, reason in list(obstacles.reasons.items())[:_MOST_NAMED]]
     if obstacles.crowded:
         told.append('more together: there is no room for all of their servers')
+    others = (f'Others cannot be: {"; ".join(told)}.' if told
+              else 'No other host is lent to best effort.')
     return errors.NotEnough(
-        f'Of {needed} hosts {free} are free and {clearable} can be cleared. '
-        f'Not: {"; ".join(told) or "no other host is lent to best effort"}.',
+        f'Hosts wanted: {needed}; free: {free}; can be cleared: {clearable}. {others}',
         owner_message=_owners_sentence(needed, free + clearable, obstacles),
         what='hosts', wanted=needed, free=free + clearable, reasons=obstacles.reasons,
         own_servers=list(obstacles.own[:_MOST_NAMED]))

@@ -185,7 +185,7 @@ WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
     ({'type': 'wait', 'not_after': 'now'}, {}, ('acquire.not_after', 'in the future')),
     ({'type': 'wait', 'not_after': 'soon'}, {}, ('acquire.not_after', 'not a moment')),
     ({'type': 'wait', 'not_after': '2031-05-01 08:00'}, {},
-     ('acquire.not_after', 'wait_longest_seconds')),
+     ('acquire.not_after', 'the latest moment', 'wait_longest_seconds')),
     ({'type': 'wait'}, {}, ('acquire.not_after', 'without a limit')),
     ({'type': 'wait', 'not_after': None}, {}, ('acquire.not_after', 'without a limit')),
     ({'type': 'wait', 'not_after': 5}, {}, ('acquire.not_after', '5 is not of type')),

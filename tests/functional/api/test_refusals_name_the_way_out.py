@@ -39,6 +39,8 @@ def create(api, manager):
     ([_HOST] * 101, {}, 'reservations', 'make several leases'),
     ([_HOST], {'acquire': {'type': 'retries', 'retries': -1}}, 'acquire.retries', 'minimum of 1'),
     ([{**_HOST, 'max': 0}], {}, 'max', ''),
+    ([_HOST], {'name': 'x' * 400}, 'name', '400 characters; give at most 80'),
+    ([_HOST], {'name': ''}, 'name', 'at least 1'),
     ([_HOST], {'start': '2020-01-01 08:00'}, 'start', 'it is 2030')])
 def test_a_refusal_names_the_field_and_the_way_out(create, reservations, more, field, way_out):
     answer = create(*reservations, **more)

@@ -130,7 +130,7 @@ def test_where_the_others_have_no_room_nothing_is_touched(manager, cloud):
 
 def test_without_lent_hosts_there_is_nothing_to_clear(manager, cloud, conf):
     conf.set_override('lent_aggregate', '', group='acquire')
-    with pytest.raises(errors.NotEnough, match='no other host is lent'):
+    with pytest.raises(errors.NotEnough, match='No other host is lent'):
         manager.create(clearings.a_request())
 
 

@@ -48,6 +48,13 @@ def test_a_reservation_is_shown_with_what_it_depends_on():
         'r virtual:dummy active label=server depends_on=net,disk')
 
 
+def test_a_host_of_several_instances_is_shown_once():
+    shown = {'id': 'r', 'resource_type': 'virtual:instance', 'status': 'active', 'amount': 4,
+             'resources': ['1', '1', '2', '1']}
+    assert columns.Reservations.line(shown) == (
+        'r virtual:instance active amount=4 has 1 (3 times),2')
+
+
 @pytest.mark.parametrize('text, words', [
     ('min=1', 'does not say the type'),
     ('type=a,min', 'is not NAME=VALUE'),

@@ -92,6 +92,24 @@ def test_every_list_fits(house):
         assert max(map(len, lines)) <= WIDTH, f'{name} is too wide:\n{outcome.out}'
 
 
+def test_what_is_shown_of_one_object_fits(house):
+    lease = house('lease', 'create', 'with-criteria', '--start', '+30h', '--duration', '1h',
+                  '--require', 'vcpus>=8', '--require', 'gpu=A100', '--require',
+                  'interconnect=infiniband-hdr200', '--hosts', '1-2')
+    for outcome in (lease, house('lease', 'show', LONG_NAME), house('lease', 'show', 'still-waits'),
+                    house('host', 'show', LONG_NAME), house('host', 'set', LONG_NAME, '--property',
+                                                            f'rack={"r1 " * 60}')):
+        assert outcome.code == 0, outcome.err
+        assert max(map(len, outcome.out.splitlines())) <= WIDTH, outcome.out
+    assert '|   ' in lease.out.partition('reservations')[2].splitlines()[1], (
+        f'the second line is not indented:\n{lease.out}')
+
+
+def test_a_width_that_was_asked_for_counts(house):
+    shown = house('lease', 'show', LONG_NAME, '--max-width', '80').out
+    assert max(map(len, shown.splitlines())) <= 80, shown
+
+
 def test_no_list_is_forgotten():
     loaded = {name: importlib.metadata.EntryPoint(name, target, 'climate.cli').load()
               for name, target in commands.TABLE.items()}
@@ -102,7 +120,12 @@ def test_programs_and_those_who_name_columns_get_every_field(house):
     [lease] = [each for each in house('lease', 'list', '-f', 'json').json
                if each['name'] == LONG_NAME]
     assert set(lease) == {'id', 'name', 'status', 'start', 'end'}
+    listed = house('lease', 'list', '-c', 'name', '-c', 'remaining', '-c', 'project_id')
+    assert PROJECT in listed.out and 'starts in' in listed.out, listed.out
     assert '2030-05-01 15:00' in house('lease', 'list', '-c', 'end').out
     assert LONG_NAME in house('server', 'list', '-c', 'lease_name').out
+    assert 'snapshot' in house('server', 'list', '-c', 'on_end').out
+    assert 'infiniband' in house('host', 'list', '-c', 'interconnect').out
+    assert 'vcpus' not in house('host', 'list', '-c', 'hypervisor_hostname').out
     assert 'physical:host' in house('offer', 'list', '--long').out
     assert '0123456789abcdef' in house('service', 'list', '--long').out
