@@ -45,7 +45,8 @@ OPTS = [
                  help='Share of the resources that are free or held back, rounded up, that is held '
                       'back for the first request of the wait queue while it does not fit, so that '
                       'smaller requests do not starve it. Only while others use all of the rest, '
-                      'this share of each release is added. 0: nothing is held back.'),
+                      'this share of each release, or of each newly enrolled resource, is added. '
+                      '0: nothing is held back.'),
     cfg.StrOpt('migration_strategy', default='fewest-instances',
                help='Strategy that decides which hosts are cleared for a best-effort lease, if the '
                     'request does not name one: an entry point of climate.acquire.strategies.'),

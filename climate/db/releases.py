@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Released allocations: what became free of resources since a moment."""
+"""What became free of resources since a moment: released allocations, and enrolled resources."""
 import collections
 import datetime
 
@@ -14,6 +14,7 @@ from climate.domain import selection
 ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
 RESERVATIONS = tables.RESERVATIONS
+RESOURCES = tables.RESOURCES
 # The longest teardown that is looked at. A lease that ended earlier released all at its end.
 _TEARDOWN = datetime.timedelta(days=1)
 
@@ -22,7 +23,8 @@ def since(connection, resource_ids, moment, span, now, cleaning):
     """Return what was released of resources from `moment` on, as amounts.
 
     A running allocation is released when the teardown of its lease is done, or when the resource
-    has been cleaned. One that was void before it began counts if it touched `span`.
+    has been cleaned. One that was void before it began counts if it touched `span`. A resource
+    that was enrolled since then counts as released whole, because nobody could use it before.
 
     :param cleaning: how long cleaning takes from the end of an allocation.
     :returns: {resource id: [amount of all its copies, or selection.WHOLE]}.
@@ -45,4 +47,9 @@ def since(connection, resource_ids, moment, span, now, cleaning):
     for resource_id, whole, amount, copies in rows.all():
         found[resource_id].append(selection.WHOLE if whole else {
             name: units * copies for name, units in amount.items()})
+    for resource_id in connection.execute(
+            sa.select(RESOURCES.c.id)
+            .where(RESOURCES.c.id.in_(sorted(resource_ids)), RESOURCES.c.created_at >= moment)
+            ).scalars():
+        found[resource_id].append(selection.WHOLE)
     return found

@@ -151,7 +151,7 @@ def wake(connection, lease_id, now):
 def put_off(connection, lease_ids, now, next_at):
     """Let the clock try leases at `next_at` that are due at `now`, except those woken meanwhile.
 
-    The caller has locked the queue.
+    If a lease has let others go first, its turn is over. The caller has locked the queue.
 
     :returns: the ids of the leases that are put off.
     """
@@ -164,7 +164,7 @@ def put_off(connection, lease_ids, now, next_at):
                ACQUISITIONS.c.wakes == ACQUISITIONS.c.heard, *due)).all())
     if found:
         connection.execute(sa.update(EVENTS).where(EVENTS.c.id.in_(sorted(found)), *due)
-                           .values(due_at=next_at))
+                           .values(due_at=next_at, waits=0))
         connection.execute(
             sa.update(ACQUISITIONS)
             .where(ACQUISITIONS.c.lease_id.in_(sorted(found.values())), _QUEUED)

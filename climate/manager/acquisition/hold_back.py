@@ -99,24 +99,29 @@ class Holding:
         return known[0]
 
     def _count_more(self, this, need):
-        own = tuple(each.id for each in this.lease.reservations)
+        own = [each.id for each in this.lease.reservations]
         wish = booking.Wish('', need)
-        every = self._booking.plan([wish], this.span, this.now, this.avoid, ignoring=own)
-        free = self._booking.plan([wish], this.span, this.now, this.avoid)
-        count, total = _copies(free), _copies(every)
-        if count and count < total and not self._left_over(this, need, free):
+        with self._core.database.reader() as connection:
+            held = allocations.of_reservations(connection, own)
+        if not held:
+            return math.ceil(this.share * _copies(self._plan(this, wish)))
+        total = _copies(self._plan(this, wish, own))
+        free = self._plan(this, wish)
+        count = _copies(free)
+        last = max(given.start for given in held)
+        if count and count < total and not self._left_over(this, need, free, last):
             return math.ceil(this.share * count)
         return max(0, math.ceil(this.share * total) - (total - count))
 
-    def _left_over(self, this, need, free):
-        """Return whether others left some of the free copies unused since the last hold-back."""
-        own = [each.id for each in this.lease.reservations]
+    def _plan(self, this, wish, ignoring=()):
+        return self._booking.plan([wish], this.span, this.now, this.avoid, ignoring=ignoring)
+
+    def _left_over(self, this, need, free, last):
+        """Return whether others left some of the free copies unused since the `last` hold-back."""
         cleaning = datetime.timedelta(minutes=self._core.conf.manager.cleaning_minutes)
         with self._core.database.reader() as connection:
-            held = allocations.of_reservations(connection, own)
-            released = releases.since(
-                connection, [given.resource_id for given in free],
-                max(given.start for given in held), this.span, this.now, cleaning)
+            released = releases.since(connection, [given.resource_id for given in free], last,
+                                      this.span, this.now, cleaning)
         return any(given.copies > sum(_room(amount, need.demand.amount)
                                       for amount in released.get(given.resource_id, ()))
                    for given in free)

@@ -42,12 +42,11 @@ class Resources:
         found = source.identify(self._core.cloud, name, dict(fields or {}))
         properties = {key: text for key, text in properties.items() if text is not None}
         self._check_names(source, properties)
-        now = self._core.clock()
         with self._core.database.reader() as connection:
             self._refuse_known(connection, pool, found.name)
         source.admit(self._core.cloud, found)
         try:
-            made = self._add(pool, found, properties, now)
+            made = self._add(pool, found, properties)
         except engine.Duplicate:
             with self._core.database.reader() as connection:
                 self._refuse_known(connection, pool, found.name)
@@ -57,8 +56,10 @@ class Resources:
         return made
 
     @cores.again_after_a_race
-    def _add(self, pool, found, properties, now):
+    def _add(self, pool, found, properties):
         """Write the new Resource and return it."""
+        # The cloud may take its time to admit it, and nobody can use it before.
+        now = self._core.clock()
         with self._core.database.writer() as connection:
             resource_id = resources.add(connection, pool, found.name, found.capacity, now)
             resource_properties.set_values(connection, pool, resource_id, found.facts, now,

@@ -112,6 +112,17 @@ def test_to_be_woken_while_it_is_tried_is_counted_and_moves_nothing(database):
     assert found.event(event_kinds.ACQUIRE).due_at == NOON + hours(1)
 
 
+def test_a_lease_that_is_put_off_has_lost_the_turn_that_it_got_by_letting_others_go_first(
+        database):
+    lease = sought(database)
+    with database.writer() as connection:
+        connection.execute(sa.update(tables.EVENTS).where(tables.EVENTS.c.lease_id == lease.id)
+                           .values(due_at=NOON, waits=1))
+        wait_queue.put_off(connection, [lease.id], NOON, NOON + hours(2))
+        found = leases.get(connection, lease.id).event(event_kinds.ACQUIRE)
+    assert (found.due_at, found.waits) == (NOON + hours(2), 0)
+
+
 def test_what_waits_to_be_started_after_all_is_woken_apart_from_the_line(database):
     lease = db_rows.saved(database, db_rows.a_lease())
     with database.writer() as connection:

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold-back has a limit: the share of what is free or held, unless others use all of the rest."""
+import contextlib
+
 import acts
 import builders
 import pytest
 
+from climate.db import engine
+from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 NOON, hours = builders.NOON, builders.hours
@@ -78,3 +82,90 @@ def test_if_others_use_all_of_the_rest_a_part_of_each_release_is_added(manager, 
         manager.clock.advance(builders.seconds(1))
         acts.change(manager, lease, end_now=True)
         assert held(manager, large) == count
+
+
+@pytest.fixture
+def first(manager):
+    """A lease that waits for three hosts while all are in use."""
+    manager.enrol(3)
+    acts.active(manager, builders.hosts(3), end=NOON + 200 * DAYS)
+    manager.clock.advance(builders.seconds(1))
+    return acts.sought(manager, 'wait', builders.hosts(3))
+
+
+def enrol(manager):
+    number = len(manager.client.list_resources(builders.an_admin(), 'host'))
+    manager.cloud.add_host(f'new-{number}')
+    manager.client.create_resource(builders.an_admin(), 'host', f'new-{number}', {})
+
+
+@pytest.mark.parametrize('pause', [0, 5])
+def test_if_others_use_all_of_the_rest_enrolled_hosts_are_not_all_theirs(manager, first, pause):
+    manager.run()
+    for _ in range(4):
+        manager.clock.advance(builders.seconds(1))
+        acts.sought(manager, 'wait', builders.hosts())
+    for count in (1, 2):
+        manager.clock.advance(builders.seconds(pause))
+        enrol(manager)
+        assert held(manager, first) == count
+    manager.clock.advance(builders.seconds(pause))
+    enrol(manager)
+    manager.run()
+    assert manager.lease(first).state == lifecycle.ACTIVE
+
+
+def test_a_host_counts_as_enrolled_when_the_cloud_has_admitted_it(manager, first):
+    called = manager.clock()
+    manager.cloud.faults.on_point = lambda *_: manager.clock.advance(builders.seconds(1))
+    enrol(manager)
+    newest = manager.client.list_resources(builders.an_admin(), 'host')[-1]
+    assert newest.created_at == manager.clock() > called
+
+
+def test_an_enrolled_host_does_not_raise_it_above_the_share_while_a_host_is_left_over(manager):
+    manager.enrol(8)
+    acts.active(manager, builders.hosts(5), end=NOON + 200 * DAYS)
+    manager.clock.advance(builders.seconds(1))
+    lease = acts.sought(manager, 'wait', builders.hosts(8))
+    assert held(manager, lease) == 2
+    for count in (2, 3, 3):
+        manager.clock.advance(builders.seconds(5))
+        enrol(manager)
+        assert held(manager, lease) == count
+
+
+class Interrupted(engine.Database):
+    """A database in which something else happens before one of the next reads.
+
+    :ivar reads: how many reads from now on; 0: none.
+    :ivar act: what happens then.
+    """
+
+    reads = 0
+
+    @contextlib.contextmanager
+    def reader(self):
+        self.reads -= 1
+        if not self.reads:
+            self.act()
+        with super().reader() as connection:
+            yield connection
+
+
+@pytest.mark.parametrize('reads', range(1, 16))
+def test_a_host_that_is_taken_meanwhile_does_not_make_the_try_fail(
+        conf, database, clock, reads):
+    watched = Interrupted(database.engine.url)
+    manager = builders.Manager(conf, watched, clock)
+    manager.enrol(8)
+    acts.active(manager, builders.hosts(4), end=NOON + 200 * DAYS)
+    clock.advance(builders.seconds(1))
+    lease = acts.sought(manager, 'wait', builders.hosts(8))
+    other = builders.Manager(conf, database, clock, manager.cloud)
+    watched.act = lambda: other.create(builders.a_lease(end=clock() + hours(9)))
+    watched.reads = reads
+    assert held(manager, lease) == 2
+    # A try that fails for an unknown reason counts as an attempt of its event.
+    assert manager.lease(lease).event(event_kinds.ACQUIRE).attempts == 0
+    watched.dispose()
