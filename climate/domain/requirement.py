@@ -40,6 +40,8 @@ MAX_DEPTH = 16
 MAX_LEAVES = 200
 MAX_VALUES = 1000
 MAX_NAME = 128
+# Names of properties may have tabs and line breaks.
+_CONTROL = re.compile(r'[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]')
 MAX_TEXT = 65536
 
 _OPERATORS = (*values.COMPARE, *(f's{sign}' for sign in values.COMPARE), 'contains')
@@ -270,6 +272,10 @@ def _name(whole: object, text: object) -> str:
     name = re.sub('^(capabilities:)+', '', text[1:])
     if not 0 < len(name) <= MAX_NAME or not values.storable(name):
         _refuse(whole, f'a name has 1 to {MAX_NAME} characters, as in {_EXAMPLE}.')
+    if _CONTROL.search(name):
+        # Messages repeat the name, and a terminal would obey it. No property can have such a name.
+        raise errors.MalformedRequirement(
+            part=json.dumps(name), reason=f'a name has no control characters, as in {_EXAMPLE}.')
     return name
 
 

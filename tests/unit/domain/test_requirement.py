@@ -307,3 +307,15 @@ def test_any_input_is_either_read_or_refused_as_malformed(anything):
 @hypothesis.given(trees, hosts)
 def test_matching_never_fails_whatever_the_host_says_of_itself(tree, host):
     assert isinstance(met(tree, **host), bool)
+
+
+@pytest.mark.parametrize('character', ['\x1b', '\x07', '\x7f', '\x9b'])
+def test_a_name_with_control_characters_is_refused_and_shown_escaped(character):
+    with pytest.raises(errors.MalformedRequirement) as caught:
+        requirement.parse(json.dumps(['>=', f'$gpu{character}[31m', '1']))
+    assert 'no control characters' in caught.value.message
+    assert character not in caught.value.message
+
+
+def test_a_name_may_have_spaces_tabs_and_any_letters():
+    assert met(['=', '$ünï\tcode 🐍', '1'], **{'ünï\tcode 🐍': '1'})
