@@ -91,8 +91,8 @@ def _both_are_listed(stage):
     print(listed, end='')
     rows = {line.split()[3]: line for line in listed.splitlines()
             if ' vm' in line}
-    stages.check('ACTIVE' in rows['vm1'] and 'RESERVED' in rows['vm2'],
-                 'one server is ACTIVE, the other RESERVED')
+    stages.check('active' in rows['vm1'] and 'reserved' in rows['vm2'],
+                 'one server is active, the other reserved')
 
 
 def _room_is_held(stage):
