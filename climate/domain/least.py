@@ -11,6 +11,7 @@ import dataclasses
 import datetime
 from typing import Any
 
+from climate.domain import nouns
 from climate.domain import selection
 
 # {pool: [[the amount of one copy, or None for a whole resource; the number of copies]]}.
@@ -83,15 +84,15 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[Group],
               until: datetime.datetime) -> Iterator[tuple[str, int, int]]:
     """Yield triples (what, number wanted, number that can be free at most)."""
     wanted = sum(copies for amount, copies in entries if amount is None)
-    yield f'{pool}s', wanted, sum(
+    yield nouns.plural(pool), wanted, sum(
         each.count for each in groups if _is_later(each.used_from, until))
     partly = [each for each in groups if _is_later(each.whole_from, until)]
     parts = [(amount, copies) for amount, copies in entries if amount is not None]
     for amount, copies in parts:
-        yield f'places on {pool}s', copies, sum(
+        yield f'places on {nouns.plural(pool)}', copies, sum(
             each.count * _copies(each.capacity, amount) for each in partly)
     for name in sorted({name for amount, _ in parts for name in amount}):
-        yield (f'{name} on {pool}s',
+        yield (f'{name} on {nouns.plural(pool)}',
                sum(copies * amount.get(name, 0) for amount, copies in parts),
                sum(each.count * each.capacity.get(name, 0) for each in partly))
 
