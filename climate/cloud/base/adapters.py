@@ -3,6 +3,7 @@
 from typing import Any
 
 from climate.cloud.base import adapter
+from climate.conf import cinder
 from climate.conf import glance
 from climate.conf import keystone
 from climate.conf import nova
@@ -48,3 +49,14 @@ class Glance(adapter.Adapter):
     @staticmethod
     def probe(services: Any) -> object:
         return services.images.made('climate-status', 'climate-status')
+
+
+class Cinder(adapter.Adapter):
+    """The adapter of Cinder."""
+
+    options = cinder.CLIENT
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        # Only an administrator may make this call, and Climate must be one.
+        return services.volumes.backends()

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated adapters of Keystone, Nova, Placement and Glance."""
+"""The simulated adapters of Keystone, Nova, Placement, Glance and Cinder."""
 from climate.cloud.base import adapters
+from climate.cloud.simulated import attachments
 from climate.cloud.simulated import changes
+from climate.cloud.simulated import cinder
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import images
 from climate.cloud.simulated import keystone
 from climate.cloud.simulated import nova
 from climate.cloud.simulated import placement
+from climate.cloud.simulated import storage
 
 
 class Keystone(adapters.Keystone):
@@ -16,7 +19,8 @@ class Keystone(adapters.Keystone):
 
 class Nova(adapters.Nova):
     faces = {'nova': nova.Nova, 'flavors': flavors.Flavors, 'servers': changes.Servers,
-             'computes': computes.Computes}
+             'computes': computes.Computes, 'attachments': attachments.Attachments}
+    tables = storage.TABLES
 
 
 class Placement(adapters.Placement):
@@ -25,3 +29,8 @@ class Placement(adapters.Placement):
 
 class Glance(adapters.Glance):
     faces = {'images': images.Images}
+
+
+class Cinder(adapters.Cinder):
+    faces = {'volumes': cinder.Volumes}
+    tables = storage.TABLES

@@ -28,7 +28,7 @@ class Scene:
 
     def __init__(self, conf, form):
         resource_type = 'virtual:instance' if form == LEASED_SERVER else form
-        self.plugin = registry.Registry(conf).plugin(resource_type)
+        self.plugin = registry.Registry(conf, registry.load(TYPES)).plugin(resource_type)
         self.cloud = simulated.SimulatedCloud(conf)
         self.example = self.plugin.example
         if form == LEASED_SERVER:
@@ -39,27 +39,42 @@ class Scene:
                                    start=builders.NOON, end=builders.NOON + builders.hours(1),
                                    trust_id=trust.id)
         request = self.plugin.resolve(self.cloud, self.example, base.Occasion('demo'))
-        self.resources = []
+        enrolled = {}
         for pool in (each(conf) for each in self.plugin.pools):
-            for place, name in enumerate(sorted(self.cloud.host_names())[:2], 1):
+            enrolled[pool.name] = []
+            for place, name in enumerate(self._names(pool.name)[:2], 1):
                 found = pool.discover(self.cloud, name)
                 pool.admit(self.cloud, found)
-                self.resources.append(records.Resource(place, pool.name, name, found.capacity,
-                                                       facts=found.facts))
+                enrolled[pool.name].append(records.Resource(place, pool.name, name, found.capacity,
+                                                            facts=found.facts))
+        # Two hosts are ready for each need of hosts; an amount needs one back end.
+        self.resources = {'hosts': enrolled.get('host', [])}
+        for need in self.plugin.needs(request):
+            found = enrolled[need.pool]
+            self.resources[need.key] = found if need.pool == 'host' else found[:1]
         self.reservation = records.Reservation(
             'r', 'l', resource_type, request,
-            allocated={'hosts': tuple(each.id for each in self.resources)})
+            allocated={key: tuple(each.id for each in some)
+                       for key, some in self.resources.items()})
 
     def call(self, method):
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
         return getattr(self.plugin, method)(
             lease_cloud.LeaseCloud(self.cloud, self.lease, attempt), self.lease,
-            self.reservation, {'hosts': self.resources})
+            self.reservation, self.resources)
 
     def picture(self):
-        nova = self.cloud.as_service().nova
+        services = self.cloud.as_service()
         return self.cloud.leftovers(), sorted(
-            (each.name, each.hosts, tuple(each.metadata.items())) for each in nova.aggregates())
+            (each.name, each.hosts, tuple(each.metadata.items()))
+            for each in services.nova.aggregates()), (
+                services.volumes.types(), [each.name for each in services.volumes.every()])
+
+    def _names(self, pool):
+        if pool == 'host':
+            return sorted(self.cloud.host_names())
+        return [each.name for each in self.cloud.as_service().volumes.backends()
+                if each.backend_name != 'plain']
 
 
 @pytest.fixture(params=[*TYPES, LEASED_SERVER])
