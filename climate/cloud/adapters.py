@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real adapters of Keystone, Nova, Placement and Glance."""
+"""The real adapters of Keystone, Nova, Placement, Glance and Heat."""
 from novaclient import exceptions as nova_errors
 
 from climate.cloud import computes
 from climate.cloud import flavors
+from climate.cloud import heat
 from climate.cloud import images
 from climate.cloud import keystone
 from climate.cloud import nova
@@ -30,3 +31,7 @@ class Placement(adapters.Placement):
 
 class Glance(adapters.Glance):
     faces = {'images': images.Images}
+
+
+class Heat(adapters.Heat):
+    faces = {'stacks': heat.Stacks}

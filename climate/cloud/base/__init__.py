@@ -17,6 +17,7 @@ from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
 from climate.cloud.base import services as _services
+from climate.cloud.base import stacks as _stacks
 
 Adapter = _adapter.Adapter
 Computes = _computes.Computes
@@ -28,6 +29,7 @@ Nova = _nova.Nova
 Placement = _placement.Placement
 Servers = _servers.Servers
 Services = _services.Services
+Stacks = _stacks.Stacks
 read = _face.read
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from climate.cloud.base import adapter
 from climate.conf import glance
+from climate.conf import heat
 from climate.conf import keystone
 from climate.conf import nova
 from climate.conf import placement
@@ -48,3 +49,13 @@ class Glance(adapter.Adapter):
     @staticmethod
     def probe(services: Any) -> object:
         return services.images.made('climate-status', 'climate-status')
+
+
+class Heat(adapter.Adapter):
+    """The adapter of Heat."""
+
+    options = heat.CLIENT
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        return services.stacks.find('climate-status', 'climate-status')

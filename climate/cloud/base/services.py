@@ -13,6 +13,7 @@ from climate.cloud.base import keystone as _keystone
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
+from climate.cloud.base import stacks as _stacks
 
 
 class Services:
@@ -31,6 +32,7 @@ class Services:
     computes: _computes.Computes
     placement: _placement.Placement
     images: _images.Images
+    stacks: _stacks.Stacks
     keystone: _keystone.Keystone
 
     def __init__(self, names: Container[str], make: Callable[[str], face.Face]) -> None:
