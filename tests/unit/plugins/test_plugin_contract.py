@@ -17,6 +17,15 @@ from climate.plugins import registry
 TYPES = sorted(point.name for point in metadata.entry_points(group=registry.NAMESPACE))
 # The second form of virtual:instance: one server, which is there already.
 LEASED_SERVER = 'a leased server'
+# Two more forms of virtual:stack.
+STACK_WITH_ROOM = 'a stack with room'
+EXISTING_STACK = 'an existing stack'
+SERVERS = {'heat_template_version': '2021-04-16', 'parameters': {
+    'size': {'type': 'string', 'default': 'm1.tiny'}}, 'resources': {
+        name: {'type': 'OS::Nova::Server', 'properties': {'flavor': {'get_param': 'size'}}}
+        for name in 'ab'}}
+OTHER_FORMS = {LEASED_SERVER: 'virtual:instance', STACK_WITH_ROOM: 'virtual:stack',
+               EXISTING_STACK: 'virtual:stack'}
 
 
 class Crash(BaseException):
@@ -27,18 +36,24 @@ class Scene:
     """A plugin, a cloud with two enrolled hosts, and a reservation of the plugin's example."""
 
     def __init__(self, conf, form):
-        resource_type = 'virtual:instance' if form == LEASED_SERVER else form
+        resource_type = OTHER_FORMS.get(form, form)
         self.plugin = registry.Registry(conf).plugin(resource_type)
         self.cloud = simulated.SimulatedCloud(conf)
         self.example = self.plugin.example
         if form == LEASED_SERVER:
             server = self.cloud.boot('demo', 'vm', host='compute-8', flavor='2')
             self.example = {'resource_id': server.id, 'on_end': 'migrate'}
+        elif form == STACK_WITH_ROOM:
+            self.example = {'template': SERVERS, 'flavor_parameter': 'size'}
         trust = self.cloud.as_service().keystone.create_trust(
             builders.a_member(), redelegable=True)
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
                                    start=builders.NOON, end=builders.NOON + builders.hours(1),
                                    trust_id=trust.id)
+        if form == EXISTING_STACK:
+            stack_id = self.cloud.as_user(trust.id).stacks.create(
+                {'name': 'mine', 'template': SERVERS})
+            self.example = {'resource_id': stack_id, 'on_end': 'suspend'}
         request = self.plugin.resolve(self.cloud, self.example, base.Occasion(
             'demo', caller=builders.a_member()))
         self.resources = []
@@ -64,7 +79,7 @@ class Scene:
             (each.name, each.hosts, tuple(each.metadata.items())) for each in nova.aggregates())
 
 
-@pytest.fixture(params=[*TYPES, LEASED_SERVER])
+@pytest.fixture(params=[*TYPES, *OTHER_FORMS])
 def scene(request, conf):
     return Scene(conf, request.param)
 
