@@ -8,6 +8,7 @@ import abc
 from collections.abc import Mapping
 
 from climate.cloud.base import adapter as _adapter
+from climate.cloud.base import clusters as _clusters
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face as _face
 from climate.cloud.base import flavors as _flavors
@@ -19,6 +20,7 @@ from climate.cloud.base import servers as _servers
 from climate.cloud.base import services as _services
 
 Adapter = _adapter.Adapter
+Clusters = _clusters.Clusters
 Computes = _computes.Computes
 Face = _face.Face
 Flavors = _flavors.Flavors

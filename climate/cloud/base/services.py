@@ -5,6 +5,7 @@ from collections.abc import Container
 import threading
 from typing import Any
 
+from climate.cloud.base import clusters as _clusters
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face
 from climate.cloud.base import flavors as _flavors
@@ -32,6 +33,7 @@ class Services:
     placement: _placement.Placement
     images: _images.Images
     keystone: _keystone.Keystone
+    clusters: _clusters.Clusters
 
     def __init__(self, names: Container[str], make: Callable[[str], face.Face]) -> None:
         self._names = names

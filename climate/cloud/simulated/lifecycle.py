@@ -69,6 +69,23 @@ class Lifecycle:
                       'migrating': self._migrate,
                       'resize_migrating': self._migrate, images.UPLOADING: self._upload}
 
+    @property
+    def now(self):
+        """Return the present time of this cloud, in seconds since the epoch."""
+        return self._clock()
+
+    @property
+    def cluster_seconds(self):
+        """Return [simulated] cluster_seconds."""
+        return self._options.cluster_seconds
+
+    def boot_anywhere(self, connection, server):
+        """Begin to build a Server where it fits; return its current state, or None."""
+        host = self._choose(connection, scheduler.Wanted(server.project_id, {}, server.flavor))
+        if host is None:
+            return None
+        return self.boot(connection, dataclasses.replace(server, host=host), {})
+
     def boot(self, connection, server, hints):
         """Begin to build a Server on its host; return its current state, without the flavor."""
         server_id = servers.make(connection, server, hints)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of every installed plugin, each tested on the simulated cloud."""
+import contextlib
 from importlib import metadata
 
 import builders
 import jsonschema
 import pytest
 
+from climate import errors
 from climate.api import rest_1_0
 from climate.cloud import simulated
 from climate.domain import records
@@ -48,13 +50,18 @@ class Scene:
                                                        facts=found.facts))
         self.reservation = records.Reservation(
             'r', 'l', resource_type, request,
-            allocated={'hosts': tuple(each.id for each in self.resources)})
+            allocated={need.key: tuple(each.id for each in self.resources)
+                       for need in self.plugin.needs(request)})
 
     def call(self, method):
+        """Call it as often as it is not done yet; return what it returns."""
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
-        return getattr(self.plugin, method)(
-            lease_cloud.LeaseCloud(self.cloud, self.lease, attempt), self.lease,
-            self.reservation, {'hosts': self.resources})
+        resources = dict.fromkeys(self.reservation.allocated, self.resources)
+        for _ in range(20):
+            cloud = lease_cloud.LeaseCloud(self.cloud, self.lease, attempt)
+            with contextlib.suppress(errors.StillBusy):
+                return getattr(self.plugin, method)(cloud, self.lease, self.reservation, resources)
+        raise AssertionError(f'{method} never came to its end.')
 
     def picture(self):
         nova = self.cloud.as_service().nova
