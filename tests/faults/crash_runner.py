@@ -17,11 +17,14 @@ import sys  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
 
+import sqlalchemy as sa  # noqa: E402
 import stories  # noqa: E402
 
 from climate import conf as configuration  # noqa: E402
 from climate import errors  # noqa: E402
 from climate.cloud import simulated  # noqa: E402, F401
+from climate.db import tables  # noqa: E402
+from climate.domain import lifecycle  # noqa: E402
 from climate.manager import endpoint  # noqa: E402
 from climate.manager import service  # noqa: E402
 from climate.plugins import registry  # noqa: E402
@@ -45,6 +48,13 @@ class Running:
     def run(self):
         """The threads work by themselves."""
         time.sleep(0.01)
+
+    def is_idle(self):
+        """Return True if no event is claimed, not even by a manager that died."""
+        with self.database.reader() as connection:
+            return connection.execute(
+                sa.select(sa.func.count()).select_from(tables.EVENTS).where(
+                    tables.EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS)).scalar_one() == 0
 
     @property
     def clock(self):
@@ -100,7 +110,7 @@ def _play(request):
     else:
         story.act(manager)
         until = time.monotonic() + _PLAY_SECONDS
-        while not story.is_over(manager):
+        while not (story.is_over(manager) and manager.is_idle()):
             if time.monotonic() > until:
                 raise AssertionError('It never came to its end.')
             time.sleep(0.01)
