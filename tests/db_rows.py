@@ -62,10 +62,14 @@ def saved_in_old_tables(database, lease):
 
 
 def write_in_old_table(connection, table, row):
-    """Write those fields of a row for which the table of an earlier release has a column."""
+    """Write those fields of a row for which the table of an earlier release has a column.
+
+    The database gives a row without an id one.
+    """
     known = {each.name for each in columns_there(connection, table)}
     connection.execute(sa.insert(table).values(
-        {name: value for name, value in row.items() if name in known}))
+        {name: value for name, value in row.items()
+         if name in known and (name, value) != ('id', None)}))
 
 
 def columns_there(connection, table):

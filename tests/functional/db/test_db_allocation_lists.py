@@ -44,7 +44,7 @@ def test_a_list_shows_what_has_not_ended_and_of_a_named_lease_all(database, ids,
 
 
 def test_parts_that_begin_where_the_last_one_ended_are_the_whole_list(database, ids, listed):
-    leases = [db_rows.a_lease(start=NOON + hours(at)) for at in (0, 1, 1)]
+    leases = [db_rows.a_lease(start=NOON + hours(at)) for at in (0, 1, 2)]
     db_rows.saved(database, *leases)
     db_rows.promised(database, *(db_rows.promise(lease, key) for lease in leases for key in ids))
     found, part = [], listed(allocation_lists.Part(limit=2))
