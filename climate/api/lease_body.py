@@ -58,7 +58,7 @@ def request_of(request, parts):
         notify_at=_notify_at(data, lenient),
         acquire=None if lenient else _acquire(data.get('acquire')), whole_minutes=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
-        # Of what was sent: a repeated "+2h" is the same request.
+        # What was sent counts: a repeated "+2h" is the same request.
         request_hash=_hash(sent) if key else None, offer_id=offer_id)
 
 

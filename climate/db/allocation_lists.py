@@ -72,7 +72,7 @@ def _follows(resource_id, microseconds, allocation_id):
     try:
         start = _EPOCH + microseconds * _MICROSECOND
     except OverflowError:
-        # Nothing starts so late.
+        # No allocation starts so late.
         return ALLOCATIONS.c.resource_id > resource_id
     return sa.or_(
         ALLOCATIONS.c.resource_id > resource_id,

@@ -24,12 +24,6 @@ _NODES = tuple((f'galera-{number}', port) for number, port in enumerate(PORTS, 1
 # rsync, with which a node gets its data, refuses to write them as root.
 _USER = 'mysql'
 _PROVIDER = '/usr/lib/galera/libgalera_smm.so'
-_ACCOUNTS = f"""\
-CREATE DATABASE IF NOT EXISTS climate_test CHARACTER SET utf8mb4;
-CREATE USER IF NOT EXISTS climate@'127.0.0.1' IDENTIFIED BY '{settings.PASSWORD}';
-GRANT ALL ON climate_test.* TO climate@'127.0.0.1';
-ALTER USER root@localhost IDENTIFIED BY '{settings.PASSWORD}';
-"""
 # Small buffers, because three nodes share one machine. A busy machine may be silent for a while,
 # so the group waits longer than by default before it drops a node.
 _SETTINGS = """\
@@ -113,7 +107,7 @@ def down(place):
 def _make(place, home, name, port):
     """Make the data of a node, all of it in `home`; returns the path of its settings."""
     settings_file = home / f'{name}.cnf'
-    commands.write(home / 'accounts.sql', _ACCOUNTS)
+    commands.write(home / 'accounts.sql', mariadb.ACCOUNTS)
     commands.write(settings_file, _SETTINGS.format(
         home=home, data=home / name, port=port, name=name, provider=_PROVIDER,
         others=','.join(f'127.0.0.1:{other + 1}' for other in PORTS if other != port),

@@ -10,7 +10,7 @@ PACKAGES = ('mariadb-server',)
 PORT = 24306
 
 PATH = '/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin'
-_FIRST_STATEMENTS = f"""\
+ACCOUNTS = f"""\
 CREATE DATABASE IF NOT EXISTS climate_test CHARACTER SET utf8mb4;
 CREATE USER IF NOT EXISTS climate@'127.0.0.1' IDENTIFIED BY '{settings.PASSWORD}';
 GRANT ALL ON climate_test.* TO climate@'127.0.0.1';
@@ -56,7 +56,7 @@ def up(place, port=PORT):
     processes.refuse_taken_ports(place, [('mariadb', port)])
     data = place.data / 'mariadb'
     settings_file = place.conf / 'mariadb.cnf'
-    commands.write(place.conf / 'mariadb.sql', _FIRST_STATEMENTS)
+    commands.write(place.conf / 'mariadb.sql', ACCOUNTS)
     commands.write(settings_file, _SETTINGS.format(
         user=settings.user(), data=data, run=place.run, conf=place.conf, log=place.log,
         port=port))
