@@ -46,13 +46,19 @@ def take(connection, found, owner):
 def take_for(connection, found, owner, task, until, now):
     """Claim locked leases for `owner` and show that `task` is running on them; return them.
 
+    Users see no change of a lease that shows this task already, because it is tried again.
+
     :param until: until when the task is shown.
     :raises LostRace: a lease was claimed since it was read; the transaction must be rolled back.
     """
     values = {'task': task, 'task_until': until}
-    _write(connection, _BEGIN_TASK, found, claim_owner=owner, updated_at=now, **values)
-    return [dataclasses.replace(lease, claim_no=lease.claim_no + 1,
-                                generation=lease.generation + 1, **values) for lease in found]
+    again = [lease for lease in found if lease.task == task]
+    fresh = [lease for lease in found if lease.task != task]
+    _write(connection, _TAKE, again, claim_owner=owner, task_until=until)
+    _write(connection, _BEGIN_TASK, fresh, claim_owner=owner, updated_at=now, **values)
+    return [dataclasses.replace(lease, claim_no=lease.claim_no + 1, **values,
+                                generation=lease.generation + (lease.task != task))
+            for lease in found]
 
 
 def hold_task(connection, claimed, until):

@@ -3,6 +3,7 @@
 from climate.db import journal
 from climate.db import leases
 from climate.domain import records
+from climate.manager.leases import target_waits
 
 
 class Read:
@@ -12,12 +13,13 @@ class Read:
         self._core = parts
 
     def get(self, lease_id):
-        """Return a lease, even a deleted one.
+        """Return a lease, even a deleted one, with what it waits for in its reason.
 
         :raises LeaseNotFound: no lease has that id.
         """
         with self._core.database.reader() as connection:
-            return leases.get(connection, lease_id)
+            lease = leases.get(connection, lease_id)
+        return target_waits.explained(self._core.registry, lease)
 
     def history(self, lease_id, marker, limit):
         """Return the HistoryLines of a lease after the line `marker`, at most `limit`, in order."""
@@ -26,7 +28,8 @@ class Read:
                     for row in journal.history(connection, lease_id, marker, limit)]
 
     def find(self, query):
-        """Return the leases that match a LeaseQuery."""
+        """Return the leases that match a LeaseQuery, with what each waits for in its reason."""
         now = self._core.clock()
         with self._core.database.reader() as connection:
-            return leases.find(connection, query, now)
+            found = leases.find(connection, query, now)
+        return [target_waits.explained(self._core.registry, lease) for lease in found]

@@ -6,7 +6,6 @@ boots it tells Climate the server's id afterwards. If it does not, Climate finds
 metadata.
 """
 import dataclasses
-import datetime
 
 from oslo_log import log
 
@@ -19,6 +18,7 @@ from climate.domain import texts
 from climate.manager import core
 from climate.manager import lease_cloud
 from climate.manager import ownership
+from climate.manager.leases import target_waits
 from climate.plugins import targets
 
 LOG = log.getLogger(__name__)
@@ -68,10 +68,9 @@ class Targets:
         """
         lease = self._claim_discovered(lease)
         waiting = [each for each in lease.open_reservations if self._awaits(each)]
-        # A lease that had to acquire its resources could not be used before its start.
-        since = lease.created_at if lease.acquisition is None else lease.start
-        in_vain = {each.id for each in waiting if now >= since + datetime.timedelta(
-            seconds=self._core.registry.plugin(each.resource_type).patience_seconds)}
+        plugin_of = self._core.registry.plugin
+        in_vain = {each.id for each in waiting if now >= target_waits.in_vain_from(
+            plugin_of(each.resource_type), lease)}
         if len(in_vain) < len(waiting):
             raise errors.StillBusy.plain('Nova', (
                 f'{len(waiting) - len(in_vain)} of what lease {lease.id} is for is not there '

@@ -25,6 +25,7 @@ from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import slots
 from climate.manager.leases import early
+from climate.manager.leases import target_waits
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
 from climate.manager.queue import wakeups
@@ -106,8 +107,7 @@ class Update:
                          texts.same(f'{lease.name} → {changes.name}'))
             return leases.get(connection, lease.id)
 
-    @staticmethod
-    def _refuse_by_state(lease, changes, now):
+    def _refuse_by_state(self, lease, changes, now):
         if lease.state == lifecycle.ACQUIRING or agenda.given_up(lease):
             raise errors.BadTransition(
                 f'Lease {lease.id} has not got its resources: only its name can be changed now, '
@@ -115,12 +115,22 @@ class Update:
         if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
             raise errors.LeaseEnded(lease_id=lease.id)
         if lease.task is not None:
-            raise errors.BadTransition(lease_id=lease.id, task='be changed',
-                                       status=status_words.word_1_0(lease.state, lease.task))
+            raise self._busy(lease)
         transitions.begin(lease.id, lease.state, None, 'update')
         if lease.state == lifecycle.ERROR and not changes.only_ends:
             raise errors.BadTransition(f'Lease {lease.id} is in error: only its name and its end '
                                        'can be changed, or delete it.', lease_id=lease.id)
+
+    def _busy(self, lease):
+        """Return the BadTransition of a lease with a task; it names the target it waits for."""
+        status = status_words.word_1_0(lease.state, lease.task)
+        found = target_waits.waits(self._core.registry, lease)
+        if not found:
+            return errors.BadTransition(lease_id=lease.id, task='be changed', status=status)
+        return errors.BadTransition(
+            f'Lease {lease.id} is {status}: it cannot be changed now. '
+            f'{texts.joined(*found).owner} Try again when it is there, or delete the lease.',
+            lease_id=lease.id, status=status, task='be changed')
 
     def _target(self, lease, changes, now):
         span = lease_times.of_changes(changes, lease, now)

@@ -52,6 +52,32 @@ def test_a_task_is_begun_held_and_ended(database, lease):
     assert (ended.state, ended.task, ended.task_until) == (lifecycle.ACTIVE, None, None)
 
 
+def test_a_claim_for_the_task_that_is_shown_already_changes_nothing_that_users_see(database, lease):
+    first = take(database, lease)
+    with database.writer() as connection:
+        lease_claims.hold_task(connection, [first], NOON)
+    before = get(database, lease)
+    with database.writer() as connection:
+        [again] = lease_claims.take_for(connection, [before], 'you', 'start', NOON + hours(3),
+                                        NOON + hours(2))
+    assert get(database, lease) == again == dataclasses.replace(
+        before, claim_no=before.claim_no + 1, task_until=NOON + hours(3))
+
+
+def test_leases_with_and_without_the_task_are_claimed_together(database, lease):
+    shown = take(database, lease)
+    other = db_rows.saved(database, db_rows.a_lease())
+    with database.writer() as connection:
+        taken = lease_claims.take_for(connection, [shown, other], 'you', 'start',
+                                      NOON + hours(3), NOON)
+    assert {each.id: each.generation for each in taken} == {
+        shown.id: shown.generation, other.id: other.generation + 1}
+    assert {each.id for each in taken} == {lease.id, other.id}
+    with database.reader() as connection:
+        assert all(leases.get(connection, each.id).generation == each.generation
+                   for each in taken)
+
+
 def test_leases_are_claimed_all_or_none(database, lease):
     other = db_rows.saved(database, db_rows.a_lease())
     take(database, lease)
