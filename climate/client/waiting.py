@@ -62,10 +62,10 @@ def _check(lease: http.Record, wanted: Collection[str]) -> None:
         hopeless = hopeless | statuses.OVER
     if status not in hopeless:
         return
-    reason = lease.get('status_reason') or 'no reason is given'
+    reason = f': {lease["status_reason"]}' if lease.get('status_reason') else '.'
     raise errors.LeaseFailed(
         f'Lease {lease["name"]} ({lease["id"]}) is {status} and will not become '
-        f'{_either(wanted)}: {reason}', lease)
+        f'{_either(wanted)}{reason}', lease)
 
 
 def _timed_out(lease: http.Record | None, wanted: Collection[str], waited: float,

@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
                              'the operator.')
     parser.add_argument('--not-after', metavar='TIME', type=arguments.moment,
                         help='wait: leave the queue at this time.')
-    parser.add_argument('--priority', metavar='NUMBER', type=int,
+    parser.add_argument('--priority', metavar='NUMBER', type=arguments.whole,
                         help='wait: requests with a higher number come first; for administrators.')
 
 

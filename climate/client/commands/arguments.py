@@ -50,6 +50,14 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def whole(text: str) -> int:
+    """Parse a priority, a whole number, which may be below 0."""
+    if not _INTEGER.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a whole number, such as 10 or -1; a higher one comes first.')
+    return int(text)
+
+
 def count(text: str) -> tuple[int, int]:
     """Parse a count such as "2" or "1-4" into (minimum, maximum)."""
     found = _COUNT.fullmatch(text.strip())

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+import re
 import typing
 
 from cliff import command
@@ -17,6 +18,10 @@ if typing.TYPE_CHECKING:
     from climate.client import service
 
 
+# A word that begins with a negative number is a value, such as "-1h".
+_NUMERIC = re.compile(r'-\.?\d')
+
+
 class Command(command.Command):
     """A command; its help ends with the text of ``example``."""
 
@@ -28,6 +33,13 @@ class Command(command.Command):
     def client(self) -> 'service.Client':
         """The client of the program that runs the command; it logs in at the first use."""
         return typing.cast('service.Client', self.app.client_manager.climate)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        # argparse takes every other word that begins with a dash for an option. So "-1h" would get
+        # the message that a value is missing, not the one of its argument.
+        parser._negative_number_matcher = _NUMERIC
+        return parser
 
     def get_epilog(self) -> str:
         # The method of cliff names the distribution of a command. To find it, it reads the metadata

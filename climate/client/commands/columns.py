@@ -160,8 +160,8 @@ class Allocated(Lines):
         start = element.get('start')
         end = element.get('end') or element.get('end_date')
         count = element.get('count', 1)
-        slots = f', {count} slots' if count > 1 else ''
-        return (f'{times.for_people(start)} to {times.for_people(end)}{slots}\n'
+        times_taken = f', {count} times' if count > 1 else ''
+        return (f'{times.for_people(start)} to {times.for_people(end)}{times_taken}\n'
                 f'  lease {element.get("lease_id")}\n'
                 f'  reservation {element["id"]}')
 

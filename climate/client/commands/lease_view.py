@@ -70,7 +70,17 @@ def _with_remaining(lease: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
     # A lease without resources does not start or end at its dates.
     if lease['status'] == statuses.ACQUIRING:
         return {**lease}
+    if _never_began(lease):
+        return {**lease, 'remaining': 'never began'}
     return {**lease, 'remaining': times.remaining(lease, times.utcnow())}
+
+
+def _never_began(lease: Mapping[str, typing.Any]) -> bool:
+    """Whether the lease was given up before it got its resources."""
+    # Only a lease that got its resources has events.
+    used_up = (lease['status'] == 'error' and lease.get('ended_at') is not None
+               and not lease.get('events'))
+    return used_up or bool(lease['status'] == 'timedout')
 
 
 def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns.Lines]

@@ -62,5 +62,10 @@ class UnsetProperty(resource.OfPoolOrHosts, base.Silent):
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         found = self.pool_of(parsed_args)
-        self.for_each(parsed_args.resources, found.noun, lambda name: found.properties.unset(
-            parsed_args.property, [found.find(name)['id']]))
+
+        def unset(name: str) -> None:
+            one = found.find(name)
+            resource.refuse_unknown(found, one, [parsed_args.property])
+            found.properties.unset(parsed_args.property, [one['id']])
+
+        self.for_each(parsed_args.resources, found.noun, unset)

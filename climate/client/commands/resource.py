@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands about the resources of a pool; subclasses serve one pool by its noun."""
 import argparse
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
@@ -150,8 +151,10 @@ class SetResource(OfPool, base.ShowOne):
             raise errors.BadValue('Nothing to change: give --property gpu=True, --unset gpu, '
                                   '--disable or --enable.')
         found = self.pool_of(parsed_args)
+        resource = found.find(parsed_args.resource)
+        refuse_unknown(found, resource, parsed_args.unset)
         return shown(found.update(
-            found.find(parsed_args.resource)['id'], dict(parsed_args.properties),
+            resource['id'], dict(parsed_args.properties),
             unset=parsed_args.unset, reservable=parsed_args.reservable), self.first)
 
 
@@ -168,6 +171,23 @@ class DeleteResources(OfPool, base.Silent):
         found = self.pool_of(parsed_args)
         self.for_each(parsed_args.resources, found.noun,
                       lambda name: found.delete(found.find(name)['id']))
+
+
+def refuse_unknown(pool: 'resources.Resources', resource: Mapping[str, typing.Any],
+                   names: Iterable[str]) -> None:
+    """Refuse names of properties that a resource does not have.
+
+    :raises NotFound: the error names the first of them.
+    """
+    # The properties of a host are beside its other fields.
+    known = resource.get('properties', resource)
+    for name in names:
+        if name not in known:
+            called = resource[pool.name_field]
+            show = 'host show' if pool.noun == 'host' else f'resource show --pool {pool.noun}'
+            raise errors.NotFound(
+                f'{pool.noun.capitalize()} {called} has no property "{name}"; nothing was changed. '
+                f'"climate {show} {called}" shows what it has.', status=404)
 
 
 def shown(resource: Mapping[str, typing.Any], first: Sequence[str]

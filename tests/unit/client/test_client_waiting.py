@@ -32,6 +32,14 @@ def test_a_lease_that_cannot_get_there_fails_with_its_reason(climate, requests_m
         climate.leases.wait(LEASE_ID)
 
 
+def test_a_failure_without_a_reason_is_a_whole_sentence(climate, requests_mock):
+    requests_mock.get(LEASE_URL, json={'lease': canned.a_lease(status='terminated')})
+    with pytest.raises(errors.LeaseFailed) as caught:
+        climate.leases.wait(LEASE_ID)
+    assert caught.value.message == (
+        f'Lease demo ({LEASE_ID}) is terminated and will not become active.')
+
+
 def test_a_failure_that_is_waited_for_is_none(climate, requests_mock):
     statuses(requests_mock, 'error')
     assert climate.leases.wait(LEASE_ID, 'error')['status'] == 'error'

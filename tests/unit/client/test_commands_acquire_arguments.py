@@ -50,6 +50,11 @@ def test_without_such_arguments_the_service_decides(run, climate_says):
     (['--acquire', 'wait', '--try-for', '1h'], '--try-for goes with --acquire best-effort'),
     (['--acquire', 'retries', '--retries', '-1'], 'not a number of at least 1'),
     (['--acquire', 'soon'], 'invalid choice'),
+    (['--acquire', 'wait', '--priority', 'high'],
+     'argument --priority: "high" is not a whole number, such as 10 or -1; a higher one comes '
+     'first.'),
+    (['--duration', '-1h'], 'argument --duration: "-1h" is not a duration. Write 90m, 2h'),
+    (['--start', '-1h'], 'argument --start: "-1h" is not a time. Write now, +2h'),
 ])
 def test_arguments_that_do_not_go_together_are_refused(run, climate_says, words, said):
     outcome = create(run, *words)
@@ -71,6 +76,17 @@ def test_of_a_lease_that_waits_no_time_remains(run, climate_says):
     assert 'remaining' not in run('lease', 'show', LEASE_ID, '-f', 'json').json
     climate_says.get(LEASE_URL, json={'lease': canned.a_lease(status='active')})
     assert 'remaining' in run('lease', 'show', LEASE_ID, '-f', 'json').json
+
+
+@pytest.mark.parametrize(('status', 'events', 'remaining'), [
+    ('error', [], 'never began'), ('timedout', [], 'never began'),
+    ('error', canned.a_lease()['events'], 'ended'), ('terminated', [], 'ended')])
+def test_a_lease_that_never_got_its_resources_never_began(run, climate_says, status, events,
+                                                          remaining):
+    climate_says.get(LEASE_URL, json={'lease': canned.a_lease(
+        status=status, events=events, acquire={'type': 'retries', 'retries': 1, 'attempts': 2},
+        ended_at='2020-05-01T08:00:00Z')})
+    assert run('lease', 'show', LEASE_ID, '-f', 'json').json['remaining'].startswith(remaining)
 
 
 def test_a_lease_is_explained_with_all_pages_of_its_history(run, climate_says):

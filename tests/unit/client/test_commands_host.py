@@ -47,8 +47,19 @@ def test_the_traits_of_a_host_are_lines_for_people_and_a_list_for_programs(run, 
 
 
 def test_properties_are_set_and_unset(run, hosts):
-    assert run('host', 'set', 'cmp-3', '--property', 'gpu=False', '--unset', 'rack').code == 0
-    assert hosts.last_request.json() == {'gpu': 'False', 'rack': None}
+    assert run('host', 'set', 'cmp-3', '--property', 'rack=7', '--unset', 'gpu').code == 0
+    assert hosts.last_request.json() == {'rack': '7', 'gpu': None}
+
+
+@pytest.mark.parametrize('words', [
+    ('host', 'set', 'cmp-3', '--unset', 'gpuu'), ('property', 'unset', 'gpuu', '--host', 'cmp-3'),
+    ('host', 'set', 'cmp-3', '--property', 'rack=7', '--unset', 'gpu', '--unset', 'gpuu')])
+def test_an_unknown_property_cannot_be_unset(run, hosts, words):
+    outcome = run(*words)
+    assert outcome.code == 1
+    assert ('Host cmp-3 has no property "gpuu"; nothing was changed. "climate host show cmp-3" '
+            'shows what it has.') in outcome.err
+    assert 'PUT' not in [call.method for call in hosts.request_history]
 
 
 @pytest.mark.parametrize('word, reservable', [('--disable', False), ('--enable', True)])
@@ -115,6 +126,15 @@ def test_allocations_have_the_names_of_hosts_as_far_as_they_are_enrolled(run, ho
     found = run('allocation', 'list', '-f', 'json').json
     assert [(one['resource_id'], one['hypervisor_hostname']) for one in found] == [
         ('3', 'cmp-3'), ('9', '')]
+
+
+def test_several_places_on_one_host_are_counted_as_times(run, hosts):
+    [reservation] = ALLOCATION['reservations']
+    hosts.get(f'{URL}/os-hosts/allocations', json={'allocations': [
+        {**ALLOCATION, 'reservations': [{**reservation, 'count': 10}]}]})
+    out = run('allocation', 'list').out
+    assert 'to 2030-05-01 10:00 UTC, 10 times' in out
+    assert 'slots' not in out
 
 
 def test_an_allocation_is_shown(run, hosts):

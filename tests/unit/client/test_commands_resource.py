@@ -56,11 +56,11 @@ def test_a_resource_is_shown_by_name_or_id(run, addresses):
 
 
 def test_properties_are_set_and_unset_and_a_resource_is_taken_out_of_use(run, addresses):
-    outcome = run('resource', 'set', '--pool', 'address', '4', '--property', 'zone=b', '--unset',
-                  'old', '--disable')
+    outcome = run('resource', 'set', '--pool', 'address', '4', '--property', 'rack=b', '--unset',
+                  'zone', '--disable')
     assert outcome.code == 0, outcome.err
     assert addresses.last_request.json() == {
-        'properties': {'zone': 'b', 'old': None}, 'reservable': False}
+        'properties': {'rack': 'b', 'zone': None}, 'reservable': False}
 
 
 def test_setting_nothing_is_refused(run, addresses):
