@@ -145,7 +145,7 @@ class AllocationsController(PoolPartController):
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller = self._authorized(req, self._serializer.rules.get_allocations)
-        pool, filters = self._serializer.pool, self._filters(req)
+        pool, filters = self._serializer.pool, self._filters(req, caller)
         if hooks.is_lenient(req):
             found = self._manager.list_allocations(caller, pool, **filters)
             return {'allocations': [self._view(req, *each) for each in found]}
@@ -156,9 +156,18 @@ class AllocationsController(PoolPartController):
             answer['allocations_links'] = base.next_link(req, '.'.join(map(str, following)))
         return answer
 
-    @staticmethod
-    def _filters(req):
-        return {name: req.GET.get(name) for name in ('lease_id', 'reservation_id')}
+    def _filters(self, req, caller):
+        """Return the filters of the query, {name: id or None}.
+
+        :raises NotFound: there is no such lease or reservation. REST 1.0 does not ask.
+        """
+        filters = {name: req.GET.get(name) for name in ('lease_id', 'reservation_id')}
+        if not hooks.is_lenient(req):
+            if filters['lease_id'] is not None:
+                self._manager.get_lease(caller, filters['lease_id'])
+            if filters['reservation_id'] is not None:
+                self._manager.get_lease_of_reservation(caller, filters['reservation_id'])
+        return filters
 
     @staticmethod
     def _view(req, resource_id, bookings):
@@ -172,7 +181,8 @@ class AllocationController(AllocationsController):
     def get_all(self, req, resp, resource_id):
         caller = self._authorized(req, self._serializer.rules.get_allocations)
         [found] = self._manager.list_allocations(
-            caller, self._serializer.pool, resource_id=self._id(resource_id), **self._filters(req))
+            caller, self._serializer.pool, resource_id=self._id(resource_id),
+            **self._filters(req, caller))
         return {'allocation': self._view(req, *found)}
 
 

@@ -90,6 +90,32 @@ def test_the_hosts_of_both_doors_are_the_same(api, manager):
     assert old == new
 
 
+@pytest.mark.parametrize(('query', 'name', 'said'), [
+    ('reservation_id=nosuch', 'reservation_not_found', 'Reservation nosuch was not found.'),
+    ('lease_id=nosuch', 'lease_not_found', 'Lease nosuch was not found.')])
+@pytest.mark.parametrize('path', ['allocations', '{}/allocation'])
+def test_allocations_of_an_unknown_lease_or_reservation_are_not_found(api, manager, query, name,
+                                                                      said, path):
+    [host] = manager.enrol(1)
+    path = f'{HOSTS}/{path.format(host.id)}?{query}'
+    answer = api.get(path, **ADMIN)
+    assert (answer.status_int, answer.json['error_name']) == (404, name)
+    assert said in answer.json['error_message']
+    # Existing clients get an empty list.
+    assert api.get(path.replace('resources/host', 'os-hosts'),
+                   token=builders.ADMIN).status_int == 200
+
+
+def test_allocations_of_a_deleted_lease_are_found(api, manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease())
+    manager.run()
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run()
+    for query in (f'reservation_id={lease.reservations[0].id}', f'lease_id={lease.id}'):
+        assert api.get(f'{HOSTS}/allocations?{query}', **ADMIN).status_int == 200
+
+
 def test_properties_and_allocations_are_those_of_the_pool(api, manager):
     [host] = manager.enrol(1, gpu='A100')
     lease = manager.create(builders.a_lease())
