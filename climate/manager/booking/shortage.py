@@ -6,8 +6,10 @@ import datetime
 from climate import errors
 from climate.db import allocations
 from climate.domain import interval
+from climate.domain import reasons
 from climate.domain import requirement
 from climate.domain import selection
+from climate.domain import texts
 from climate.manager.booking import criteria
 from climate.manager.booking import start_times
 
@@ -51,11 +53,15 @@ def explained(core, connection, wishes, terms, error):
             for words, part in criteria.in_words(core, need)],
     }
     text = _sentence(need, counts)
+    if any(wish.must_keep for wish in wishes):
+        way_out = _way_out_of_running(connection, wishes, need, terms)
+    else:
+        way_out = texts.Text(_way_out(need, counts, rounded), _way_out(need, counts, nearest))
     return errors.NotEnough(
-        f'{text}. {_way_out(wishes, need, counts, nearest)}', **counts,
+        f'{text}. {way_out.operator}', **counts,
         nearest=nearest.isoformat() if nearest else None,
         owner_nearest=rounded.isoformat() if rounded else None,
-        owner_message=f'{text}. {_way_out(wishes, need, counts, rounded)}')
+        owner_message=f'{text}. {way_out.owner}')
 
 
 def _is_same(one, other):
@@ -85,7 +91,7 @@ def _sentence(need, counts):
     return text
 
 
-def _way_out(wishes, need, counts, nearest):
+def _way_out(need, counts, nearest):
     """Return what would fit instead, as a sentence."""
     whole = need.demand.amount is selection.WHOLE
     free, wanted = counts['free'], counts['wanted']
@@ -94,8 +100,6 @@ def _way_out(wishes, need, counts, nearest):
         minute = nearest + (datetime.timedelta(minutes=1) - interval.RESOLUTION)
         what = 'It fits' if wanted == 1 or whole else f'All {wanted} fit'
         return f'{what} from {minute:%Y-%m-%d %H:%M} UTC.'
-    if any(wish.must_keep for wish in wishes):
-        return 'Ask for less time, or for less.'
     if whole and counts['matching'] >= wanted:
         return 'Ask for another time, or for less.'
     if free:
@@ -103,6 +107,25 @@ def _way_out(wishes, need, counts, nearest):
     if counts['criteria']:
         return 'Other criteria might fit.'
     return 'Ask the operator of the cloud for more of them.'
+
+
+def _way_out_of_running(connection, wishes, need, terms):
+    """Return why a running lease, which keeps what it has, does not fit, as a ``texts.Text``.
+
+    The moment at which others have its resources is for operators.
+    """
+    runs = f'The lease runs, so it keeps the {need.pool}s that it has'
+    kept = {key for wish in wishes for key in wish.keep
+            if wish.must_keep and wish.need.pool == need.pool}
+    booked = terms.booked(connection, kept, terms.span)
+    taken = [min(span.start for span, _ in found) for found in booked.values() if found]
+    if need.demand.amount is not selection.WHOLE or not taken:
+        return texts.same(f'{runs}. Ask for less time, or for less.')
+    moment = reasons.shown(max(min(taken), terms.span.start).replace(microsecond=0))
+    others = f'others have {len(taken)} of them'
+    way_out = 'Ask for an earlier end, or for less.'
+    return texts.Text(f'{runs}; {others} for a part of the time. {way_out}',
+                      f'{runs}; {others} from {moment} on. {way_out}')
 
 
 def counted(number, called):

@@ -57,5 +57,6 @@ def test_a_prolongation_that_does_not_fit_says_to_ask_for_less(create, api, mana
     answer = api.put(f'/v1/leases/{lease["id"]}', {'end': '2030-05-01T15:00:00Z'}, version='1.1')
     assert answer.status_int == 409
     assert answer.json['error_message'] == (
-        'Only 1 of 2 hosts are free for all of the time asked for: 2 are enrolled. Ask for less '
-        'time, or for less.')
+        'Only 1 of 2 hosts are free for all of the time asked for: 2 are enrolled. The lease '
+        'runs, so it keeps the hosts that it has; others have 1 of them for a part of the time. Ask '
+        'for an earlier end, or for less.')

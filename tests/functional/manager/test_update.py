@@ -254,3 +254,25 @@ def test_a_stale_precondition_and_a_dry_run_change_nothing(manager):
     planned = acts.change(manager, lease, end=NOON + hours(9), dry_run=True)
     assert planned.end == NOON + hours(9)
     assert acts.everything(manager) == before
+
+
+def test_the_refusal_to_prolong_a_running_lease_says_that_others_have_its_hosts(manager):
+    manager.enrol(4)
+    lease = acts.active(manager, builders.hosts(4))
+    manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(2), end=NOON + hours(3)))
+    with pytest.raises(errors.NotEnough) as refused:
+        acts.change(manager, lease, end=NOON + hours(4))
+    before = ('Only 3 of 4 hosts are free for all of the time asked for: 4 are enrolled. The lease '
+              'runs, so it keeps the hosts that it has; others have 1 of them ')
+    after = ' Ask for an earlier end, or for less.'
+    assert refused.value.message == f'{before}from 2030-05-01 14:00:00 UTC on.{after}'
+    assert refused.value.owner_message == f'{before}for a part of the time.{after}'
+
+
+def test_the_refusal_of_more_hosts_for_a_running_lease_says_that_it_keeps_those_it_has(manager):
+    manager.enrol(3)
+    lease = acts.active(manager, builders.hosts(2))
+    with pytest.raises(errors.NotEnough) as refused:
+        acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=4, max=4))
+    assert refused.value.owner_message.endswith(
+        'The lease runs, so it keeps the hosts that it has. Ask for less time, or for less.')
