@@ -165,13 +165,14 @@ class MalformedRequirement(BadRequest):
 
 class UnknownProperty(BadRequest):
     code = 'unknown_property'
-    template = 'Criteria: no {pool} has a property "{name}". Near names: {near}.'
+    template = 'Criteria: no {pool} has a property "{name}". Known names: {near}.'
 
 
 class BadPeriod(BadRequest):
     # Existing clients look for the first sentence.
     code = 'bad_period'
-    template = 'End date must be later than start date. It would start {start} and end {end}.'
+    template = ('End date must be later than start date. end: {end} UTC is not after the start, '
+                '{start} UTC.')
 
 
 class PropertyNameTooLong(BadRequest):

@@ -100,6 +100,16 @@ def iso(when: datetime.datetime) -> str:
     return in_utc(when).isoformat().removesuffix('+00:00') + 'Z'
 
 
+def span(length: datetime.timedelta) -> str:
+    """Format a duration as `seconds` parses it, in days and smaller units: "1d12h", "0s"."""
+    left = max(0, int(length.total_seconds()))
+    parts = []
+    for unit in 'dhms':
+        count, left = divmod(left, _UNITS[unit])
+        parts.append(f'{count}{unit}' if count else '')
+    return ''.join(parts) or '0s'
+
+
 def _later(words: str) -> datetime.timedelta:
     found = seconds(words[1:])
     if found == 0:

@@ -32,8 +32,8 @@ def of_request(request: records.LeaseRequest, now: datetime.datetime) -> interva
     refuse_past(start, now, 'start')
     if start < end <= now:
         raise errors.BadDate(
-            f'end: {end:%Y-%m-%d %H:%M:%S} is in the past; it is {now:%Y-%m-%d %H:%M:%S} UTC now.',
-            value=end.isoformat(), field='end')
+            f'end: {end:%Y-%m-%d %H:%M:%S} UTC is in the past; it is {now:%Y-%m-%d %H:%M:%S} '
+            'UTC now.', value=end.isoformat(), field='end')
     return _interval(start, end)
 
 
@@ -50,8 +50,8 @@ def of_changes(changes: records.LeaseChanges, lease: records.Lease,
     if changes.end_now:
         if start > now:
             raise errors.BadPeriod(
-                'End date must be later than start date. The lease has not started, so it cannot '
-                'be ended: delete it instead.', start=start.isoformat(), end='now')
+                'End date must be later than start date. end: the lease has not started, so it '
+                'cannot be ended; delete it instead.', start=start.isoformat(), end='now')
         end = now
     elif changes.end is not None and changes.end != lease.end:
         refuse_past(changes.end, now, 'end')
@@ -108,8 +108,8 @@ def refuse_notices_outside(moments: Iterable[datetime.datetime], span: interval.
         refuse_past(moment, now, 'events.time')
         if moment > span.end:
             raise errors.BadDate(
-                f'events.time: {moment:%Y-%m-%d %H:%M} lies after the end, '
-                f'{span.end:%Y-%m-%d %H:%M}.', value=moment.isoformat(), field='events.time')
+                f'events.time: {moment:%Y-%m-%d %H:%M} UTC lies after the end, '
+                f'{span.end:%Y-%m-%d %H:%M} UTC.', value=moment.isoformat(), field='events.time')
 
 
 def _new_start(changes: records.LeaseChanges, lease: records.Lease,
@@ -144,15 +144,15 @@ def refuse_past(moment: datetime.datetime, now: datetime.datetime, field: str) -
     """
     if moment < minute_of(now):
         raise errors.BadDate(
-            f'{field}: {moment:%Y-%m-%d %H:%M} lies in the past; it is {now:%Y-%m-%d %H:%M:%S} UTC '
-            'now.', value=moment.isoformat(), field=field)
+            f'{field}: {moment:%Y-%m-%d %H:%M} UTC lies in the past; it is '
+            f'{now:%Y-%m-%d %H:%M:%S} UTC now.', value=moment.isoformat(), field=field)
 
 
 def _between(moment: datetime.datetime, span: interval.Interval) -> datetime.datetime:
     if not span.start < moment < span.end:
         raise errors.BadDate(
-            f'before_end: {moment:%Y-%m-%d %H:%M} must lie between the start, '
-            f'{span.start:%Y-%m-%d %H:%M}, and the end, {span.end:%Y-%m-%d %H:%M}.',
+            f'before_end: {moment:%Y-%m-%d %H:%M} UTC must lie between the start, '
+            f'{span.start:%Y-%m-%d %H:%M} UTC, and the end, {span.end:%Y-%m-%d %H:%M} UTC.',
             value=moment.isoformat(), field='before_end')
     return moment
 

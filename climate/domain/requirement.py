@@ -33,6 +33,9 @@ from climate.domain import values
 
 Requirement: TypeAlias = 'Leaf | In | All | Any_ | Not'
 
+# How many known names the error about an unknown one lists.
+_MOST_NAMES = 12
+
 ALIASES = {'cores': 'vcpus', 'ram': 'memory_mb', 'disk': 'local_gb'}
 TRAITS = 'traits'
 
@@ -168,12 +171,14 @@ def check_names(requirement: Requirement, known: Collection[str],
 
     :param hidden: names that may be used, but are not listed in the error.
     :param pool: the name of the resources in the error.
-    :raises UnknownProperty: names the alphabetically first unknown one, and similar known ones.
+    :raises UnknownProperty: names the alphabetically first unknown one, and known names; similar
+        ones come first.
     """
     for name in sorted(names(requirement) - frozenset(known) - frozenset(hidden)):
-        near = sorted(known)
-        if len(near) > 12:
-            near = difflib.get_close_matches(name, near, n=5, cutoff=0.5) or [*near[:12], '…']
+        near = difflib.get_close_matches(name, sorted(known), n=5, cutoff=0.5)
+        near += sorted(set(known) - set(near))
+        if len(near) > _MOST_NAMES:
+            near = [*near[:_MOST_NAMES], '…']
         raise errors.UnknownProperty(pool=pool, name=name,
                                      near=', '.join(near) or 'there are none')
 

@@ -6,6 +6,7 @@ import datetime
 from oslo_utils import uuidutils
 
 from climate import errors
+from climate import moments
 from climate.domain import availability
 from climate.domain import interval
 from climate.domain import lease_times
@@ -185,8 +186,8 @@ def _window(query, duration, now):
         raise errors.BadField(field='latest', reason=f'it lies beyond the year {_LAST_YEAR}.')
     if latest - start < duration:
         raise errors.BadField(field='duration', reason=(
-            f'{duration} does not fit between the earliest moment, {start:%Y-%m-%d %H:%M:%S}, and '
-            f'the latest, {latest:%Y-%m-%d %H:%M:%S} UTC.'))
+            f'{moments.span(duration)} does not fit between the earliest moment, '
+            f'{start:%Y-%m-%d %H:%M:%S} UTC, and the latest, {latest:%Y-%m-%d %H:%M:%S} UTC.'))
     if latest - start > _FARTHEST + duration:
         raise errors.BadField(field='latest', reason=(
             f'starts are looked for in at most {_FARTHEST.days} days after the earliest moment.'))

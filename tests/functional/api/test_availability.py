@@ -119,6 +119,16 @@ def test_what_cannot_be_read_is_refused_by_name(ask, manager, fields, named):
     assert len(answer.json['error_message']) < 600
 
 
+@pytest.mark.parametrize(('duration', 'words'), [
+    ('2h', '2h'), ('36h', '1d12h'), ('PT90S', '1m30s')])
+def test_a_duration_beyond_its_limits_is_shown_as_people_write_one(ask, manager, duration, words):
+    manager.enrol(1)
+    answer = ask(duration=duration, latest='2030-05-01 12:01')
+    assert answer.json['error_message'] == (
+        f'duration: {words} does not fit between the earliest moment, 2030-05-01 12:00:00 UTC, and '
+        'the latest, 2030-05-01 12:01:00 UTC.')
+
+
 def test_what_is_said_twice_is_refused(api):
     answer = api.get('/v1/availability?duration=1h&duration=2h', version='1.1')
     assert answer.status_int == 400

@@ -103,6 +103,22 @@ def test_dates_in_the_past_and_ends_before_starts_are_refused(api):
         assert told in answer.json['error_message']
 
 
+@pytest.mark.parametrize(('span', 'told'), [
+    ({'start': '2030-05-03', 'end': '2030-05-02'},
+     'End date must be later than start date. end: 2030-05-02 00:00:00 UTC is not after the start, '
+     '2030-05-03 00:00:00 UTC.'),
+    ({'duration': '1h', 'before_end': '2030-05-02T12:00Z'},
+     'before_end: 2030-05-02 12:00 UTC must lie between the start, 2030-05-01 12:00 UTC, and the '
+     'end, 2030-05-01 13:00 UTC.'),
+    ({'duration': '1h', 'events': [{'type': 'notify', 'time': '2030-05-02 12:00'}]},
+     'events.time: 2030-05-02 12:00 UTC lies after the end, 2030-05-01 13:00 UTC.'),
+    ({'start': '2030-05-01T11:00:00Z', 'duration': '5h'},
+     'start: 2030-05-01 11:00 UTC lies in the past; it is 2030-05-01 12:00:00 UTC now.')])
+def test_a_refused_moment_has_its_field_and_its_zone(api, span, told):
+    answer = api.post('/v1/leases', {'name': 'x', 'reservations': [], **span}, version='1.1')
+    assert (answer.status_int, answer.json['error_message']) == (400, told)
+
+
 def test_a_reservation_that_is_none_is_refused_and_named(refused):
     for reservations, told in (
             (None, 'reservations'), ({}, 'reservations'), ('x', 'reservations'),
@@ -147,7 +163,7 @@ def test_criteria_that_cannot_be_read_are_refused_with_their_part(refused, crite
 
 def test_criteria_about_unknown_names_tell_the_near_ones(refused):
     for criteria, told in (
-            (['==', '$gpuu', '1'], 'Near names: gpu'), (['==', '$memory', '1'], 'memory_'),
+            (['==', '$gpuu', '1'], 'Known names: gpu'), (['==', '$memory', '1'], 'memory_'),
             (['=', '$region', 'other'], 'region RegionOne only')):
         message = refused(reservations=[{**HOSTS, 'resource_properties': criteria}])
         assert told in message

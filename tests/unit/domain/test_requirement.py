@@ -178,11 +178,21 @@ def test_an_unknown_property_is_refused_and_the_known_ones_are_named():
     assert caught.value.details == {'name': 'gpus', 'near': 'gpu, vcpus', 'pool': 'resource'}
 
 
-def test_among_many_properties_those_with_a_near_name_are_named():
+def test_of_many_properties_those_with_a_near_name_come_first():
     known = [f'property_{number}' for number in range(40)] + ['gpu_model']
     with pytest.raises(errors.UnknownProperty) as caught:
         requirement.check_names(requirement.parse(['=', '$gpu_modell', 1]), known)
-    assert caught.value.details['near'] == 'gpu_model'
+    near = caught.value.details['near'].split(', ')
+    assert near[0] == 'gpu_model' and near[-1] == '…' and len(near) == 13
+
+
+def test_a_name_that_is_near_to_none_is_not_said_to_be_near():
+    known = [*(f'property_{number}' for number in range(13)), 'vcpus']
+    with pytest.raises(errors.UnknownProperty) as caught:
+        requirement.check_names(requirement.parse(['=', '$gpu', 1]), known)
+    assert caught.value.message.startswith(
+        'Criteria: no resource has a property "gpu". Known names: vcpus, property_0, property_1')
+    assert 'Near' not in caught.value.message
 
 
 def test_an_unknown_property_where_there_are_none_says_so():
