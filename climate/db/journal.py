@@ -29,6 +29,10 @@ _CLAIMED = (
     .order_by(OUTBOX.c.id))
 _SENT = sa.delete(OUTBOX).where(_IDS)
 _ANY = sa.select(OUTBOX.c.id).limit(1)
+_LAST_ROW = (
+    sa.select(HISTORY.c.id, HISTORY.c.at, HISTORY.c.why)
+    .where(HISTORY.c.lease_id == sa.bindparam('of_lease'), HISTORY.c.what == sa.bindparam('kind'))
+    .order_by(HISTORY.c.id.desc()).limit(1))
 _LAST_ENTRY = (
     sa.select(HISTORY.c.at, HISTORY.c.who)
     .where(HISTORY.c.lease_id == sa.bindparam('of_lease'), HISTORY.c.what == sa.bindparam('kind'))
@@ -103,6 +107,23 @@ def note_if_new(connection, lease_id, now, who, what, why):
     last = connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
     if last is None or _timeless(last.why) != _timeless(why and why.operator):
         note(connection, lease_id, now, who, what, why)
+
+
+def replace(connection, lease_id, earliest, what, before, after):
+    """Replace the text of the last entry of a kind, if that is `before` and not too old.
+
+    Dates in the text are ignored in the comparison, as in `note_if_new`.
+
+    :param earliest: an older entry stays.
+    :param before: a ``texts.Text``, as is `after`.
+    :returns: whether it was replaced.
+    """
+    last = connection.execute(_LAST_ROW, {'of_lease': lease_id, 'kind': what}).one_or_none()
+    if last is None or last.at < earliest or _timeless(last.why) != _timeless(before.operator):
+        return False
+    connection.execute(sa.update(HISTORY).where(HISTORY.c.id == last.id)
+                       .values(**texts.columns('why', after)))
+    return True
 
 
 def history(connection, lease_id, marker=None, limit=None):

@@ -15,9 +15,8 @@ def with_notice(lease: records.Lease, reason: texts.Text | None) -> texts.Text |
     return texts.joined(reason, None if lease.trust_id else _NOTICE)
 
 
-def not_yet(error: errors.ClimateError, held: int = 0) -> texts.Text:
-    """Return why a try failed, and how many resources are held back for the lease."""
-    reason = texts.of_error(error)
+def with_held(reason: texts.Text, held: str) -> texts.Text:
+    """Return why a try failed, and what is held back for the lease, such as "2 hosts"."""
     return reason.within('', f' Held back for it meanwhile: {held}.') if held else reason
 
 

@@ -16,6 +16,7 @@ from climate.domain import records
 from climate.domain import selection
 from climate.manager import ownership
 from climate.manager.booking import booking
+from climate.manager.booking import shortage
 from climate.manager.queue import wakeups
 
 # A number of copies that is more than fits on any resource.
@@ -51,13 +52,13 @@ class Holding:
         The share is one of all that is free or held back. If others use all that was left to them,
         the share of what they release is added; otherwise they could take turns with it for ever.
 
-        :returns: how many copies are held back now; 0 if the lease is not the first.
+        :returns: what is held back now in words, such as "2 hosts"; '' if that is nothing.
         :raises ClaimLost: another manager has taken the lease over.
         :raises Withdrawn: the lease is to be deleted.
         """
         with self._core.database.reader() as connection:
             if not self._share or not wait_queue.is_first(connection, lease.id):
-                return 0
+                return ''
         wishes = [wish for wish in wishes if not wish.need.optional]
         avoid = self._too_small(wishes, span)
         share = 0 if lease.acquisition.by_clock(now) else self._share
@@ -66,12 +67,12 @@ class Holding:
         def write(connection, chosen):
             ownership.current(connection, lease)
             self._booking.replace(connection, chosen, [each.id for each in lease.reservations])
-            return sum(given.copies for given in chosen)
+            return chosen
         try:
-            return self._booking.book(parts, span, now, write, avoid=avoid)
+            return _in_words(wishes, self._booking.book(parts, span, now, write, avoid=avoid))
         except errors.LostRace:
             # Other requests were faster each time. The next try holds back what they left.
-            return 0
+            return ''
 
     def _parts(self, this, wishes):
         """Return a Wish for each of the Wishes: what it holds back, and its part of the share."""
@@ -156,6 +157,16 @@ class _Try:
     avoid: frozenset
     share: fractions.Fraction
     more: list = dataclasses.field(default_factory=list)
+
+
+def _in_words(wishes, chosen):
+    """Return the chosen Allocations for `wishes` in words, such as "2 hosts, 1 address"."""
+    called = {(wish.reservation_id, wish.need.key): wish.need.called or wish.need.pool
+              for wish in wishes}
+    counts = collections.Counter()
+    for given in chosen:
+        counts[called[given.reservation_id, given.need]] += given.copies
+    return ', '.join(shortage.counted(count, name) for name, count in counts.items() if count)
 
 
 def _at_most(wish, copies):

@@ -30,6 +30,10 @@ from climate.manager.queue import wakeups
 LOG = log.getLogger(__name__)
 
 
+# An entry in the history that is not older than this is of the same try for its reader.
+_AT_ONCE = datetime.timedelta(seconds=10)
+
+
 class Tries:
     """Carries out the event ACQUIRE; its result is written together with the end of the claim."""
 
@@ -97,7 +101,7 @@ class Tries:
         except errors.NotEnough as error:
             held = self._holding.hold(claim.lease, self._booking.wishes_of_all(claim.lease),
                                       claim.lease.interval_from(now), now)
-            self._put_off(claim, reasons.not_yet(error, held), now)
+            self._put_off(claim, texts.of_error(error), now, held)
         except (wakeups.OutOfTurn, errors.LostRace):
             self._yield(claim, now)
 
@@ -149,8 +153,11 @@ class Tries:
                  span.end.isoformat())
 
     @cores.again_after_a_race
-    def _put_off(self, claim, reason, now):
-        """Write down that a try failed, and when the next one is; or give the lease up."""
+    def _put_off(self, claim, reason, now, held=''):
+        """Write down that a try failed, and when the next one is; or give the lease up.
+
+        :param held: what is held back for the lease now, in words.
+        """
         lease, seen = claim.lease, claim.lease.acquisition
         with self._core.database.writer() as connection:
             current = ownership.current(connection, claim.lease)
@@ -163,9 +170,13 @@ class Tries:
             if next_at is None and missed:
                 # So the lease gets one more try, which is not counted.
                 attempts, next_at = acquisition.attempts, acquisition.next_at
-            text = reasons.with_notice(lease, reasons.attempt(lease, attempts, next_at, reason))
-            if text != current.reason_text:
-                # A reason that the lease shows already is not added to its history again.
+            plain, text = (
+                reasons.with_notice(lease, reasons.attempt(lease, attempts, next_at, each))
+                for each in (reason, reasons.with_held(reason, held)))
+            # A reason that the lease shows already is not added to its history again. What is held
+            # back at once belongs to the entry of the first try, which was written just before.
+            if text != current.reason_text and not (held and journal.replace(
+                    connection, lease.id, now - _AT_ONCE, 'attempt', plain, text)):
                 journal.note_if_new(connection, lease.id, now, 'climate', 'attempt', text)
             if next_at is None:
                 events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)

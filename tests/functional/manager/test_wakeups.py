@@ -60,7 +60,41 @@ def test_one_that_does_not_fit_lets_the_next_one_have_what_is_not_held_back(mana
     acts.end(manager, full[2])
     assert states(manager, [large, small]) == [lifecycle.ACQUIRING, lifecycle.ACTIVE]
     assert held(manager, large) == 2
-    assert 'Held back for it meanwhile: 2.' in manager.lease(large).reason
+    assert 'Held back for it meanwhile: 2 hosts.' in manager.lease(large).reason
+
+
+def test_what_is_held_back_at_once_is_in_the_first_entry_of_the_attempt(manager):
+    manager.enrol(4)
+    acts.active(manager, builders.hosts(2), end=NOON + hours(9))
+    large = waiting(manager, 4)
+    manager.run()
+    [entry] = [each for each in acts.told(manager, large) if each.what == 'attempt']
+    assert entry.why == entry.owner_why == manager.lease(large).reason
+    assert entry.why.endswith(' Held back for it meanwhile: 1 host.')
+
+
+def test_what_is_held_back_later_has_an_entry_of_its_own(manager, full):
+    large = waiting(manager, 4)
+    manager.run()
+    manager.clock.advance(minutes(5))
+    acts.end(manager, full[0])
+    first, *_, last = [each for each in acts.told(manager, large) if each.what == 'attempt']
+    assert 'Held back' not in first.why
+    assert last.why.endswith(' Held back for it meanwhile: 1 host.')
+    assert last.at > first.at
+
+
+def test_what_is_held_back_of_a_host_is_counted_as_what_was_asked_for(manager):
+    [host] = manager.enrol(1)
+    half = {'vcpus': 1, 'memory_mb': host.capacity['MEMORY_MB'] // 2, 'disk_gb': 1}
+
+    def halves(amount):
+        return records.ReservationRequest('virtual:instance', {**half, 'amount': amount})
+    manager.create(builders.a_lease(halves(1), end=NOON + hours(9)))
+    manager.clock.advance(builders.seconds(1))
+    large = acts.sought(manager, 'wait', halves(2))
+    manager.run()
+    assert ' Held back for it meanwhile: 1 server with 1 VCPU, ' in manager.lease(large).reason
 
 
 def test_more_is_held_back_after_a_release_and_not_after_another_look(manager):
