@@ -4,6 +4,7 @@
 A row is a plain tuple. JSON comes as text, because most rows share the same text. ``calendars``
 reads what is booked of the resources.
 """
+import collections
 import dataclasses
 import functools
 import json
@@ -60,17 +61,38 @@ def in_order(connection, search, after_id, limit):
     return _resources(connection, search, after_id, limit, False)
 
 
-def groups(connection, pool, since, ignoring=()):
+def groups(connection, pool, now, cleaning, ignoring=()):
     """Return the resources of a pool that are free in the cloud, as least.Groups of those alike.
 
-    Criteria do not count. Resources that are held, or lent to a reservation, are left out.
+    Criteria do not count. Resources that are held, lent to a reservation, or booked whole now are
+    left out. Two statements read them, however many there are.
 
-    :param since: allocations that ended until then do not count.
+    :param cleaning: how long an allocation counts after its end.
     :param ignoring: ids of the reservations whose allocations do not count.
     """
-    rows = connection.execute(_GROUPS, {'pool': pool, 'start': since, 'ignoring': list(ignoring)})
-    return [least.Group(json.loads(text), count, whole_from, used_from)
-            for text, whole_from, used_from, count in rows]
+    asked = {'pool': pool, 'start': now - cleaning, 'ignoring': list(ignoring)}
+    counts = collections.Counter()
+    for *kind, count in connection.execute(_GROUPS, asked):
+        counts[tuple(kind)] += count
+    used = collections.defaultdict(collections.Counter)
+    for resource_id, *kind, amount, copies in connection.execute(_IN_USE, {**asked, 'now': now}):
+        for name, units in json.loads(amount).items():
+            used[resource_id, *kind][name] += units * int(copies)
+    left = collections.Counter()
+    for (_, *kind), amount in used.items():
+        counts[tuple(kind)] -= 1
+        left[(*kind, tuple(sorted(amount.items())))] += 1
+    left.update({(*kind, ()): count for kind, count in counts.items()})
+    return [_group(kind, count, now) for kind, count in left.items()
+            if count > 0 and (kind[1] is None or kind[1] > now)]
+
+
+def _group(kind, count, now):
+    text, whole_from, used_from, in_use = kind
+    capacity = json.loads(text)
+    for name, units in in_use:
+        capacity[name] = max(0, capacity.get(name, 0) - units)
+    return least.Group(capacity, count, whole_from, used_from and max(used_from, now))
 
 
 def _first_start(whole):
@@ -83,12 +105,22 @@ def _first_start(whole):
 
 
 _EACH = (
-    sa.select(sa.cast(RESOURCES.c.capacity, sa.Text).label('capacity'),
+    sa.select(RESOURCES.c.id, sa.cast(RESOURCES.c.capacity, sa.Text).label('capacity'),
               _first_start(True).label('whole_from'), _first_start(False).label('used_from'))
     .where(allocations.RESERVABLE, RESOURCES.c.lent_to.is_(None), RESOURCES.c.held_by.is_(None))
     .subquery())
 _GROUPS = (sa.select(_EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from, sa.func.count())
            .group_by(_EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from))
+_IN_USE_AMOUNT = sa.cast(ALLOCATIONS.c.amount, sa.String(4000))
+# The parts of resources that are in use now. They leave no more room later, while they last.
+_IN_USE = (
+    sa.select(_EACH.c.id, _EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from,
+              _IN_USE_AMOUNT, sa.func.sum(ALLOCATIONS.c.copies))
+    .join_from(_EACH, ALLOCATIONS, ALLOCATIONS.c.resource_id == _EACH.c.id)
+    .where(ALLOCATIONS.c.whole.is_(False), allocations.REACHES, allocations.IGNORING,
+           ALLOCATIONS.c.start <= sa.bindparam('now'))
+    .group_by(_EACH.c.id, _EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from,
+              _IN_USE_AMOUNT))
 
 
 def _resources(connection, search, after_id, limit, unused):

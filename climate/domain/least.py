@@ -4,11 +4,13 @@
 What is beyond this bound cannot succeed, whatever the criteria are. What is within it may still
 fail. The least is stored with the lease, so many leases that wait are compared without a plan.
 """
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
 import datetime
+import functools
 from typing import Any
 
 from climate.domain import selection
@@ -21,7 +23,7 @@ Least = Mapping[str, list[list[Any]]]
 class Group:
     """Resources of one pool that are alike.
 
-    :ivar capacity: {class name: units} of each of them.
+    :ivar capacity: {class name: units} that are free of each of them now.
     :ivar count: how many there are.
     :ivar whole_from: when the first booking of all of it begins; None: never.
     :ivar used_from: when the first booking of all or a part of it begins; None: never.
@@ -82,25 +84,47 @@ def shortage(least: Least, groups: Mapping[str, list[Group]],
 def _compared(pool: str, entries: list[list[Any]], groups: list[Group],
               until: datetime.datetime) -> Iterator[tuple[str, int, int]]:
     """Yield triples (what, number wanted, number that can be free at most)."""
-    wanted = sum(copies for amount, copies in entries if amount is None)
-    yield f'{pool}s', wanted, sum(
-        each.count for each in groups if _is_later(each.used_from, until))
+    wholes = sum(copies for amount, copies in entries if amount is None)
+    unused = [each for each in groups if _is_later(each.used_from, until)]
+    yield f'{pool}s', wholes, sum(each.count for each in unused)
     partly = [each for each in groups if _is_later(each.whole_from, until)]
     parts = [(amount, copies) for amount, copies in entries if amount is not None]
-    for amount, copies in parts:
-        yield f'places on {pool}s', copies, sum(
-            each.count * _copies(each.capacity, amount) for each in partly)
+
+    def most(room: Callable[[Mapping[str, int]], int]) -> int:
+        """Return the room of all resources but the smallest ones that are needed whole."""
+        return (sum(each.count * room(each.capacity) for each in partly)
+                - _smallest(wholes, [(room(each.capacity), each.count) for each in unused]))
+    for amount, _ in parts:
+        # A copy that takes no less of any class needs a place for this amount, too.
+        wanted = sum(copies for other, copies in parts if _is_as_large(other, amount))
+        yield f'places on {pool}s', wanted, most(functools.partial(_copies, amount))
     for name in sorted({name for amount, _ in parts for name in amount}):
         yield (f'{name} on {pool}s',
                sum(copies * amount.get(name, 0) for amount, copies in parts),
-               sum(each.count * each.capacity.get(name, 0) for each in partly))
+               most(lambda capacity, name=name: capacity.get(name, 0)))  # type: ignore[misc]
+
+
+def _smallest(count: int, rooms: Iterable[tuple[int, int]]) -> int:
+    """Return the room of the `count` resources that have the least.
+
+    :param rooms: pairs (the room of each of some resources, how many these are).
+    """
+    found = 0
+    for room, some in sorted(rooms):
+        found += room * min(some, count)
+        count -= min(some, count)
+    return found
+
+
+def _is_as_large(amount: Mapping[str, int], other: Mapping[str, int]) -> bool:
+    return all(amount.get(name, 0) >= units for name, units in other.items())
 
 
 def _is_later(moment: datetime.datetime | None, until: datetime.datetime) -> bool:
     return moment is None or moment >= until
 
 
-def _copies(capacity: Mapping[str, int], amount: Mapping[str, int]) -> int:
-    """Return how many copies of an amount fit on an empty resource; very many if it is nothing."""
+def _copies(amount: Mapping[str, int], capacity: Mapping[str, int]) -> int:
+    """Return how many copies of an amount fit into a capacity; very many if it is nothing."""
     return min((capacity.get(name, 0) // units for name, units in amount.items() if units > 0),
                default=10 ** 9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bound of what the pools can have free from now on, read with one statement for each pool.
+"""The bound of what the pools can have free from now on, read with two statements for each pool.
 
 It says of any number of leases in the wait queue that they cannot get their resources now. That
 costs far less than a plan for each.
@@ -35,5 +35,5 @@ class Bound:
         for pool in needed:
             if pool not in self._groups:
                 self._groups[pool] = free_resources.groups(
-                    self._connection, pool, self._now - self._cleaning, self._own)
+                    self._connection, pool, self._now, self._cleaning, self._own)
         return least.shortage(needed, self._groups, until + self._cleaning)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bound of what is free refuses only what a plan refuses too, and is read by one statement."""
+"""The bound of what is free refuses only what a plan refuses too; few statements read it."""
 import random
 
 import acts
@@ -31,7 +31,7 @@ def _try_again(manager, lease):
 
 
 @pytest.mark.parametrize('reservations', [1, 100])
-def test_a_try_that_cannot_succeed_reads_what_is_free_with_one_statement(manager, reservations):
+def test_a_try_that_cannot_succeed_reads_what_is_free_with_two_statements(manager, reservations):
     manager.enrol(4)
     acts.active(manager, builders.hosts(4), end=NOON + hours(99))
     acts.sought(manager, 'wait', builders.hosts(4))
@@ -41,8 +41,32 @@ def test_a_try_that_cannot_succeed_reads_what_is_free_with_one_statement(manager
     lease = acts.sought(manager, 'retries', *[instances()] * reservations, retry_pause_seconds=11)
     manager.run()
     assert lease.state == lifecycle.ACQUIRING
-    assert len(_try_again(manager, lease)) == 1
+    # One for the first starts of bookings, and one for the parts in use.
+    assert len(_try_again(manager, lease)) == 2
     assert 'free for all of the time' in manager.lease(lease).reason
+
+
+def test_parts_that_are_in_use_leave_less_room(manager):
+    """Two hosts have room for 192 of these servers; 136 run."""
+    manager.enrol(2)
+    acts.active(manager, instances(136), end=NOON + hours(99))
+    first = acts.sought(manager, 'wait', *[instances()] * 100)
+    manager.run()
+    # Half of the 56 places are held back for the first.
+    manager.clock.advance(seconds(7))
+    lease = acts.sought(manager, 'wait', *[instances()] * 100)
+    manager.run()
+    small = acts.sought(manager, 'wait', *[instances()] * 20)
+    manager.run()
+    assert [manager.lease(each).state for each in (first, lease, small)] == [
+        lifecycle.ACQUIRING, lifecycle.ACQUIRING, lifecycle.ACTIVE]
+    assert 'Only 28 of 100 places on hosts are free for all' in manager.lease(lease).reason
+    # Its reason is written once more when there is less room.
+    manager.run_until(manager.clock() + minutes(3))
+    assert 'Only 8 of 100 places' in manager.lease(lease).reason
+    before = manager.lease(lease).event(event_kinds.ACQUIRE).claim_no
+    manager.run_until(manager.clock() + minutes(5))
+    assert manager.lease(lease).event(event_kinds.ACQUIRE).claim_no == before
 
 
 @pytest.mark.parametrize('cleaning', [0, 10])

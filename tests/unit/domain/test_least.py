@@ -54,6 +54,24 @@ def test_parts_may_be_on_resources_of_which_a_part_is_taken():
     assert short([need({}, 100)], groups) is None
 
 
+def test_amounts_that_differ_are_counted_together():
+    # Three vCPUs at least for each copy: eight have room for two.
+    assert short([need({'vcpus': 3}, 1), need({'vcpus': 4}, 2)], [group(count=1)]) == (3, 2)
+    assert short([need({'vcpus': 3}, 1), need({'vcpus': 4}, 1)], [group(count=1)]) is None
+    odd = [group(capacity=5, count=3)]
+    assert short([need({'vcpus': 3}, 2), need({'vcpus': 4}, 2)], odd) == (4, 3)
+    assert short([need({'vcpus': 3}, 2), need({'vcpus': 4}, 1)], odd) is None
+
+
+def test_whole_resources_leave_no_room_for_parts():
+    groups = [group(capacity=8, count=2), group(capacity=2, count=1),
+              group(capacity=4, used_from=NOON)]
+    assert short([need({'vcpus': 2}, 11)], groups) is None
+    # The two smallest unused ones may be the whole ones.
+    assert short([need(selection.WHOLE, 2), need({'vcpus': 2}, 6)], groups) is None
+    assert short([need(selection.WHOLE, 2), need({'vcpus': 2}, 7)], groups) == (7, 6)
+
+
 @pytest.mark.parametrize('seed', range(30))
 def test_what_can_be_chosen_is_never_a_shortage(seed):
     luck = random.Random(seed)
@@ -81,11 +99,13 @@ def _pool(luck):
     for key in range(1, 6):
         bookings = [(interval.Interval(NOON + hours(start), NOON + hours(start + 1)), amount)
                     for start, amount in luck.sample([
-                        (0, selection.WHOLE), (2, {'vcpus': 2}), (5, selection.WHOLE)],
-                        luck.randint(0, 2))]
+                        (0, selection.WHOLE), (0, {'vcpus': 3}), (2, {'vcpus': 2}),
+                        (5, selection.WHOLE)], luck.randint(0, 2))]
         starts = [span.start for span, _ in bookings]
         wholes = [span.start for span, amount in bookings if amount is selection.WHOLE]
         candidates.append(selection.Candidate(key, {'vcpus': 8}, bookings))
-        groups.append(group(whole_from=min(wholes, default=None),
+        used = sum(amount['vcpus'] for span, amount in bookings
+                   if span.start == NOON and amount is not selection.WHOLE)
+        groups.append(group(8 - used, whole_from=min(wholes, default=None),
                             used_from=min(starts, default=None)))
     return candidates, groups
