@@ -84,6 +84,16 @@ def hosts(database, *names, pool='host'):
         return [resources.add(connection, pool, name, {'vcpus': 4}, NOON) for name in names]
 
 
+def host_in_old_table(database, name, pool='host'):
+    """Enrol a host in tables of an earlier release; returns its id."""
+    with database.writer() as connection:
+        write_in_old_table(connection, tables.RESOURCES, {
+            'pool': pool, 'name': name, 'enrolled_name': name, 'capacity': {'vcpus': 4},
+            'reservable': True, 'generation': 0, 'created_at': NOON})
+        return connection.execute(sa.select(tables.RESOURCES.c.id).where(
+            tables.RESOURCES.c.pool == pool, tables.RESOURCES.c.name == name)).scalar_one()
+
+
 def promise(lease, resource_id, start=None, end=None, **more):
     """The Allocation of a resource to the first reservation of a lease, for all of its time."""
     return records.Allocation(reservation_id=lease.reservations[0].id, resource_id=resource_id,

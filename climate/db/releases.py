@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became free of resources since a moment: released allocations, and enrolled resources."""
+"""What became free of resources since a moment: released allocations, and added resources."""
 import collections
 import datetime
 
@@ -24,7 +24,8 @@ def since(connection, resource_ids, moment, span, now, cleaning):
 
     A running allocation is released when the teardown of its lease is done, or when the resource
     has been cleaned. One that was void before it began counts if it touched `span`. A resource
-    that was enrolled since then counts as released whole, because nobody could use it before.
+    that was enrolled since then, or became reservable again, counts as released whole, because
+    nobody could use it before.
 
     :param cleaning: how long cleaning takes from the end of an allocation.
     :returns: {resource id: [amount of all its copies, or selection.WHOLE]}.
@@ -49,7 +50,7 @@ def since(connection, resource_ids, moment, span, now, cleaning):
             name: units * copies for name, units in amount.items()})
     for resource_id in connection.execute(
             sa.select(RESOURCES.c.id)
-            .where(RESOURCES.c.id.in_(sorted(resource_ids)), RESOURCES.c.created_at >= moment)
+            .where(RESOURCES.c.id.in_(sorted(resource_ids)), RESOURCES.c.available_since >= moment)
             ).scalars():
         found[resource_id].append(selection.WHOLE)
     return found

@@ -56,8 +56,8 @@ def add(connection, pool, name, capacity, now, **values):
     :param values: values of further columns: reservable, lent_to.
     """
     return connection.execute(sa.insert(RESOURCES).values(
-        pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now, **values)
-    ).inserted_primary_key[0]
+        pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now,
+        available_since=now, **values)).inserted_primary_key[0]
 
 
 def find(connection, pool, ids=None, after_id=None, limit=None):
@@ -135,6 +135,11 @@ def touch(connection, ids, now):
 
 def change(connection, resource_id, now, **values):
     """Update a resource with `values` (capacity, reservable)."""
+    if values.get('reservable'):
+        connection.execute(
+            sa.update(RESOURCES)
+            .where(RESOURCES.c.id == resource_id, RESOURCES.c.reservable.is_(False))
+            .values(available_since=now))
     connection.execute(sa.update(RESOURCES).where(RESOURCES.c.id == resource_id)
                        .values(updated_at=now, **values))
 

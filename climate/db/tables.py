@@ -183,6 +183,8 @@ RESOURCES = sa.Table(
     sa.Column('enrolled_name', _text(255)),
     sa.Column('capacity', sa.JSON, nullable=False),
     sa.Column('reservable', sa.Boolean, nullable=False, default=True),
+    # When it was enrolled, or last became reservable again.
+    sa.Column('available_since', UtcDateTime),
     sa.Column('generation', sa.Integer, nullable=False, default=0),
     sa.Column('held_by', _text(36)),
     sa.Column('withdrawn_at', UtcDateTime),

@@ -42,7 +42,7 @@ def test_an_upgrade_of_what_is_up_to_date_changes_nothing(database):
 def test_promises_are_kept_where_their_table_is_made_anew_for_offers(database):
     builders.drop_everything(database)
     migrate.upgrade(database, '0008')
-    [host] = db_rows.hosts(database, 'a')
+    host = db_rows.host_in_old_table(database, 'a')
     lease = db_rows.saved_in_old_tables(database, db_rows.a_lease())
     promise = db_rows.promise(lease, host, whole=False, amount={'vcpus': 3})
     with database.writer() as connection:
@@ -57,8 +57,8 @@ def test_promises_are_kept_where_their_table_is_made_anew_for_offers(database):
 def test_what_was_allocated_before_there_were_keys_of_needs_has_them_afterwards(database):
     builders.drop_everything(database)
     migrate.upgrade(database, '0009')
-    [host] = db_rows.hosts(database, 'a')
-    [address] = db_rows.hosts(database, '10.0.0.9', pool='address')
+    host = db_rows.host_in_old_table(database, 'a')
+    address = db_rows.host_in_old_table(database, '10.0.0.9', pool='address')
     lease = db_rows.saved_in_old_tables(database, db_rows.a_lease())
     with database.writer() as connection:
         for key in (host, address):
@@ -68,6 +68,17 @@ def test_what_was_allocated_before_there_were_keys_of_needs_has_them_afterwards(
     with database.reader() as connection:
         [reservation] = leases.get(connection, lease.id).reservations
     assert reservation.allocated == {'hosts': (host,), 'address': (address,)}
+
+
+def test_a_resource_that_exists_is_available_since_it_was_enrolled(database):
+    builders.drop_everything(database)
+    migrate.upgrade(database, '0017')
+    host = db_rows.host_in_old_table(database, 'a')
+    migrate.upgrade(database)
+    with database.reader() as connection:
+        [since] = connection.execute(sa.select(tables.RESOURCES.c.available_since).where(
+            tables.RESOURCES.c.id == host)).scalars()
+    assert since == NOON
 
 
 def test_a_reservation_from_before_there_was_an_order_depends_on_nothing(database):

@@ -115,6 +115,38 @@ def test_if_others_use_all_of_the_rest_enrolled_hosts_are_not_all_theirs(manager
     assert manager.lease(first).state == lifecycle.ACTIVE
 
 
+def test_if_others_use_all_of_the_rest_hosts_that_come_back_are_not_all_theirs(manager):
+    hosts = manager.enrol(5)
+    for each in hosts:
+        acts.disable(manager, each)
+    manager.clock.advance(builders.seconds(1))
+    first = acts.sought(manager, 'wait', builders.hosts(3))
+    manager.run()
+    for _ in range(4):
+        manager.clock.advance(builders.seconds(1))
+        acts.sought(manager, 'wait', builders.hosts())
+    manager.run()
+    for host, count in zip(hosts, (1, 2, 3), strict=False):
+        manager.clock.advance(builders.seconds(5))
+        acts.enable(manager, host)
+        manager.run()
+        assert len(manager.lease(first).reservations[0].resource_ids) == count
+    assert manager.lease(first).state == lifecycle.ACTIVE
+
+
+def test_a_host_that_was_never_out_of_use_does_not_come_back(manager):
+    """Each change of it says that it is in use, and nothing was released."""
+    manager.enrol(8)
+    acts.active(manager, builders.hosts(5), end=NOON + 200 * DAYS)
+    manager.clock.advance(builders.seconds(1))
+    lease = acts.sought(manager, 'wait', builders.hosts(8))
+    assert held(manager, lease) == 2
+    for each in manager.client.list_resources(builders.an_admin(), 'host'):
+        manager.clock.advance(builders.seconds(5))
+        acts.enable(manager, each)
+        assert held(manager, lease) == 2
+
+
 def test_a_host_counts_as_enrolled_when_the_cloud_has_admitted_it(manager, first):
     called = manager.clock()
     manager.cloud.faults.on_point = lambda *_: manager.clock.advance(builders.seconds(1))
