@@ -340,8 +340,9 @@ def _refuse_loss(need, error):
     had, left = error.kwargs['wanted'], error.kwargs['free']
     raise errors.NotEnough(
         f'{had - left} of {shortage.counted(had, need.called or need.pool)} that the reservation '
-        'uses cannot be kept for all of the time: others have the resources then, or the criteria '
-        'are not met. Ask for less time or other criteria, or make another lease.',
+        'uses cannot be kept for all of the time: others have the resources then, they have '
+        'shrunk, or the criteria are not met. Ask for less time or other criteria, or make another '
+        'lease.',
         what=need.pool, wanted=had, free=left) from error
 
 

@@ -17,6 +17,7 @@ from climate.domain import lease_events
 from climate.domain import lease_times
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import requirement
 from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import transitions
@@ -300,13 +301,17 @@ def _refuse_other_place(reservation, asked):
 
 
 def _as_many_as_now(wish, running):
-    """Return the Wish with the present number of copies, because only the dates change."""
+    """Return the Wish with the present number of copies, because only the dates change.
+
+    What a running reservation uses it may keep, even if it does not meet the criteria any more.
+    """
     have = len(wish.keep)
     demand = wish.need.demand
-    least = have if running and have else demand.at_least
+    stays = running and have > 0
+    least = have if stays else demand.at_least
     return dataclasses.replace(wish, need=dataclasses.replace(
-        wish.need, demand=dataclasses.replace(
-            demand, at_least=least, at_most=max(have, least))))
+        wish.need, requirement=requirement.NOTHING if stays else wish.need.requirement,
+        demand=dataclasses.replace(demand, at_least=least, at_most=max(have, least))))
 
 
 def _as_planned(lease, planned):

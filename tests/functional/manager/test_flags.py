@@ -4,6 +4,7 @@ import acts
 import builders
 import pytest
 
+from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager.pools import refresh
@@ -95,6 +96,64 @@ def test_the_flags_are_set_and_cleared_while_a_lease_runs(manager, look, spoil, 
     spoil(manager, host, back=True)
     look()
     assert _flags(manager, lease) == (False, False)
+
+
+def _one():
+    return records.ReservationRequest('virtual:instance', {
+        'vcpus': 16, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None})
+
+
+@pytest.mark.parametrize('request_of', [_big, _one])
+def test_a_running_lease_on_a_host_that_shrank_can_be_prolonged(manager, look, request_of):
+    first, _ = manager.enrol(2)
+    lease = acts.active(manager, request_of(), end=NOON + hours(1))
+    _shrinks(manager, first)
+    look()
+    assert _flags(manager, lease) == (True, True)
+    acts.change(manager, lease, end=NOON + hours(5))
+    manager.run_until(NOON + hours(2))
+    lease = manager.lease(lease)
+    assert (lease.state, lease.task, lease.reason) == (lifecycle.ACTIVE, None, None)
+    assert lease.reservations[0].resource_ids == (first.id,)
+    assert _flags(manager, lease) == (True, True)
+    manager.run_until(NOON + hours(5))
+    assert acts.is_clean(manager, 2)
+
+
+def test_a_lease_on_a_host_that_shrank_gets_no_time_that_others_have(manager, look):
+    first, _ = manager.enrol(2)
+    lease = acts.active(manager, _big(), end=NOON + hours(1))
+    manager.create(builders.a_lease(builders.hosts(criteria=acts.named(first)),
+                                    start=NOON + hours(3), end=NOON + hours(4)))
+    _shrinks(manager, first)
+    look()
+    with pytest.raises(errors.NotEnough, match='others have the resources then'):
+        acts.change(manager, lease, end=NOON + hours(5))
+    acts.change(manager, lease, end=NOON + hours(3))
+    assert manager.lease(lease).end == NOON + hours(3)
+
+
+def test_prolonged_servers_must_fit_on_the_host_that_shrank(manager, look):
+    """It had room for 64 vCPUs, and has room for 32: 32 are promised to others later."""
+    [host] = manager.enrol(1)
+    lease = acts.active(manager, _one(), end=NOON + hours(1))
+    manager.create(builders.a_lease(_one(), _one(), start=NOON + hours(3), end=NOON + hours(4)))
+    _shrinks(manager, host)
+    look()
+    with pytest.raises(errors.NotEnough):
+        acts.change(manager, lease, end=NOON + hours(5))
+    acts.change(manager, lease, end=NOON + hours(3))
+    assert manager.lease(lease).end == NOON + hours(3)
+
+
+def test_other_criteria_count_for_what_a_running_lease_has(manager, look):
+    first, _ = manager.enrol(2)
+    lease = acts.active(manager, _big(), end=NOON + hours(1))
+    _shrinks(manager, first)
+    look()
+    with pytest.raises(errors.NotEnough):
+        acts.change(manager, lease, end=NOON + hours(5), reservations=acts.asked(
+            manager.lease(lease).reservations[0], resource_properties='[">=", "$vcpus", "12"]'))
 
 
 def test_only_the_reservation_that_lacks_something_says_so(manager, look):
