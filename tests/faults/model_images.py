@@ -77,7 +77,6 @@ class Judge:
         self._before = None
         self._judged = set()
         self._quiet = {}
-        self._orders = collections.defaultdict(set)
 
     def look(self, recorded, now, booted_for, excused=frozenset(), strict=True):
         """Check the servers that went since the last look.
@@ -97,7 +96,6 @@ class Judge:
             if server_id not in excused | leased:
                 self._judge(server_id, recorded, recorded.reservations[reservation_id], strict)
         self._note_quiet(recorded, now)
-        self._note_orders(recorded, now)
         self._before = recorded
 
     def _judge(self, server_id, recorded, reservation, strict):
@@ -125,23 +123,15 @@ class Judge:
         """Return since when the images are begun that count at the moment of a deletion; or None.
 
         That is the moment of `before_end_lease`, or that of the order that led to the deletion.
-        Orders that were carried out before the lease ran undisturbed led to nothing. An order that
-        was given up and is repeated goes on.
+        Orders that were carried out before the lease ran undisturbed led to nothing.
         """
         quiet = self._quiet.get(lease_id)
-        self._note_orders(recorded, at)
-        orders = [moment for moment in self._orders[lease_id]
-                  if moment <= at and (quiet is None or moment >= quiet)]
-        notices = [event.at for found in (self._before, recorded) if found is not None
-                   for event in found.events.get(lease_id, ())
-                   if event.kind == event_kinds.BEFORE_END and event.at <= at]
-        return min([*orders, *notices], default=quiet)
-
-    def _note_orders(self, recorded, now):
-        """Note the moments of all orders until now; one that is repeated gets another."""
-        for lease_id, events in recorded.events.items():
-            self._orders[lease_id].update(event.at for event in events
-                                          if event.kind in _ORDERS and event.at <= now)
+        events = [event for found in (self._before, recorded) if found is not None
+                  for event in found.events.get(lease_id, ())]
+        moments = [event.at for event in events if event.at <= at and (
+            event.kind == event_kinds.BEFORE_END
+            or (event.kind in _ORDERS and (quiet is None or event.at >= quiet)))]
+        return min(moments, default=quiet)
 
     def _note_quiet(self, recorded, now):
         """Note the leases that run undisturbed, with their images yet to come."""

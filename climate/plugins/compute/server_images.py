@@ -12,6 +12,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import event_kinds
+from climate.domain import lifecycle
 from climate.domain import texts
 from climate.plugins.compute import owned_images
 from climate.plugins.compute import told
@@ -42,17 +43,31 @@ def wanted(conf, reservation):
 def before_end(conf, cloud, lease, reservation):
     """Return the Images that the end of a lease needs, whichever way it ends, or NoImages.
 
-    They belong to the moment of the event `before_end_lease`, so that one image serves this event
-    and the end after it. A prolonged lease has another moment, and gets new images.
+    They belong to a moment: that of the event `before_end_lease`, so that one image serves this
+    event and the end after it, or that of an order before it. A prolonged lease has another moment,
+    and gets new images. So does a lease that is deleted after its end, or an earlier deletion, was
+    given up, because its servers lived on.
     """
-    event = lease.event(event_kinds.BEFORE_END)
-    moment = 'end' if event is None else event.at.isoformat()
-    return _images(conf, cloud, lease, reservation, moment)
+    moment = _moment(lease, cloud.attempt)
+    return _images(conf, cloud, lease, reservation, moment.isoformat())
 
 
 def of_change(conf, cloud, lease, reservation):
     """Return the Images, or NoImages, of servers on hosts that the present change takes back."""
     return _images(conf, cloud, lease, reservation, f'change {cloud.attempt.since.isoformat()}')
+
+
+def _moment(lease, attempt):
+    """Return the moment from which images count for the end of a lease."""
+    notice, end, deletion = (lease.event(kind) for kind in (
+        event_kinds.BEFORE_END, event_kinds.END, event_kinds.DELETE))
+    if deletion is not None:
+        # The order of the deletion has closed the event of the end, even if that was given up.
+        end_given_up = lease.state == lifecycle.ERROR and end is not None and end.begun_at
+        if end_given_up or deletion.at > deletion.created_at:
+            return deletion.at
+    return min((event.at for event in (notice, end, deletion)
+                if event is not None and event.at <= attempt.now), default=attempt.since)
 
 
 def _images(conf, cloud, lease, reservation, moment):

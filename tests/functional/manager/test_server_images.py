@@ -146,6 +146,64 @@ def test_a_prolonged_lease_that_is_ended_early_gets_new_images(manager):
     assert _imaged(manager) == _ids(servers * 2)
 
 
+@pytest.fixture
+def ill(manager):
+    """callable(whether): Nova refuses to delete servers, or does so again."""
+    return lambda is_ill: manager.cloud.fail('nova.delete_server', 999 if is_ill else 0, acts.NO)
+
+
+@pytest.mark.parametrize('moment', [minutes(10), hours(3) + minutes(10)])
+def test_a_deletion_that_was_given_up_and_is_repeated_makes_new_images(manager, ill, moment):
+    """Also of servers that have an image from the moment before the end."""
+    lease, servers = _lease(manager)
+    manager.run_until(NOON + moment)
+    ill(True)
+    _delete(manager, lease)
+    manager.run_until(NOON + moment + minutes(30))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    # The retries of one order had one image.
+    assert _imaged(manager) == _ids(servers)
+    ill(False)
+    manager.clock.now = NOON + hours(24 * 3)
+    _delete(manager, lease)
+    manager.run_until(NOON + hours(24 * 3) + minutes(5))
+    assert _imaged(manager) == _ids(servers * 2)
+    assert acts.is_clean(manager, 1)
+
+
+def test_a_lease_that_is_deleted_after_its_end_was_given_up_gets_new_images(manager, ill):
+    lease, servers = _lease(manager)
+    ill(True)
+    manager.run_until(NOON + hours(5))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    assert _imaged(manager) == _ids(servers)
+    ill(False)
+    manager.clock.now = NOON + hours(24 * 3)
+    _delete(manager, lease)
+    manager.run_until(NOON + hours(24 * 3) + minutes(5))
+    assert _imaged(manager) == _ids(servers * 2)
+
+
+def test_a_lease_that_is_deleted_while_it_ends_keeps_the_images_of_that_end(slow):
+    lease, servers = _lease(slow)
+    slow.run_until(NOON + minutes(10))
+    _end(slow, lease)
+    slow.run_until(NOON + minutes(15))
+    _delete(slow, lease)
+    slow.run_until(NOON + minutes(40))
+    assert _imaged(slow) == _ids(servers)
+    assert acts.is_clean(slow, 1)
+
+
+def test_images_of_the_moment_before_the_end_serve_a_deletion_after_it(manager):
+    lease, servers = _lease(manager)
+    manager.run_until(NOON + hours(3) + minutes(10))
+    _delete(manager, lease)
+    manager.run_until(NOON + hours(3) + minutes(20))
+    assert _imaged(manager) == _ids(servers)
+    assert acts.is_clean(manager, 1)
+
+
 def test_a_lease_in_error_gets_its_images(manager):
     lease, servers = _lease(manager, 2)
     manager.cloud.fail('nova.remove_host', 99, acts.NO)
