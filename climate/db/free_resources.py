@@ -111,16 +111,20 @@ _EACH = (
     .subquery())
 _GROUPS = (sa.select(_EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from, sa.func.count())
            .group_by(_EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from))
-_IN_USE_AMOUNT = sa.cast(ALLOCATIONS.c.amount, sa.String(4000))
-# The parts of resources that are in use now. They leave no more room later, while they last.
+_AMOUNT = sa.cast(ALLOCATIONS.c.amount, sa.String(4000))
+# The parts of resources that are in use now. They are added up first, because there may be many
+# of each resource.
+_PARTS = (
+    sa.select(ALLOCATIONS.c.resource_id, _AMOUNT.label('amount'),
+              sa.func.sum(ALLOCATIONS.c.copies).label('copies'))
+    .join_from(RESOURCES, ALLOCATIONS, ALLOCATIONS.c.resource_id == RESOURCES.c.id)
+    .where(allocations.RESERVABLE, ALLOCATIONS.c.whole.is_(False), allocations.REACHES,
+           allocations.IGNORING, ALLOCATIONS.c.start <= sa.bindparam('now'))
+    .group_by(ALLOCATIONS.c.resource_id, _AMOUNT).subquery())
 _IN_USE = (
     sa.select(_EACH.c.id, _EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from,
-              _IN_USE_AMOUNT, sa.func.sum(ALLOCATIONS.c.copies))
-    .join_from(_EACH, ALLOCATIONS, ALLOCATIONS.c.resource_id == _EACH.c.id)
-    .where(ALLOCATIONS.c.whole.is_(False), allocations.REACHES, allocations.IGNORING,
-           ALLOCATIONS.c.start <= sa.bindparam('now'))
-    .group_by(_EACH.c.id, _EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from,
-              _IN_USE_AMOUNT))
+              _PARTS.c.amount, _PARTS.c.copies)
+    .join_from(_PARTS, _EACH, _EACH.c.id == _PARTS.c.resource_id))
 
 
 def _resources(connection, search, after_id, limit, unused):

@@ -92,8 +92,11 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[Group],
 
     def most(room: Callable[[Mapping[str, int]], int]) -> int:
         """Return the room of all resources but the smallest ones that are needed whole."""
-        return (sum(each.count * room(each.capacity) for each in partly)
-                - _smallest(wholes, [(room(each.capacity), each.count) for each in unused]))
+        found = sum(each.count * room(each.capacity) for each in partly)
+        if wholes:
+            found -= _smallest(wholes, [(room(each.capacity), each.count) for each in unused])
+        return found
+
     for amount, _ in parts:
         # A copy that takes no less of any class needs a place for this amount, too.
         wanted = sum(copies for other, copies in parts if _is_as_large(other, amount))
