@@ -179,3 +179,56 @@ class Trust:
 def named(aggregates, name):
     """Return the Aggregate of that name, or None."""
     return next((each for each in aggregates if each.name == name), None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Subnet:
+    """A subnet of a network.
+
+    :ivar cidr: its addresses, such as 172.24.4.0/24.
+    :ivar gateway: the address of its gateway; None: it has none.
+    :ivar pools: pairs (first, last) of the addresses that Neutron allocates itself.
+    """
+
+    id: str
+    cidr: str
+    gateway: str | None = None
+    pools: tuple[tuple[str, str], ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """A network with its subnets.
+
+    :ivar external: whether floating IPs can be created on it.
+    """
+
+    id: str
+    name: str
+    external: bool
+    subnets: tuple[Subnet, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class FloatingIP:
+    """A floating IP of a project.
+
+    :ivar id: empty for one that is to be created.
+    :ivar port_id: the port that it points to; None: no port.
+    """
+
+    id: str
+    network_id: str
+    address: str
+    project_id: str
+    port_id: str | None = None
+    description: str = ''
+    tags: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Quota:
+    """A quota of a project: the limit, None without one, and how much of it is used."""
+
+    limit: int | None
+    used: int

@@ -17,6 +17,7 @@ from climate.domain import selection
 from climate.plugins import audited
 from climate.plugins import cloud as clouds
 from climate.plugins import early
+from climate.plugins import pool_view
 from climate.plugins import targets
 
 Attempt = clouds.Attempt
@@ -54,6 +55,8 @@ class Pool(audited.AuditedPool, abc.ABC):
                                 'minLength': 1, 'maxLength': 255}},
         'additionalProperties': False,
     }
+    #: The path of its own that REST 1.0 serves too; None: there is only /v1/resources/{name}.
+    view: ClassVar[pool_view.View | None] = None
     #: Names of the capacity in criteria: {criterion name: class name}.
     capacity_names: ClassVar[Mapping[str, str]] = {}
     #: The names of the facts that `discover` returns.
@@ -89,6 +92,22 @@ class Pool(audited.AuditedPool, abc.ABC):
         :raises ResourceNotFound: the cloud has no such resource.
         """
         return self.discover(cloud, name)
+
+    @classmethod
+    def is_range(cls, name: str, fields: Mapping[str, Any]) -> bool:
+        """Return whether an enrolment stands for several resources, such as a range. Pure."""
+        return False
+
+    def identify_range(self, cloud: clouds.Cloud, name: str,
+                       fields: Mapping[str, Any]) -> Sequence[Found]:
+        """Read all resources that a range stands for; returns Founds, in order. Changes nothing.
+
+        Only called if `is_range` is true. Either all of them are enrolled or none.
+
+        :raises BadRequest: the range is malformed or too long.
+        :raises ResourceNotFound: the cloud lacks one of them.
+        """
+        return [self.identify(cloud, name, fields)]
 
     @classmethod
     def shown(cls, resource: records.Resource) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from climate.cloud.base import adapter as _adapter
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face as _face
 from climate.cloud.base import flavors as _flavors
+from climate.cloud.base import floating_ips as _floating_ips
 from climate.cloud.base import images as _images
 from climate.cloud.base import keystone as _keystone
+from climate.cloud.base import networks as _networks
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
@@ -22,8 +24,10 @@ Adapter = _adapter.Adapter
 Computes = _computes.Computes
 Face = _face.Face
 Flavors = _flavors.Flavors
+FloatingIPs = _floating_ips.FloatingIPs
 Images = _images.Images
 Keystone = _keystone.Keystone
+Networks = _networks.Networks
 Nova = _nova.Nova
 Placement = _placement.Placement
 Servers = _servers.Servers

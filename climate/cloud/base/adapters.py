@@ -5,6 +5,7 @@ from typing import Any
 from climate.cloud.base import adapter
 from climate.conf import glance
 from climate.conf import keystone
+from climate.conf import neutron
 from climate.conf import nova
 from climate.conf import placement
 
@@ -48,3 +49,14 @@ class Glance(adapter.Adapter):
     @staticmethod
     def probe(services: Any) -> object:
         return services.images.made('climate-status', 'climate-status')
+
+
+class Neutron(adapter.Adapter):
+    """The adapter of Neutron."""
+
+    options = neutron.CLIENT
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        # Only an administrator may ask for the quota of another project.
+        return services.networks.quota('climate-status', 'floatingip')

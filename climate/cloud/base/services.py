@@ -8,8 +8,10 @@ from typing import Any
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face
 from climate.cloud.base import flavors as _flavors
+from climate.cloud.base import floating_ips as _floating_ips
 from climate.cloud.base import images as _images
 from climate.cloud.base import keystone as _keystone
+from climate.cloud.base import networks as _networks
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
@@ -31,6 +33,8 @@ class Services:
     computes: _computes.Computes
     placement: _placement.Placement
     images: _images.Images
+    networks: _networks.Networks
+    floating_ips: _floating_ips.FloatingIPs
     keystone: _keystone.Keystone
 
     def __init__(self, names: Container[str], make: Callable[[str], face.Face]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated cloud: the behaviour of Nova, Placement, Glance and Keystone on SQLite."""
+"""The simulated cloud: the behaviour of the services that Climate uses, on SQLite."""
 from concurrent import futures
 import contextlib
 import json
@@ -20,6 +20,7 @@ from climate.cloud.simulated import hosts
 from climate.cloud.simulated import images
 from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import link
+from climate.cloud.simulated import network_hands
 from climate.cloud.simulated import scheduler
 from climate.cloud.simulated import servers
 from climate.cloud.simulated import store
@@ -34,6 +35,7 @@ class SimulatedCloud(base.Cloud):
     The additional methods take no time and pass no fault points.
 
     :ivar faults: the FaultPoints; its ``on_point`` may be set at any time.
+    :ivar network: the NetworkHands, for what others do in Neutron.
     :param on_point: None, or callable(call name, 'before' or 'after').
     :param clock: returns the current time, in seconds since the epoch.
     :param adapters: {name: Adapter class}; None: all installed adapters.
@@ -61,6 +63,7 @@ class SimulatedCloud(base.Cloud):
         self._kinds = {face: guard.guarded(kind, (sqlite3.Error,), _cloud_error)
                        for adapter in adapters.values() for face, kind in adapter.faces.items()}
         self._service = self._services(None)
+        self.network = network_hands.NetworkHands(self._transaction)
 
     def log_in(self):
         # No call of the cloud: the fault points of a manager would have other numbers.

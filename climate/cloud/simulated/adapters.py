@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated adapters of Keystone, Nova, Placement and Glance."""
+"""The simulated adapters of Keystone, Nova, Placement, Glance and Neutron."""
 from climate.cloud.base import adapters
 from climate.cloud.simulated import changes
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import images
 from climate.cloud.simulated import keystone
+from climate.cloud.simulated import neutron
 from climate.cloud.simulated import nova
 from climate.cloud.simulated import placement
 
@@ -25,3 +26,8 @@ class Placement(adapters.Placement):
 
 class Glance(adapters.Glance):
     faces = {'images': images.Images}
+
+
+class Neutron(adapters.Neutron):
+    faces = {'networks': neutron.Networks, 'floating_ips': neutron.FloatingIPs}
+    tables = neutron.TABLES
