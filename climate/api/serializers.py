@@ -2,6 +2,7 @@
 """Serialization of the resources of a pool, from REST 1.1 on."""
 import functools
 
+from climate import errors
 from climate.api import schemas
 from climate.api import views
 from climate.policies import resources as rules
@@ -40,6 +41,10 @@ class ResourceSerializer:
         """Split a body into (name or '', {property: text or None}, {other field: value})."""
         fields = {key: value for key, value in data.items() if key not in ('name', 'properties')}
         return data.get('name', ''), as_text(data.get('properties', {})), fields
+
+    def renamed(self, error):
+        """Return a BadField that names the field as the body of an enrolment does."""
+        return error
 
     def is_range(self, name, fields):
         """Return whether what `enrolment` returned stands for several resources."""
@@ -80,6 +85,13 @@ class ViewSerializer(ResourceSerializer):
     def enrolment(self, data):
         fields = {own: data[name] for name, own in self._view.enrols.items() if name in data}
         return fields.pop('name', ''), {}, fields
+
+    def renamed(self, error):
+        names = {own: name for name, own in self._view.enrols.items()}
+        field = error.kwargs.get('field')
+        if field not in names:
+            return error
+        return errors.BadField(**{**error.kwargs, 'field': names[field]})
 
     def is_range(self, name, fields):
         return False

@@ -53,9 +53,8 @@ class FloatingIPs(base.FloatingIPs):
         super().__init__(link.trust_id, link.login_group)
         self._neutron = _network_of(link)
 
-    def every(self, tag=None):
-        query = {} if tag is None else {'tags': tag}
-        return [_floating_ip(each) for each in self._neutron.ips(**query)]
+    def every(self):
+        return [_floating_ip(each) for each in self._neutron.ips()]
 
     def of_project(self, project_id):
         return [_floating_ip(each) for each in self._neutron.ips(project_id=project_id)]

@@ -19,6 +19,8 @@ LOG = log.getLogger(__name__)
 NAMED, OTHERS = 'named', 'others'
 # The field of a stored request with the addresses of the need NAMED.
 _KEPT = 'kept_floatingips'
+# What stands before the id of the reservation, in a tag and in the description of a floating IP.
+_TAG, _MARK = 'reservation:', 'Climate reservation '
 
 
 class FloatingIPPlugin(base.ResourcePlugin):
@@ -117,10 +119,9 @@ class FloatingIPPlugin(base.ResourcePlugin):
         return Observed(tuple(cloud.as_service().floating_ips.every()))
 
     def traces(self, observed):
-        # Not signed: the owner of any floating IP may write these tags.
+        # Not signed: the owner of any floating IP may write these marks.
         return [audit.Trace(made_for, 'floating IP', each.address)
-                for each in observed.floating_ips if self.conf[self.resource_type].tag in each.tags
-                for made_for in _reservations(each)]
+                for each in observed.floating_ips for made_for in sorted(_marks(each))]
 
     def lacks(self, observed, lease, reservation, resources):
         there = {(each.network_id, each.address): each for each in observed.floating_ips}
@@ -143,8 +144,8 @@ class FloatingIPPlugin(base.ResourcePlugin):
 
     def clear(self, cloud, made_for, resources):
         neutron = cloud.as_service().floating_ips
-        for each in neutron.every(tag=f'reservation:{made_for}'):
-            if self.conf[self.resource_type].tag in each.tags:
+        for each in neutron.every():
+            if made_for in _marks(each):
                 _take_back(neutron, each)
 
     @classmethod
@@ -177,7 +178,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         return made
 
     def _tag(self, neutron, floating_ip, reservation):
-        tags = (self.conf[self.resource_type].tag, f'reservation:{reservation.id}')
+        tags = (self.conf[self.resource_type].tag, f'{_TAG}{reservation.id}')
         if not set(tags) <= set(floating_ip.tags):
             neutron.tag(floating_ip.id, tags)
 
@@ -243,20 +244,23 @@ def _all_of(resources):
 
 
 def _description(reservation_id):
-    return f'Reservation {reservation_id}'
+    return f'{_MARK}{reservation_id}'
 
 
-def _reservations(floating_ip):
-    """Return the ids of the reservations that the tags of a FloatingIP name."""
-    return [each.removeprefix('reservation:') for each in floating_ip.tags
-            if each.startswith('reservation:')]
+def _marks(floating_ip):
+    """Return the ids of the reservations that a FloatingIP names, as a set.
+
+    The description is there from the first call on, the tags after a second one.
+    """
+    texts = (*floating_ip.tags, floating_ip.description)
+    return {each.removeprefix(mark) for each in texts for mark in (_TAG, _MARK)
+            if each.startswith(mark)}
 
 
 def _is_of(floating_ip, reservation):
     """Return whether a FloatingIP of the owner's project was made for a reservation."""
     return (floating_ip.id in reservation.binding.get('floating_ips', {}).values()
-            or reservation.id in _reservations(floating_ip)
-            or floating_ip.description == _description(reservation.id))
+            or reservation.id in _marks(floating_ip))
 
 
 def _take_back(neutron, floating_ip):

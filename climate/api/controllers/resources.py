@@ -83,14 +83,16 @@ class ViewController(PoolPartController):
         caller, serializer = self._authorized(req, self._serializer.rules.create), self._serializer
         name, properties, fields = serializer.enrolment(
             body.read(req, serializer.create_schemas, self._limit))
-        if serializer.is_range(name, fields):
-            made = self._manager.create_resources(
-                caller, serializer.pool, name, properties, fields)
-            answer = {serializer.many: [serializer.resource(each, hooks.is_lenient(req))
-                                        for each in made]}
-        else:
-            answer = self._shown(req, self._manager.create_resource(
-                caller, serializer.pool, name, properties, fields))
+        enrolled = caller, serializer.pool, name, properties, fields
+        try:
+            if serializer.is_range(name, fields):
+                made = self._manager.create_resources(*enrolled)
+                answer = {serializer.many: [serializer.resource(each, hooks.is_lenient(req))
+                                            for each in made]}
+            else:
+                answer = self._shown(req, self._manager.create_resource(*enrolled))
+        except errors.BadField as error:
+            raise serializer.renamed(error) from error
         resp.status = 201
         return answer
 

@@ -13,11 +13,8 @@ class FloatingIPs(face.Face):
 
     @abc.abstractmethod
     @face.read
-    def every(self, tag: str | None = None) -> list[models.FloatingIP]:
-        """Return the FloatingIPs of all projects. Only as Climate itself.
-
-        :param tag: only those with this tag; None: all.
-        """
+    def every(self) -> list[models.FloatingIP]:
+        """Return the FloatingIPs of all projects. Only as Climate itself."""
 
     @abc.abstractmethod
     @face.read

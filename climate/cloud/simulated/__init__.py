@@ -204,13 +204,15 @@ class SimulatedCloud(base.Cloud):
             flavors.make(connection, flavor_id, name, vcpus, ram, disk, **more)
 
     def leftovers(self):
-        """Return what reservations of servers leave in the cloud, as one dict to compare."""
+        """Return what reservations leave in the cloud, as one dict to compare."""
         with self._transaction() as connection:
             found = {name: [tuple(row) for row in connection.execute(
                 f'SELECT * FROM {name} ORDER BY 1')]
                 for name in ('flavors', 'flavor_access', 'server_groups', 'resource_classes')}
             found['images'] = [tuple(row) for row in connection.execute(
                 'SELECT name, kind, status, project_id FROM images ORDER BY 1, 2, 3, 4')]
+            found['floating_ips'] = [tuple(row) for row in connection.execute(
+                'SELECT address, project_id, port_id, tags FROM floating_ips ORDER BY 1')]
             found['server_metadata'] = sorted(
                 (server.name, *item) for server in servers.every(connection)
                 for item in server.metadata.items())

@@ -72,9 +72,9 @@ class FloatingIPs(base.FloatingIPs):
         super().__init__(link.calls.trust_id)
         self._calls = link.calls
 
-    def every(self, tag=None):
-        return self._calls.make('neutron.floating_ips', lambda connection, project_id: [
-            each for each in floating_ips(connection) if tag is None or tag in each.tags])
+    def every(self):
+        return self._calls.make('neutron.floating_ips', lambda connection, project_id: (
+            floating_ips(connection)))
 
     def of_project(self, project_id):
         return self._calls.make('neutron.floating_ips', lambda connection, caller: [

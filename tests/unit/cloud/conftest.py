@@ -30,6 +30,7 @@ class CannedCloud:
     PLACEMENT = 'http://placement'
     KEYSTONE = 'http://keystone/v3'
     GLANCE = 'http://glance/v2'
+    NEUTRON = 'http://neutron:9696'
 
     def __init__(self, http, configured):
         self.http = http
@@ -62,7 +63,7 @@ class CannedCloud:
         token.set_project_scope(id='service')
         for service, url in (('compute', CannedCloud.NOVA), ('identity', CannedCloud.KEYSTONE),
                              ('placement', CannedCloud.PLACEMENT),
-                             ('image', 'http://glance')):
+                             ('image', 'http://glance'), ('network', CannedCloud.NEUTRON)):
             token.add_service(service).add_standard_endpoints(
                 internal=url, public=f'{url}/public', region='RegionOne')
         return token

@@ -7,6 +7,8 @@ import pytest
 import test_plugin_contract as contract
 
 ID = str(uuid.UUID(int=9))
+# Types whose marks in the cloud their owners can write, so that they prove nothing.
+UNSIGNED = {'virtual:floatingip'}
 
 
 @pytest.fixture(params=[*contract.TYPES, contract.LEASED_SERVER])
@@ -37,7 +39,8 @@ def test_what_a_start_makes_has_traces_and_lacks_nothing(scene):
     scene.reservation = dataclasses.replace(scene.reservation, binding=binding or {})
     traces = scene.plugin.traces(seen(scene))
     assert {each.made_for for each in traces} == ({ID} if scene.picture() != before else set())
-    assert any(each.signed_by for each in traces) == bool(traces)
+    if scene.plugin.resource_type not in UNSIGNED:
+        assert any(each.signed_by for each in traces) == bool(traces)
     assert lacks(scene) == []
     scene.call('end')
     assert scene.plugin.traces(seen(scene)) == []

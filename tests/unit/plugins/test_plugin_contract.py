@@ -8,6 +8,7 @@ import pytest
 
 from climate.api import rest_1_0
 from climate.cloud import simulated
+from climate.cloud.simulated import neutron
 from climate.domain import records
 from climate.domain import selection
 from climate.manager import lease_cloud
@@ -24,11 +25,11 @@ class Crash(BaseException):
 
 
 class Scene:
-    """A plugin, a cloud with two enrolled hosts, and a reservation of the plugin's example."""
+    """A plugin, a cloud with two enrolled resources, and a reservation of the plugin's example."""
 
     def __init__(self, conf, form):
         resource_type = 'virtual:instance' if form == LEASED_SERVER else form
-        self.plugin = registry.Registry(conf).plugin(resource_type)
+        self.plugin = registry.Registry(conf, registry.load(TYPES)).plugin(resource_type)
         self.cloud = simulated.SimulatedCloud(conf)
         self.example = self.plugin.example
         if form == LEASED_SERVER:
@@ -41,7 +42,7 @@ class Scene:
         request = self.plugin.resolve(self.cloud, self.example, base.Occasion('demo'))
         self.resources = []
         for pool in (each(conf) for each in self.plugin.pools):
-            for place, name in enumerate(sorted(self.cloud.host_names())[:2], 1):
+            for place, name in enumerate(self.names(pool.name), 1):
                 found = pool.discover(self.cloud, name)
                 pool.admit(self.cloud, found)
                 self.resources.append(records.Resource(place, pool.name, name, found.capacity,
@@ -49,6 +50,12 @@ class Scene:
         self.reservation = records.Reservation(
             'r', 'l', resource_type, request,
             allocated={'hosts': tuple(each.id for each in self.resources)})
+
+    def names(self, pool):
+        """The names of two resources of a pool."""
+        if pool == 'address':
+            return [f'172.24.4.{number}@{neutron.PUBLIC}' for number in (210, 211)]
+        return sorted(self.cloud.host_names())[:2]
 
     def call(self, method):
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
