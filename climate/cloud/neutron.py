@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Neutron: networks, addresses in use, quotas and floating IPs."""
+import functools
+
 from openstack import connection
 from openstack import exceptions
 
@@ -12,7 +14,10 @@ _FULL = 'OverQuota'
 
 
 def _network_of(link):
-    """Return openstacksdk's proxy of Neutron, which makes all calls with the session of `link`."""
+    """Return openstacksdk's proxy of Neutron, which makes all calls with the session of `link`.
+
+    This asks Neutron for its versions, so it is a part of the first call.
+    """
     return connection.Connection(session=link.session, oslo_conf=link.conf,
                                  region_name=link.region_name, service_types={'network'}).network
 
@@ -22,7 +27,11 @@ class Networks(base.Networks):
 
     def __init__(self, link):
         super().__init__(link.trust_id, link.login_group)
-        self._neutron = _network_of(link)
+        self._link = link
+
+    @functools.cached_property
+    def _neutron(self):
+        return _network_of(self._link)
 
     def network(self, network_id):
         try:
@@ -51,7 +60,11 @@ class FloatingIPs(base.FloatingIPs):
 
     def __init__(self, link):
         super().__init__(link.trust_id, link.login_group)
-        self._neutron = _network_of(link)
+        self._link = link
+
+    @functools.cached_property
+    def _neutron(self):
+        return _network_of(self._link)
 
     def every(self):
         return [_floating_ip(each) for each in self._neutron.ips()]
@@ -69,9 +82,10 @@ class FloatingIPs(base.FloatingIPs):
         return _floating_ip(made)
 
     def tag(self, floating_ip_id, tags):
-        found = self._neutron.find_ip(floating_ip_id, ignore_missing=True)
-        if found is not None:
-            self._neutron.set_tags(found, list(tags))
+        try:
+            self._neutron.set_tags(self._neutron.get_ip(floating_ip_id), list(tags))
+        except exceptions.NotFoundException:
+            return
 
     def detach(self, floating_ip_id):
         try:

@@ -35,6 +35,22 @@ def test_a_resource_is_enrolled_with_what_the_pool_wants_to_know(run, addresses)
     assert addresses.last_request.json() == {'name': '203.0.113.4'}
 
 
+def test_a_range_is_enrolled_and_all_its_resources_are_shown(run, addresses):
+    other = {**ADDRESS, 'id': '5', 'name': '203.0.113.5'}
+    addresses.post(PLACE, json={'resources': [ADDRESS, other]}, status_code=201)
+    outcome = run('address', 'create', '203.0.113.4-203.0.113.5', '--field', 'network_id=n',
+                  '-f', 'json')
+    assert outcome.code == 0, outcome.err
+    assert outcome.json == {'id': ['4', '5'], 'name': ['203.0.113.4', '203.0.113.5']}
+    assert addresses.last_request.json() == {'name': '203.0.113.4-203.0.113.5', 'network_id': 'n'}
+
+
+def test_a_resource_is_found_by_what_people_call_it(run, addresses):
+    addresses.get(PLACE, json={'resources': [
+        {**ADDRESS, 'name': '203.0.113.4@network', 'address': '203.0.113.4'}]})
+    assert run('address', 'show', '203.0.113.4').code == 0
+
+
 def test_a_field_without_a_value_is_refused(run, addresses):
     outcome = run('resource', 'create', '--pool', 'address', '--field', 'network')
     assert (outcome.code, addresses.call_count) == (2, 0)

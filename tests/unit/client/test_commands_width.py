@@ -9,6 +9,7 @@ from unit.client import canned
 
 from climate.client import commands
 from climate.client.commands import base
+from climate.cloud.simulated import neutron
 from climate.db import managers
 
 WIDTH = 120
@@ -19,6 +20,13 @@ PROJECT = '0f1e2d3c4b5a69788796a5b4c3d2e1f0'
 TOKEN = f'{USER}:{PROJECT}:admin,member,reader'
 ENVIRON = {'OS_AUTH_TYPE': 'admin_token', 'OS_ENDPOINT': canned.URL, 'OS_TOKEN': TOKEN,
            'OS_COMPUTE_ENDPOINT_OVERRIDE': f'{NOVA}/'}
+
+
+@pytest.fixture
+def conf(conf):
+    """Options that enable the types of all pools with a list of their own."""
+    conf.set_override('plugins', [*conf.plugins, 'virtual:floatingip'])
+    return conf
 
 
 @pytest.fixture
@@ -65,6 +73,8 @@ def house(service, manager, clock, requests_mock, database):
             ('availability', '--hosts', '1', '--duration', '1h', '--hold', '2')):
         outcome = service(*words)
         assert outcome.code == 0, (words, outcome.err)
+    assert service('address', 'create', '172.24.4.210-172.24.4.211', '--field',
+                   f'network_id={neutron.PUBLIC}').code == 0
     manager.run()
     with database.writer() as connection:
         managers.seen(connection, f'{LONG_NAME}.example.org:4711:0123456789abcdef', LONG_NAME,
@@ -76,6 +86,7 @@ def house(service, manager, clock, requests_mock, database):
 
 
 LISTS = {
+    'address list': (),
     'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'), 'calendar': (),
     'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),

@@ -30,7 +30,7 @@ class CannedCloud:
     PLACEMENT = 'http://placement'
     KEYSTONE = 'http://keystone/v3'
     GLANCE = 'http://glance/v2'
-    NEUTRON = 'http://neutron:9696'
+    NEUTRON = 'http://neutron:9696/v2.0'
 
     def __init__(self, http, configured):
         self.http = http
@@ -63,7 +63,7 @@ class CannedCloud:
         token.set_project_scope(id='service')
         for service, url in (('compute', CannedCloud.NOVA), ('identity', CannedCloud.KEYSTONE),
                              ('placement', CannedCloud.PLACEMENT),
-                             ('image', 'http://glance'), ('network', CannedCloud.NEUTRON)):
+                             ('image', 'http://glance'), ('network', 'http://neutron:9696')):
             token.add_service(service).add_standard_endpoints(
                 internal=url, public=f'{url}/public', region='RegionOne')
         return token
@@ -73,6 +73,9 @@ class CannedCloud:
         self.http.get('http://keystone/', json=keystone, status_code=300)
         self.http.get(f'{self.KEYSTONE}', json={'version': keystone.versions[0]})
         self.http.get(f'{self.KEYSTONE}/', json={'version': keystone.versions[0]})
+        self.http.get('http://neutron:9696/', json={'versions': [{
+            'id': 'v2.0', 'status': 'CURRENT',
+            'links': [{'rel': 'self', 'href': f'{self.NEUTRON}/'}]}]})
         glance = fixture.DiscoveryList(v2=False, v3=False)
         glance.add_microversion(href=f'{self.GLANCE}/', id='v2.17')
         self.http.get('http://glance', json=glance, status_code=300)

@@ -5,8 +5,7 @@ import pytest
 from climate import errors
 from climate.cloud import models
 
-ROOT = 'http://neutron:9696'
-NEUTRON = f'{ROOT}/v2.0'
+NEUTRON = 'http://neutron:9696/v2.0'
 FOUND = {'id': 'f1', 'floating_network_id': 'net', 'floating_ip_address': '172.24.4.210',
          'project_id': 'demo', 'port_id': None, 'description': 'd', 'tags': ['climate']}
 MODEL = models.FloatingIP('f1', 'net', '172.24.4.210', 'demo', None, 'd', ('climate',))
@@ -14,8 +13,6 @@ MODEL = models.FloatingIP('f1', 'net', '172.24.4.210', 'demo', None, 'd', ('clim
 
 @pytest.fixture
 def services(canned):
-    canned.http.get(f'{ROOT}/', json={'versions': [{
-        'id': 'v2.0', 'status': 'CURRENT', 'links': [{'rel': 'self', 'href': f'{NEUTRON}/'}]}]})
     return canned.cloud().as_service()
 
 
@@ -95,7 +92,6 @@ def test_a_floating_ip_is_tagged_detached_and_deleted(services, canned):
 def test_a_floating_ip_that_is_gone_is_done(services, canned):
     for method in ('GET', 'PUT', 'DELETE'):
         canned.http.register_uri(method, f'{NEUTRON}/floatingips/f1', status_code=404, json={})
-    canned.http.get(f'{NEUTRON}/floatingips', json={'floatingips': []})
     services.floating_ips.tag('f1', ('a',))
     services.floating_ips.detach('f1')
     services.floating_ips.delete('f1')

@@ -13,6 +13,8 @@ def answering(canned):
     canned.http.get(f'{canned.PLACEMENT}/resource_classes', json={'resource_classes': []})
     canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': []})
     canned.http.get(f'{canned.GLANCE}/images', json={'images': []})
+    canned.http.get(f'{canned.NEUTRON}/quotas/climate-status/details', json={
+        'quota': {'floatingip': {'limit': 50, 'used': 0, 'reserved': 0}}})
     return canned
 
 
@@ -23,7 +25,8 @@ def problems(cloud):
 
 def test_services_that_answer_are_named_in_order(answering):
     assert [(each.name, each.problem) for each in probes.ask(answering.cloud())] == [
-        ('glance', None), ('keystone', None), ('nova', None), ('placement', None)]
+        ('glance', None), ('keystone', None), ('neutron', None), ('nova', None),
+        ('placement', None)]
 
 
 def test_the_simulated_services_answer(simulate):
@@ -34,7 +37,7 @@ def test_a_wrong_password_is_told_once(answering):
     answering.http.post(f'{answering.KEYSTONE}/auth/tokens', status_code=401)
     found = problems(answering.cloud())
     assert 'the login in [keystone] is refused' in found.pop('keystone')
-    assert found == dict.fromkeys(['glance', 'nova', 'placement'], (
+    assert found == dict.fromkeys(['glance', 'neutron', 'nova', 'placement'], (
         'it cannot be called, because Keystone issues no token.'))
 
 
