@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real adapters of Keystone, Nova, Placement and Glance."""
+"""The real adapters of Keystone, Nova, Placement, Glance and Cinder."""
 from novaclient import exceptions as nova_errors
+from openstack import exceptions as sdk_errors
 
+from climate.cloud import attachments
+from climate.cloud import cinder
 from climate.cloud import computes
 from climate.cloud import flavors
 from climate.cloud import images
@@ -20,7 +23,7 @@ class Nova(adapters.Nova):
     """Nova, by novaclient."""
 
     faces = {'nova': nova.Nova, 'flavors': flavors.Flavors, 'servers': servers.Servers,
-             'computes': computes.Computes}
+             'computes': computes.Computes, 'attachments': attachments.Attachments}
     foreign = (nova_errors.ClientException, nova_errors.UnsupportedVersion)
 
 
@@ -30,3 +33,10 @@ class Placement(adapters.Placement):
 
 class Glance(adapters.Glance):
     faces = {'images': images.Images}
+
+
+class Cinder(adapters.Cinder):
+    """Cinder, by openstacksdk."""
+
+    faces = {'volumes': cinder.Volumes}
+    foreign = (sdk_errors.SDKException,)

@@ -8,6 +8,7 @@ import abc
 from collections.abc import Mapping
 
 from climate.cloud.base import adapter as _adapter
+from climate.cloud.base import attachments as _attachments
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face as _face
 from climate.cloud.base import flavors as _flavors
@@ -19,8 +20,10 @@ from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
 from climate.cloud.base import services as _services
+from climate.cloud.base import volumes as _volumes
 
 Adapter = _adapter.Adapter
+Attachments = _attachments.Attachments
 Computes = _computes.Computes
 Face = _face.Face
 Flavors = _flavors.Flavors
@@ -32,6 +35,7 @@ Nova = _nova.Nova
 Placement = _placement.Placement
 Servers = _servers.Servers
 Services = _services.Services
+Volumes = _volumes.Volumes
 read = _face.read
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from climate.cloud.base import adapter
+from climate.conf import cinder
 from climate.conf import glance
 from climate.conf import keystone
 from climate.conf import neutron
@@ -60,3 +61,14 @@ class Neutron(adapter.Adapter):
     def probe(services: Any) -> object:
         # Only an administrator may ask for the quota of another project.
         return services.networks.quota('climate-status', 'floatingip')
+
+
+class Cinder(adapter.Adapter):
+    """The adapter of Cinder."""
+
+    options = cinder.CLIENT
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        # Only an administrator may make this call, and Climate must be one.
+        return services.volumes.backends()

@@ -5,6 +5,7 @@ from collections.abc import Container
 import threading
 from typing import Any
 
+from climate.cloud.base import attachments as _attachments
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face
 from climate.cloud.base import flavors as _flavors
@@ -15,6 +16,7 @@ from climate.cloud.base import networks as _networks
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
+from climate.cloud.base import volumes as _volumes
 
 
 class Services:
@@ -36,6 +38,8 @@ class Services:
     networks: _networks.Networks
     floating_ips: _floating_ips.FloatingIPs
     keystone: _keystone.Keystone
+    attachments: _attachments.Attachments
+    volumes: _volumes.Volumes
 
     def __init__(self, names: Container[str], make: Callable[[str], face.Face]) -> None:
         self._names = names

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated adapters of Keystone, Nova, Placement, Glance and Neutron."""
+"""The simulated adapters of all services."""
 from climate.cloud.base import adapters
+from climate.cloud.simulated import attachments
 from climate.cloud.simulated import changes
+from climate.cloud.simulated import cinder
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import images
@@ -9,6 +11,7 @@ from climate.cloud.simulated import keystone
 from climate.cloud.simulated import neutron
 from climate.cloud.simulated import nova
 from climate.cloud.simulated import placement
+from climate.cloud.simulated import storage
 
 
 class Keystone(adapters.Keystone):
@@ -17,7 +20,8 @@ class Keystone(adapters.Keystone):
 
 class Nova(adapters.Nova):
     faces = {'nova': nova.Nova, 'flavors': flavors.Flavors, 'servers': changes.Servers,
-             'computes': computes.Computes}
+             'computes': computes.Computes, 'attachments': attachments.Attachments}
+    tables = storage.TABLES
 
 
 class Placement(adapters.Placement):
@@ -31,3 +35,8 @@ class Glance(adapters.Glance):
 class Neutron(adapters.Neutron):
     faces = {'networks': neutron.Networks, 'floating_ips': neutron.FloatingIPs}
     tables = neutron.TABLES
+
+
+class Cinder(adapters.Cinder):
+    faces = {'volumes': cinder.Volumes}
+    tables = storage.TABLES

@@ -69,6 +69,15 @@ class Lifecycle:
                       'migrating': self._migrate,
                       'resize_migrating': self._migrate, images.UPLOADING: self._upload}
 
+    def now(self):
+        """Return the current time, in seconds since the epoch."""
+        return self._clock()
+
+    @property
+    def volume_seconds(self):
+        """Return how long a change of a volume takes."""
+        return self._options.volume_seconds
+
     def boot(self, connection, server, hints):
         """Begin to build a Server on its host; return its current state, without the flavor."""
         server_id = servers.make(connection, server, hints)

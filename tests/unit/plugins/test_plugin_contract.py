@@ -40,33 +40,45 @@ class Scene:
                                    start=builders.NOON, end=builders.NOON + builders.hours(1),
                                    trust_id=trust.id)
         request = self.plugin.resolve(self.cloud, self.example, base.Occasion('demo'))
-        self.resources = []
+        enrolled = {}
         for pool in (each(conf) for each in self.plugin.pools):
+            enrolled[pool.name] = []
             for place, name in enumerate(self.names(pool.name), 1):
                 found = pool.discover(self.cloud, name)
                 pool.admit(self.cloud, found)
-                self.resources.append(records.Resource(place, pool.name, name, found.capacity,
-                                                       facts=found.facts))
+                enrolled[pool.name].append(records.Resource(place, pool.name, name, found.capacity,
+                                                            facts=found.facts))
+        # Two hosts are ready for each need of hosts; an amount needs one back end.
+        self.resources = {'hosts': enrolled.get('host', [])}
+        for need in self.plugin.needs(request):
+            found = enrolled[need.pool]
+            self.resources[need.key] = found if need.pool == 'host' else found[:1]
         self.reservation = records.Reservation(
             'r', 'l', resource_type, request,
-            allocated={'hosts': tuple(each.id for each in self.resources)})
+            allocated={key: tuple(each.id for each in some)
+                       for key, some in self.resources.items()})
 
     def names(self, pool):
-        """The names of two resources of a pool."""
+        """Return the names of at most two resources of a pool."""
         if pool == 'address':
             return [f'172.24.4.{number}@{neutron.PUBLIC}' for number in (210, 211)]
+        if pool == 'backend':
+            return [each.name for each in self.cloud.as_service().volumes.backends()
+                    if each.backend_name != 'plain'][:2]
         return sorted(self.cloud.host_names())[:2]
 
     def call(self, method):
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
         return getattr(self.plugin, method)(
             lease_cloud.LeaseCloud(self.cloud, self.lease, attempt), self.lease,
-            self.reservation, {'hosts': self.resources})
+            self.reservation, self.resources)
 
     def picture(self):
-        nova = self.cloud.as_service().nova
+        services = self.cloud.as_service()
         return self.cloud.leftovers(), sorted(
-            (each.name, each.hosts, tuple(each.metadata.items())) for each in nova.aggregates())
+            (each.name, each.hosts, tuple(each.metadata.items()))
+            for each in services.nova.aggregates()), (
+                services.volumes.types(), [each.name for each in services.volumes.every()])
 
 
 @pytest.fixture(params=[*TYPES, LEASED_SERVER])

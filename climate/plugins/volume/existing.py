@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A volume that exists already and is leased for a span: it always stays with its owner."""
+from climate import errors
+from climate.plugins.volume import attaching
+from climate.plugins.volume import copies
+from climate.plugins.volume import parsing
+
+
+def start(cloud, lease, reservation):
+    """Attach the volume if asked; return the binding.
+
+    :raises TargetGone: the volume is gone, or belongs to another project now.
+    :raises StillBusy: it is not attached yet.
+    """
+    volume = find(cloud, lease, reservation)
+    servers = list(reservation.binding.get('server_ids', ()))
+    if reservation.request['attach'] and not reservation.binding.get('handed_over'):
+        servers = attaching.attach(cloud, lease, reservation, [volume])[:1]
+    return {**reservation.binding, 'resource_id': volume.id, 'resource_name': volume.name,
+            'server_ids': servers, 'handed_over': True}
+
+
+def end(conf, cloud, lease, reservation):
+    """Detach the volume from the server of the lease, and make the copy that was asked for.
+
+    :raises StillBusy: it is not done yet.
+    :raises CloudError: the copy could not be made in time.
+    """
+    volume = find(cloud, lease, reservation)
+    if not reservation.binding.get('handed_over') and not reservation.request['attach']:
+        return
+    if reservation.request['attach'] and volume.server_ids:
+        if volume.status in attaching.ATTACHED:
+            attaching.detach(cloud, volume)
+        raise copies.not_yet(conf, cloud, [(volume.id, 'it is being detached from its server')])
+    if not reservation.binding.get('handed_over'):
+        return
+    on_end = reservation.request['on_end']
+    if on_end == parsing.IMAGE:
+        made = copies.Copies(conf, cloud, lease, reservation)
+        if made.finished(volume) is None:
+            why = (made.advance(volume) if volume.status == 'available'
+                   else f'no image is made of it while it is {volume.status}')
+            raise copies.not_yet(conf, cloud, [(volume.id, why)])
+    if on_end == parsing.SNAPSHOT:
+        _snapshot(conf, cloud, reservation, volume)
+
+
+def find(cloud, lease, reservation):
+    """Return the leased Volume.
+
+    :raises TargetGone: the project has it no more.
+    """
+    volume_id = reservation.request['resource_id']
+    found = cloud.as_service().volumes.volume(volume_id)
+    if found is None or found.project_id != lease.project_id:
+        raise errors.TargetGone(kind='volume', target_id=volume_id)
+    return found
+
+
+def _snapshot(conf, cloud, reservation, volume):
+    name = f'{parsing.TYPE_PREFIX}{reservation.id}'
+    found = [each for each in cloud.as_service().volumes.snapshots(volume.id)
+             if each.name == name]
+    if any(each.status == 'available' for each in found):
+        return
+    if not any(each.status == 'creating' for each in found):
+        services = cloud.as_owner_or_service()
+        if services.volumes.trust_id is None:
+            # Made by Climate itself, it would not be the owner's. The volume has all data.
+            cloud.warn(reservation, 'no snapshot', (
+                f'There is no snapshot of volume {volume.id}, because Climate cannot act for its '
+                'owner any more. The volume itself stays.'))
+            return
+        services.volumes.create_snapshot(volume.id, name)
+        again = cloud.as_service().volumes.snapshots(volume.id)
+        if any(each.name == name and each.status == 'available' for each in again):
+            return
+    raise copies.not_yet(conf, cloud, [(volume.id, 'its snapshot is being made')])

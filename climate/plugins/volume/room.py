@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The start of leased room: private volume types that lead to it, and the volumes in it.
+
+Each back end of the reservation has a private type of its own, with a quota as large as the room
+that was allocated there. Only the owner's project may use the type, so nobody else gets the room.
+"""
+import collections
+
+from climate import errors
+from climate.plugins.volume import attaching
+from climate.plugins.volume import backend_pool
+from climate.plugins.volume import names
+from climate.plugins.volume import parsing
+from climate.plugins.volume import quotas
+
+_WAITING = ('creating', 'retyping', 'attaching', 'deleting', 'downloading')
+_MARK = 'climate:reservation'
+
+
+def start(cloud, lease, reservation, resources):
+    """Make the types and, if asked for, the volumes; return the binding.
+
+    :raises StillBusy: a volume is not ready yet.
+    :raises CloudError: a quota of the project is used up, or Cinder has no room.
+    """
+    _Start(cloud, lease, reservation, resources[backend_pool.NEED]).check_quotas()
+    types = make_types(cloud, lease, reservation, resources[backend_pool.NEED])
+    if reservation.request['give'] == parsing.TYPE:
+        _Start(cloud, lease, reservation, resources[backend_pool.NEED]).bring_back()
+        _drop_other_types(cloud, reservation, types)
+        return {**reservation.binding, 'volume_types': types}
+    work = _Start(cloud, lease, reservation, resources[backend_pool.NEED])
+    work.bring_back()
+    work.create()
+    volumes = work.ready()
+    _drop_other_types(cloud, reservation, types)
+    if reservation.request['attach']:
+        known = reservation.binding.get('volume_ids', ())
+        attaching.attach(cloud, lease, reservation,
+                         [each for each in volumes if each.id not in known])
+    return {**reservation.binding, 'volume_types': types,
+            'volume_ids': [each.id for each in volumes]}
+
+
+def make_types(cloud, lease, reservation, backends):
+    """Make the types that are missing, with their quotas and the access; return their names."""
+    service = cloud.as_service().volumes
+    request = reservation.request
+    copies = collections.Counter(reservation.allocated[backend_pool.NEED])
+    spec = backend_pool.BACKEND_SPEC
+    found = []
+    for backend in backends:
+        name = names.type_name(reservation.id, backend.id)
+        room = copies[backend.id] * request['size_gb']
+        # A volume has at least one GB, so the room also limits how many an owner can make.
+        most = room if request['give'] == parsing.TYPE else copies[backend.id]
+        service.ensure_type(name, {spec: backend.facts[spec]})
+        service.limit(lease.project_id, name, room, most)
+        service.allow(name, lease.project_id)
+        found.append(name)
+    return sorted(found)
+
+
+def _drop_other_types(cloud, reservation, types):
+    """Delete the types of back ends that the reservation has no room on any more."""
+    service = cloud.as_service().volumes
+    for name in names.types_of(service, reservation.id):
+        if name not in types:
+            service.delete_type(name)
+
+
+class _Start:
+    """One try to bring the volumes of a reservation to the back ends that it has.
+
+    :param backends: the Resources that were allocated.
+    """
+
+    def __init__(self, cloud, lease, reservation, backends):
+        self._cloud = cloud
+        self._lease = lease
+        self._reservation = reservation
+        self._service = cloud.as_service().volumes
+        self._volumes = names.volumes_of(self._service, reservation.id)
+        copies = collections.Counter(reservation.allocated[backend_pool.NEED])
+        self._copies = {names.type_name(reservation.id, each.id): copies[each.id]
+                        for each in backends}
+
+    def check_quotas(self):
+        """Check again that the quotas of the project suffice for what is missing.
+
+        :raises CloudError: one does not; the error has its name.
+        """
+        request = self._reservation.request
+        if request['give'] == parsing.TYPE:
+            wanted = {} if self._reservation.binding else quotas.needed(request['size_gb'], 1)
+        else:
+            missing = request['amount'] - len(self._volumes)
+            wanted = quotas.needed(missing * request['size_gb'], missing)
+        problem = quotas.refusal(self._service.quotas(self._lease.project_id), wanted)
+        if problem is not None:
+            raise errors.CloudError.plain('Cinder', problem)
+
+    def bring_back(self):
+        """Move volumes off back ends that the reservation lost, with their data.
+
+        :raises StillBusy: they are not there yet.
+        """
+        strays = [each for each in self._volumes if each.type_name not in self._copies]
+        for volume in strays:
+            if volume.status in _WAITING:
+                continue
+            if volume.status == 'error' and volume.backend is None:
+                self._service.delete(volume.id)
+            else:
+                self._service.retype(volume.id, min(self._copies, key=self._taken))
+        if strays:
+            raise errors.StillBusy.plain('Cinder', (
+                f'volumes are being moved: {", ".join(each.id for each in strays)}.'))
+
+    def create(self):
+        """Create the volumes that are missing, as the owner."""
+        missing = {name: copies - self._taken(name) for name, copies in self._copies.items()}
+        if not any(count > 0 for count in missing.values()):
+            return
+        owner = self._cloud.as_user().volumes
+        number = len(self._volumes)
+        for name, count in sorted(missing.items()):
+            for _ in range(max(0, count)):
+                number += 1
+                owner.create(f'{self._lease.name}-{number}'[:255],
+                             self._reservation.request['size_gb'], name,
+                             {_MARK: self._reservation.id})
+
+    def ready(self):
+        """Return the Volumes once all can be used.
+
+        :raises StillBusy: some are being made.
+        :raises CloudError: Cinder had no room for some, which are deleted.
+        """
+        volumes = names.volumes_of(self._service, self._reservation.id)
+        # A volume that was handed over has data perhaps, whatever became of it.
+        handed_over = self._reservation.binding.get('volume_ids', ())
+        failed = [each for each in volumes
+                  if each.status == 'error' and each.id not in handed_over]
+        for volume in failed:
+            self._service.delete(volume.id)
+        if failed:
+            raise errors.CloudError.plain('Cinder', (
+                f'{len(failed)} of {len(volumes)} volumes could not be made on the back end; '
+                '"openstack volume message list" may tell why.'))
+        waiting = [each.id for each in volumes if each.status in _WAITING]
+        if waiting:
+            raise errors.StillBusy.plain('Cinder', (
+                f'volumes are being made: {", ".join(waiting)}.'))
+        return volumes
+
+    def _taken(self, type_name):
+        return sum(each.type_name == type_name for each in self._volumes)
