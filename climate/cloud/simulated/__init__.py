@@ -287,6 +287,10 @@ class SimulatedCloud(base.Cloud):
         with self._transaction() as connection:
             connection.execute('DELETE FROM trusts WHERE trustor_id = ?', (user_id,))
 
+    def state(self):
+        """Return a context manager of a transaction on the tables, which yields a connection."""
+        return self._transaction()
+
     def close(self):
         """Close the state file; a cloud in memory is lost."""
         self._store.close()

@@ -13,8 +13,7 @@ def attach(cloud, lease, reservation, volumes):
     :raises StillBusy: not all are attached yet.
     :raises CloudError: there is no server.
     """
-    servers = [each.binding['resource_id'] for each in lease.dependencies(reservation).values()
-               if each.resource_type == _SERVER_TYPE and each.binding.get('resource_id')]
+    servers = servers_of(lease, reservation)
     if not servers:
         raise errors.CloudError.plain('Cinder', (
             'attach: the reservation depends on no leased server. Make another lease in which '
@@ -32,13 +31,19 @@ def attach(cloud, lease, reservation, volumes):
     return servers
 
 
-def detach(cloud, volume):
-    """Begin to detach a Volume from all its servers.
+def servers_of(lease, reservation):
+    """Return the ids of the leased servers that the reservation depends on."""
+    return [each.binding['resource_id'] for each in lease.dependencies(reservation).values()
+            if each.resource_type == _SERVER_TYPE and each.binding.get('resource_id')]
+
+
+def detach(cloud, volume, server_ids):
+    """Begin to detach a Volume from these servers.
 
     Cinder refuses to detach a volume that Nova uses, so Nova is asked.
     """
     services = cloud.as_owner_or_service()
-    for server_id in volume.server_ids:
+    for server_id in sorted(server_ids):
         services.attachments.detach(server_id, volume.id)
 
 

@@ -83,7 +83,7 @@ class _Ending:
         """
         if volume.server_ids:
             if volume.status in attaching.ATTACHED:
-                attaching.detach(self._cloud, volume)
+                attaching.detach(self._cloud, volume, volume.server_ids)
             return 'it is being detached from its server'
         if volume.status == 'error_deleting' or (
                 volume.status == 'error' and volume.backend is None):

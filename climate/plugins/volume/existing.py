@@ -27,11 +27,7 @@ def end(conf, cloud, lease, reservation):
     :raises CloudError: the copy could not be made in time.
     """
     volume = find(cloud, lease, reservation)
-    if not reservation.binding.get('handed_over') and not reservation.request['attach']:
-        return
-    if reservation.request['attach'] and volume.server_ids:
-        if volume.status in attaching.ATTACHED:
-            attaching.detach(cloud, volume)
+    if _detach(cloud, lease, reservation, volume):
         raise copies.not_yet(conf, cloud, [(volume.id, 'it is being detached from its server')])
     if not reservation.binding.get('handed_over'):
         return
@@ -44,6 +40,20 @@ def end(conf, cloud, lease, reservation):
             raise copies.not_yet(conf, cloud, [(volume.id, why)])
     if on_end == parsing.SNAPSHOT:
         _snapshot(conf, cloud, reservation, volume)
+
+
+def _detach(cloud, lease, reservation, volume):
+    """Detach the volume from the servers of the lease; return whether it still is on one.
+
+    What the owner attached to other servers stays.
+    """
+    if not reservation.request['attach']:
+        return False
+    servers = {*reservation.binding.get('server_ids', ()),
+               *attaching.servers_of(lease, reservation)}.intersection(volume.server_ids)
+    if servers and volume.status in attaching.ATTACHED:
+        attaching.detach(cloud, volume, servers)
+    return bool(servers)
 
 
 def find(cloud, lease, reservation):

@@ -106,13 +106,16 @@ class _Start:
         :raises StillBusy: they are not there yet.
         """
         strays = [each for each in self._volumes if each.type_name not in self._copies]
+        free = {name: copies - self._taken(name) for name, copies in self._copies.items()}
         for volume in strays:
             if volume.status in _WAITING:
                 continue
             if volume.status == 'error' and volume.backend is None:
                 self._service.delete(volume.id)
             else:
-                self._service.retype(volume.id, min(self._copies, key=self._taken))
+                name = max(free, key=free.get)
+                free[name] -= 1
+                self._service.retype(volume.id, name)
         if strays:
             raise errors.StillBusy.plain('Cinder', (
                 f'volumes are being moved: {", ".join(each.id for each in strays)}.'))

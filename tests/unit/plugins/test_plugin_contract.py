@@ -18,6 +18,10 @@ from climate.plugins import registry
 TYPES = sorted(point.name for point in metadata.entry_points(group=registry.NAMESPACE))
 # The second form of virtual:instance: one server, which is there already.
 LEASED_SERVER = 'a leased server'
+# The other forms of virtual:volume.
+VOLUME_TYPE, LEASED_VOLUME = 'a volume type', 'a leased volume'
+FORMS = {LEASED_SERVER: 'virtual:instance', VOLUME_TYPE: 'virtual:volume',
+         LEASED_VOLUME: 'virtual:volume'}
 
 
 class Crash(BaseException):
@@ -28,7 +32,7 @@ class Scene:
     """A plugin, a cloud with two enrolled resources, and a reservation of the plugin's example."""
 
     def __init__(self, conf, form):
-        resource_type = 'virtual:instance' if form == LEASED_SERVER else form
+        resource_type = FORMS.get(form, form)
         self.plugin = registry.Registry(conf, registry.load(TYPES)).plugin(resource_type)
         self.cloud = simulated.SimulatedCloud(conf)
         self.example = self.plugin.example
@@ -36,6 +40,11 @@ class Scene:
             server = self.cloud.boot('demo', 'vm', host='compute-8', flavor='2')
             self.example = {'resource_id': server.id, 'on_end': 'migrate'}
         trust = self.cloud.as_service().keystone.create_trust(builders.a_member())
+        if form == VOLUME_TYPE:
+            self.example = {'size_gb': 100, 'give': 'type', 'on_end': 'delete'}
+        if form == LEASED_VOLUME:
+            self.example = {'on_end': 'keep', 'resource_id': self.cloud.as_user(
+                trust.id).volumes.create('data', 5, 'ordinary', {})}
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
                                    start=builders.NOON, end=builders.NOON + builders.hours(1),
                                    trust_id=trust.id)
@@ -81,7 +90,7 @@ class Scene:
                 services.volumes.types(), [each.name for each in services.volumes.every()])
 
 
-@pytest.fixture(params=[*TYPES, LEASED_SERVER])
+@pytest.fixture(params=[*TYPES, *FORMS])
 def scene(request, conf):
     return Scene(conf, request.param)
 
