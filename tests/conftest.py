@@ -26,7 +26,8 @@ from climate.db import migrate
 from climate.plugins import registry
 
 
-_PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy']
+_PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy',
+            'virtual:stack']
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real adapters of Keystone, Nova, Placement, Glance and Cinder."""
+"""The real adapters of the services."""
 from novaclient import exceptions as nova_errors
 from openstack import exceptions as sdk_errors
 
@@ -7,6 +7,7 @@ from climate.cloud import attachments
 from climate.cloud import cinder
 from climate.cloud import computes
 from climate.cloud import flavors
+from climate.cloud import heat
 from climate.cloud import images
 from climate.cloud import keystone
 from climate.cloud import nova
@@ -40,3 +41,7 @@ class Cinder(adapters.Cinder):
 
     faces = {'volumes': cinder.Volumes}
     foreign = (sdk_errors.SDKException,)
+
+
+class Heat(adapters.Heat):
+    faces = {'stacks': heat.Stacks}

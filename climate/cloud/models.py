@@ -227,6 +227,56 @@ class FloatingIP:
 
 
 @dataclasses.dataclass(frozen=True)
+class StackPart:
+    """A resource of a stack.
+
+    :ivar kind: its type in Heat, such as OS::Nova::Server.
+    :ivar properties: {name: value}, resolved; only a preview has them.
+    :ivar status: such as DELETE_FAILED; only a stack that exists has it.
+    :ivar reason: Heat's words about the status.
+    """
+
+    name: str
+    kind: str
+    properties: dict = dataclasses.field(default_factory=dict)
+    status: str = ''
+    reason: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class StackPreview:
+    """What a stack would consist of.
+
+    :ivar parameters: {name: value} of all parameters that the template declares.
+    :ivar parts: all StackParts, those of nested stacks too.
+    """
+
+    parameters: dict
+    parts: tuple
+
+
+@dataclasses.dataclass(frozen=True)
+class Stack:
+    """A stack of Heat.
+
+    :ivar action: Heat's action, such as CREATE.
+    :ivar progress: IN_PROGRESS, COMPLETE or FAILED.
+    :ivar reason: Heat's words about them.
+    """
+
+    id: str
+    name: str
+    action: str
+    progress: str
+    reason: str = ''
+
+    @property
+    def status(self):
+        """Return the status as users read it, such as CREATE_COMPLETE."""
+        return f'{self.action}_{self.progress}'
+
+
+@dataclasses.dataclass(frozen=True)
 class Quota:
     """A quota of a project: the limit, None without one, and how much of it is used."""
 

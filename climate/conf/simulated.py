@@ -28,6 +28,8 @@ OPTS = [
     cfg.FloatOpt('volume_seconds', default=0, min=0,
                  help='Seconds to create, delete, attach, detach, copy or retype a volume. 0: no '
                       'time.'),
+    cfg.FloatOpt('stack_seconds', default=0, min=0,
+                 help='Seconds to create, suspend, resume or delete a stack. 0: no time.'),
     cfg.IntOpt('crash_at', default=0, min=0,
                help='Number of the fault point at which this process kills itself with SIGKILL, to '
                     'try out crashes. There is a fault point before and one after each call of '

@@ -189,11 +189,14 @@ class Occasion:
     :ivar project_id: the project that the reservation is for.
     :ivar starts_now: True if the lease starts with the request, not later.
     :ivar before: the Reservation whose request is to be replaced; None for a new one.
+    :ivar caller: the RequestContext of the request, for faces that ask a service with the token of
+        the caller; None: no request is being answered.
     """
 
     project_id: str
     starts_now: bool = True
     before: records.Reservation | None = None
+    caller: Any = None
 
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited, abc.ABC):
@@ -256,6 +259,13 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         :returns: (name of the field, why, in words that begin a sentence), or None.
         """
         return None
+
+    def redelegates(self, request: Request) -> bool:
+        """Return True if a service needs a trust of its own to serve a resolved request. Pure.
+
+        The trust of the lease is then redelegable, once.
+        """
+        return False
 
     @abc.abstractmethod
     def needs(self, request: Request) -> Sequence[Need]:

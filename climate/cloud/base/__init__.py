@@ -20,6 +20,7 @@ from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
 from climate.cloud.base import services as _services
+from climate.cloud.base import stacks as _stacks
 from climate.cloud.base import volumes as _volumes
 
 Adapter = _adapter.Adapter
@@ -35,6 +36,7 @@ Nova = _nova.Nova
 Placement = _placement.Placement
 Servers = _servers.Servers
 Services = _services.Services
+Stacks = _stacks.Stacks
 Volumes = _volumes.Volumes
 read = _face.read
 

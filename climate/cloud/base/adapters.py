@@ -5,6 +5,7 @@ from typing import Any
 from climate.cloud.base import adapter
 from climate.conf import cinder
 from climate.conf import glance
+from climate.conf import heat
 from climate.conf import keystone
 from climate.conf import neutron
 from climate.conf import nova
@@ -72,3 +73,13 @@ class Cinder(adapter.Adapter):
     def probe(services: Any) -> object:
         # Only an administrator may make this call, and Climate must be one.
         return services.volumes.backends()
+
+
+class Heat(adapter.Adapter):
+    """The adapter of Heat."""
+
+    options = heat.CLIENT
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        return services.stacks.find('climate-status', 'climate-status')

@@ -16,6 +16,7 @@ from climate.cloud.base import networks as _networks
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
 from climate.cloud.base import servers as _servers
+from climate.cloud.base import stacks as _stacks
 from climate.cloud.base import volumes as _volumes
 
 
@@ -35,6 +36,7 @@ class Services:
     computes: _computes.Computes
     placement: _placement.Placement
     images: _images.Images
+    stacks: _stacks.Stacks
     networks: _networks.Networks
     floating_ips: _floating_ips.FloatingIPs
     keystone: _keystone.Keystone

@@ -16,11 +16,13 @@ from climate.cloud.simulated import calls
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import faults
 from climate.cloud.simulated import flavors
+from climate.cloud.simulated import heat
 from climate.cloud.simulated import hosts
 from climate.cloud.simulated import images
 from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import link
 from climate.cloud.simulated import network_hands
+from climate.cloud.simulated import quotas
 from climate.cloud.simulated import scheduler
 from climate.cloud.simulated import servers
 from climate.cloud.simulated import store
@@ -127,6 +129,18 @@ class SimulatedCloud(base.Cloud):
                 id='', name=name, host=service_host, project_id=project_id, status='BUILD',
                 metadata={}, flavor=_flavor(connection, flavor, project_id), hypervisor=host),
                 hints or {})
+
+    def stacks(self, project_id=None):
+        """Return the Stacks of a project, or of all projects, oldest first."""
+        with self._transaction() as connection:
+            heat.settle(connection, self._lifecycle.now)
+            return [heat.record(row) for row in heat.every(connection)
+                    if project_id in (None, row['project_id'])]
+
+    def set_quota(self, project_id, name, most):
+        """Limit the instances, cores or ram of a project; there is no limit by default."""
+        with self._transaction() as connection:
+            quotas.limit(connection, project_id, name, most)
 
     def servers(self, project_id=None):
         """Return the Servers of a project, or of all projects, oldest first."""

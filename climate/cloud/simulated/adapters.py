@@ -6,6 +6,7 @@ from climate.cloud.simulated import changes
 from climate.cloud.simulated import cinder
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import flavors
+from climate.cloud.simulated import heat
 from climate.cloud.simulated import images
 from climate.cloud.simulated import keystone
 from climate.cloud.simulated import neutron
@@ -40,3 +41,8 @@ class Neutron(adapters.Neutron):
 class Cinder(adapters.Cinder):
     faces = {'volumes': cinder.Volumes}
     tables = storage.TABLES
+
+
+class Heat(adapters.Heat):
+    faces = {'stacks': heat.Stacks}
+    tables = heat.TABLES

@@ -41,10 +41,10 @@ class Attachments(base.Attachments):
 
     def _call(self, name, work):
         def settled(connection, project_id):
-            storage.settle(connection, self._lifecycle.now())
+            storage.settle(connection, self._lifecycle.now)
             work(connection, project_id)
         self._calls.make(f'nova.{name}', settled, admin=False)
 
     def _begin(self, connection, volume_id, status, becomes, server_id):
-        due = self._lifecycle.now() + self._lifecycle.volume_seconds
+        due = self._lifecycle.now + self._lifecycle.volume_seconds
         storage.begin(connection, volume_id, status, becomes, due, server_id=server_id)

@@ -149,12 +149,12 @@ class Volumes(base.Volumes):
 
     def _call(self, name, work, admin=True):
         def settled(connection, project_id):
-            storage.settle(connection, self._lifecycle.now())
+            storage.settle(connection, self._lifecycle.now)
             return work(connection, project_id)
         return self._calls.make(f'cinder.{name}', settled, admin)
 
     def _begin(self, connection, volume_id, status, becomes, about=None):
-        due = self._lifecycle.now() + self._lifecycle.volume_seconds
+        due = self._lifecycle.now + self._lifecycle.volume_seconds
         storage.begin(connection, volume_id, status, becomes, due, about)
 
     @staticmethod

@@ -62,7 +62,8 @@ class Drafts:
         before_end = lease_times.before_end_of_request(request, span,
                                                        conf.minutes_before_end_lease)
         lease_times.refuse_notices_outside(request.notify_at, span, now)
-        occasion = base.Occasion(context.project_id, starts_now=span.start <= now)
+        occasion = base.Occasion(context.project_id, starts_now=span.start <= now,
+                                 caller=context)
         return records.Lease(
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,

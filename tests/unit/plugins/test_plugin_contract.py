@@ -39,7 +39,8 @@ class Scene:
         if form == LEASED_SERVER:
             server = self.cloud.boot('demo', 'vm', host='compute-8', flavor='2')
             self.example = {'resource_id': server.id, 'on_end': 'migrate'}
-        trust = self.cloud.as_service().keystone.create_trust(builders.a_member())
+        trust = self.cloud.as_service().keystone.create_trust(
+            builders.a_member(), redelegable=True)
         if form == VOLUME_TYPE:
             self.example = {'size_gb': 100, 'give': 'type', 'on_end': 'delete'}
         if form == LEASED_VOLUME:
@@ -48,7 +49,8 @@ class Scene:
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
                                    start=builders.NOON, end=builders.NOON + builders.hours(1),
                                    trust_id=trust.id)
-        request = self.plugin.resolve(self.cloud, self.example, base.Occasion('demo'))
+        request = self.plugin.resolve(self.cloud, self.example, base.Occasion(
+            'demo', caller=builders.a_member()))
         enrolled = {}
         for pool in (each(conf) for each in self.plugin.pools):
             enrolled[pool.name] = []
@@ -84,7 +86,7 @@ class Scene:
 
     def picture(self):
         services = self.cloud.as_service()
-        return self.cloud.leftovers(), sorted(
+        return self.cloud.leftovers(), self.cloud.stacks(), sorted(
             (each.name, each.hosts, tuple(each.metadata.items()))
             for each in services.nova.aggregates()), (
                 services.volumes.types(), [each.name for each in services.volumes.every()])
@@ -118,7 +120,7 @@ def test_unknown_keys_and_numbers_as_text_are_taken_from_clients_of_rest_1_0(sce
 
 def test_resolving_a_resolved_request_changes_nothing(scene):
     assert scene.plugin.resolve(scene.cloud, scene.reservation.request,
-                                base.Occasion('demo')) == (
+                                base.Occasion('demo', caller=builders.a_member())) == (
         scene.reservation.request)
 
 
