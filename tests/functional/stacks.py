@@ -55,3 +55,9 @@ def existing(manager, of=None, user='demo', project='demo'):
 def now(manager, project='demo'):
     """{name: status} of the stacks of a project."""
     return {each.name: each.status for each in manager.cloud.stacks(project)}
+
+
+def told(manager, lease):
+    """All that the owner reads in the history of a lease."""
+    history = manager.client.lease_history(builders.a_member(), lease.id)
+    return ' '.join(each.text.owner for each in history if each.text is not None)
