@@ -103,6 +103,8 @@ class Stacks(base.Stacks):
 
     def _in(self, project_id):
         """Return the argument that lets a call go to the path of a project."""
+        if project_id is None:
+            return {}
         endpoint = self._adapter.get_endpoint()
         found = _ENDPOINT.fullmatch(endpoint or '')
         if found is None:

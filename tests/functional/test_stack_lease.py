@@ -92,7 +92,7 @@ def test_a_lease_with_a_stack_has_a_redelegable_trust_and_others_do_not(manager)
 
 def test_a_stack_without_enough_room_is_refused(manager):
     manager.enrol(1)
-    with pytest.raises(errors.NotEnough, match='servers of flavor m1.small'):
+    with pytest.raises(errors.NotEnough, match=r'servers of flavor m1\.small'):
         manager.create(builders.a_lease(stacks.with_room(200)))
     assert manager.cloud.as_service().keystone.trusts() == []
 

@@ -82,4 +82,4 @@ class Heat(adapter.Adapter):
 
     @staticmethod
     def probe(services: Any) -> object:
-        return services.stacks.find('climate-status', 'climate-status')
+        return services.stacks.find(None, 'climate-status')

@@ -43,8 +43,11 @@ class Stacks(face.Face):
 
     @abc.abstractmethod
     @face.read
-    def find(self, project_id: str, name_or_id: str) -> models.Stack | None:
-        """Return the Stack of a project, or None if there is none or it was deleted."""
+    def find(self, project_id: str | None, name_or_id: str) -> models.Stack | None:
+        """Return the Stack of a project, or None if there is none or it was deleted.
+
+        :param project_id: None: the project of this identity.
+        """
 
     @abc.abstractmethod
     def suspend(self, project_id: str, stack: models.Stack) -> None:

@@ -61,8 +61,9 @@ class Stacks(base.Stacks):
 
     def find(self, project_id, name_or_id):
         def work(connection, caller):
-            self._refuse_stranger(project_id, caller)
-            row = find(connection, project_id, name_or_id)
+            asked = project_id or caller or _SERVICE
+            self._refuse_stranger(asked, caller)
+            row = find(connection, asked, name_or_id)
             return None if row is None else record(row)
         return self._call('find', work)
 

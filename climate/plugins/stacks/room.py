@@ -54,14 +54,15 @@ def _placed(request, named, preview, servers, read):
             'the stack has servers, and neither flavor_parameter, hint_parameter nor '
             'zone_parameter names a parameter of the template, so that they cannot be placed on '
             'reserved hosts'))
-    said = preview.parameters[named['flavor_parameter']]
-    others = [each.name for each in servers if each.properties.get('flavor') != said]
+    flavor_id = read.named('flavor_parameter', preview.parameters[named['flavor_parameter']],
+                           f'parameter "{named["flavor_parameter"]}"')
+    others = [each.name for each in servers if read.id_of(each) != flavor_id]
     if others:
         return _time_only(request, 'flavor_parameter', (
             f'the servers {", ".join(others[:5])} have another flavor than the parameter '
             f'"{named["flavor_parameter"]}" says, so that they cannot be placed on reserved '
             'hosts'))
-    flavor = requirements.as_dict(read.flavors[read.id_of(servers[0])])
+    flavor = requirements.as_dict(read.flavors[flavor_id])
     # Called for its errors: it refuses a flavor that cannot be leased.
     requirements.units(flavor, 'flavor_parameter')
     return {'room': {'flavor': flavor, 'amount': len(servers)}}
@@ -100,6 +101,9 @@ def refuse_elsewhere(reservation, preview):
 
 
 def _preview(cloud, spec, occasion):
+    if occasion.caller is None:
+        # As the service, Heat would look at what belongs to others.
+        raise errors.NotAuthenticated()
     try:
         return cloud.as_service().stacks.preview(spec, occasion.caller)
     except errors.BadRequest as error:
@@ -149,16 +153,24 @@ class _Flavors:
 
         :raises BadField: the project may not use it.
         """
-        said = part.properties.get('flavor')
-        if not isinstance(said, str):
-            raise errors.BadField(field='template', reason=(
-                f'its server "{part.name}" has no flavor that is known before the start.'))
+        return self.named('template', part.properties.get('flavor'), f'server "{part.name}"')
+
+    def named(self, field, said, whose):
+        """Return the id of the flavor of that id or name.
+
+        :param field: the field that an error names.
+        :param whose: what has the flavor, in words.
+        :raises BadField: the project may not use it, or it is not known before the start.
+        """
+        if not isinstance(said, str) or not said:
+            raise errors.BadField(field=field, reason=(
+                f'{whose} has no flavor that is known before the start: give its id or name.'))
         if said not in self._ids:
             try:
                 found = requirements.find(self._cloud, said, self._project_id)
             except errors.BadField as error:
-                raise errors.BadField(field='template', reason=(
-                    f'server "{part.name}": {error.kwargs["reason"]}')) from error
+                raise errors.BadField(field=field, reason=(
+                    f'{whose}: {error.kwargs["reason"]}')) from error
             self._ids[said] = found.id
             self.flavors[found.id] = found
         return self._ids[said]

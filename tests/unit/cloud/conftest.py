@@ -32,6 +32,7 @@ class CannedCloud:
     GLANCE = 'http://glance/v2'
     NEUTRON = 'http://neutron:9696/v2.0'
     CINDER = 'http://cinder/v3'
+    HEAT = 'http://heat/v1/service'
 
     def __init__(self, http, configured):
         self.http = http
@@ -65,7 +66,8 @@ class CannedCloud:
         for service, url in (('compute', CannedCloud.NOVA), ('identity', CannedCloud.KEYSTONE),
                              ('placement', CannedCloud.PLACEMENT),
                              ('image', 'http://glance'), ('network', 'http://neutron:9696'),
-                             ('block-storage', CannedCloud.CINDER)):
+                             ('block-storage', CannedCloud.CINDER),
+                             ('orchestration', CannedCloud.HEAT)):
             token.add_service(service).add_standard_endpoints(
                 internal=url, public=f'{url}/public', region='RegionOne')
         return token

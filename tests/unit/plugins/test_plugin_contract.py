@@ -20,8 +20,16 @@ TYPES = sorted(point.name for point in metadata.entry_points(group=registry.NAME
 LEASED_SERVER = 'a leased server'
 # The other forms of virtual:volume.
 VOLUME_TYPE, LEASED_VOLUME = 'a volume type', 'a leased volume'
+# Two more forms of virtual:stack.
+STACK_WITH_ROOM = 'a stack with room'
+EXISTING_STACK = 'an existing stack'
+SERVERS = {'heat_template_version': '2021-04-16', 'parameters': {
+    'size': {'type': 'string', 'default': 'm1.tiny'}}, 'resources': {
+        name: {'type': 'OS::Nova::Server', 'properties': {'flavor': {'get_param': 'size'}}}
+        for name in 'ab'}}
 FORMS = {LEASED_SERVER: 'virtual:instance', VOLUME_TYPE: 'virtual:volume',
-         LEASED_VOLUME: 'virtual:volume'}
+         LEASED_VOLUME: 'virtual:volume', STACK_WITH_ROOM: 'virtual:stack',
+         EXISTING_STACK: 'virtual:stack'}
 
 
 class Crash(BaseException):
@@ -39,6 +47,8 @@ class Scene:
         if form == LEASED_SERVER:
             server = self.cloud.boot('demo', 'vm', host='compute-8', flavor='2')
             self.example = {'resource_id': server.id, 'on_end': 'migrate'}
+        elif form == STACK_WITH_ROOM:
+            self.example = {'template': SERVERS, 'flavor_parameter': 'size'}
         trust = self.cloud.as_service().keystone.create_trust(
             builders.a_member(), redelegable=True)
         if form == VOLUME_TYPE:
@@ -49,6 +59,10 @@ class Scene:
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
                                    start=builders.NOON, end=builders.NOON + builders.hours(1),
                                    trust_id=trust.id)
+        if form == EXISTING_STACK:
+            stack_id = self.cloud.as_user(trust.id).stacks.create(
+                {'name': 'mine', 'template': SERVERS})
+            self.example = {'resource_id': stack_id, 'on_end': 'suspend'}
         request = self.plugin.resolve(self.cloud, self.example, base.Occasion(
             'demo', caller=builders.a_member()))
         enrolled = {}
