@@ -61,7 +61,8 @@ def test_each_body_has_a_schema_that_is_one(document):
 
 def test_each_resource_type_has_a_schema_that_admits_its_example(document):
     schemas = document['components']['schemas']
-    for name in ('physical.host', 'virtual.instance', 'flavor.instance', 'virtual.dummy'):
+    for name in ('physical.host', 'virtual.instance', 'flavor.instance', 'virtual.dummy',
+                 'virtual.stack'):
         new, changes = schemas.pop(name), schemas.pop(f'{name}.changes')
         jsonschema.Draft202012Validator.check_schema(changes)
         [example] = new['examples']
