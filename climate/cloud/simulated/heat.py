@@ -68,10 +68,10 @@ class Stacks(base.Stacks):
         return self._call('find', work)
 
     def suspend(self, project_id, stack):
-        def work(connection, caller):
+        def work(connection, found):
             problem = None
-            if stack.action in _NOT_SUSPENDABLE and stack.status != 'CREATE_COMPLETE':
-                problem = f"State ('{stack.action}', '{stack.progress}') invalid for suspend"
+            if found.action in _NOT_SUSPENDABLE and found.status != 'CREATE_COMPLETE':
+                problem = f"State ('{found.action}', '{found.progress}') invalid for suspend"
             for row, server in self._servers(connection, stack.id):
                 if server is None:
                     problem = f'Failed to find server {row["server_id"]}'
@@ -83,10 +83,10 @@ class Stacks(base.Stacks):
         self._act('suspend', project_id, stack, work)
 
     def resume(self, project_id, stack):
-        def work(connection, caller):
+        def work(connection, found):
             problem = None
-            if stack.action not in ('SUSPEND', 'RESUME'):
-                problem = f"State ('{stack.action}', '{stack.progress}') invalid for resume"
+            if found.action not in ('SUSPEND', 'RESUME'):
+                problem = f"State ('{found.action}', '{found.progress}') invalid for resume"
             for row, server in self._servers(connection, stack.id):
                 if server is None:
                     problem = f'Failed to find server {row["server_id"]}'
@@ -96,7 +96,7 @@ class Stacks(base.Stacks):
         self._act('resume', project_id, stack, work)
 
     def delete(self, project_id, stack):
-        def work(connection, caller):
+        def work(connection, found):
             problem = None
             for _, server in self._servers(connection, stack.id):
                 if server is not None and server['locked']:
@@ -123,7 +123,7 @@ class Stacks(base.Stacks):
             row = find(connection, project_id, stack.id)
             if row is None or (row['progress'] == 'IN_PROGRESS' and name != 'delete'):
                 return
-            work(connection, caller)
+            work(connection, record(row))
         self._call(name, begin)
 
     def _call(self, name, work):
