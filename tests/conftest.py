@@ -27,7 +27,7 @@ from climate.plugins import registry
 
 
 _PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy',
-            'virtual:stack']
+            'virtual:cluster', 'virtual:stack']
 
 
 @pytest.fixture

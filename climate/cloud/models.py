@@ -277,6 +277,56 @@ class Stack:
 
 
 @dataclasses.dataclass(frozen=True)
+class ClusterTemplate:
+    """A template of clusters of Magnum.
+
+    :ivar flavor_id: the id or the name of the flavor of workers, or None.
+    :ivar master_flavor_id: the id or the name of the flavor of masters, or None.
+    """
+
+    id: str
+    name: str
+    flavor_id: str | None
+    master_flavor_id: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """A cluster of Magnum.
+
+    :ivar status: Magnum's status, such as CREATE_COMPLETE.
+    :ivar reason: Magnum's words for the status; empty if there are none.
+    :ivar flavor_id: the id or the name of the flavor of its first workers, or None.
+    """
+
+    id: str
+    name: str
+    project_id: str
+    status: str
+    reason: str = ''
+    flavor_id: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeGroup:
+    """A group of nodes of a cluster that have one flavor.
+
+    :ivar status: Magnum's status, such as CREATE_COMPLETE.
+    :ivar reason: Magnum's words for the status; empty if there are none.
+    :ivar role: 'worker' or 'master', or another text that the owner chose for workers.
+    :ivar is_default: whether it was made with the cluster; such a group cannot be deleted.
+    """
+
+    id: str
+    name: str
+    status: str
+    reason: str
+    role: str
+    node_count: int
+    is_default: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class Quota:
     """A quota of a project: the limit, None without one, and how much of it is used."""
 

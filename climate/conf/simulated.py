@@ -30,6 +30,9 @@ OPTS = [
                       'time.'),
     cfg.FloatOpt('stack_seconds', default=0, min=0,
                  help='Seconds to create, suspend, resume or delete a stack. 0: no time.'),
+    cfg.FloatOpt('cluster_seconds', default=0, min=0,
+                 help='Seconds to create, change or delete a cluster. 0: it is done when the '
+                      'cluster is looked at next.'),
     cfg.IntOpt('crash_at', default=0, min=0,
                help='Number of the fault point at which this process kills itself with SIGKILL, to '
                     'try out crashes. There is a fault point before and one after each call of '

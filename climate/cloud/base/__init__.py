@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from climate.cloud.base import adapter as _adapter
 from climate.cloud.base import attachments as _attachments
+from climate.cloud.base import clusters as _clusters
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face as _face
 from climate.cloud.base import flavors as _flavors
@@ -25,6 +26,7 @@ from climate.cloud.base import volumes as _volumes
 
 Adapter = _adapter.Adapter
 Attachments = _attachments.Attachments
+Clusters = _clusters.Clusters
 Computes = _computes.Computes
 Face = _face.Face
 Flavors = _flavors.Flavors

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from climate.cloud.base import attachments as _attachments
+from climate.cloud.base import clusters as _clusters
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face
 from climate.cloud.base import flavors as _flavors
@@ -42,6 +43,7 @@ class Services:
     keystone: _keystone.Keystone
     attachments: _attachments.Attachments
     volumes: _volumes.Volumes
+    clusters: _clusters.Clusters
 
     def __init__(self, names: Container[str], make: Callable[[str], face.Face]) -> None:
         self._names = names

@@ -3,6 +3,7 @@
 from concurrent import futures
 import contextlib
 import json
+import re
 import sqlite3
 import time
 
@@ -29,6 +30,7 @@ from climate.cloud.simulated import store
 from climate.nova import rules
 
 _LEASED = 'climate:lease_id'
+_TABLE = re.compile(r'CREATE TABLE IF NOT EXISTS (\w+)')
 
 
 class SimulatedCloud(base.Cloud):
@@ -232,6 +234,9 @@ class SimulatedCloud(base.Cloud):
                 for item in server.metadata.items())
             found['inventories'] = [tuple(row) for row in connection.execute(
                 "SELECT name, inventory FROM providers WHERE inventory != '{}' ORDER BY 1")]
+            for name in _tables(self.adapters):
+                found[name] = [tuple(row) for row in connection.execute(
+                    f'SELECT * FROM {name} ORDER BY 1')]
             return found
 
     def add_host(self, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=500,
@@ -324,6 +329,12 @@ class SimulatedCloud(base.Cloud):
 
 def _cloud_error(face, error):
     return errors.CloudError(service=face.service, reason=f'the state of the cloud: {error}')
+
+
+def _tables(adapters):
+    """Return the names of the tables of the adapters."""
+    return [found[1] for adapter in adapters.values() for statement in adapter.tables
+            if (found := _TABLE.match(statement))]
 
 
 def _found(connection, count):

@@ -84,6 +84,18 @@ class Lifecycle:
         """How long an action of a stack takes."""
         return self._options.stack_seconds
 
+    @property
+    def cluster_seconds(self):
+        """How long a change of a cluster takes."""
+        return self._options.cluster_seconds
+
+    def boot_anywhere(self, connection, server):
+        """Begin to build a Server where it fits; return its current state, or None."""
+        host = self._choose(connection, scheduler.Wanted(server.project_id, {}, server.flavor))
+        if host is None:
+            return None
+        return self.boot(connection, dataclasses.replace(server, host=host), {})
+
     def boot(self, connection, server, hints):
         """Begin to build a Server on its host; return its current state, without the flavor."""
         server_id = servers.make(connection, server, hints)
