@@ -22,7 +22,7 @@ def start(conf, cloud, lease, reservation, resources):
         raise errors.TargetGone(kind='cluster', target_id=cluster_id)
     node_capacity.grant(conf, cloud, lease, reservation, resources,
                         reservation.request['flavors'])
-    nodes.wait(cluster)
+    nodes.wait(conf, cloud, cluster)
     group = _group(clusters, cluster_id, reservation.id)
     if group is None:
         if cluster.status.endswith('_FAILED'):
@@ -31,18 +31,18 @@ def start(conf, cloud, lease, reservation, resources):
         clusters.create_group(cluster_id, created.name_of(reservation.id),
                               len(reservation.allocated[parsing.WORKERS]),
                               node_capacity.flavor_id(reservation.id, parsing.WORKERS))
-        raise nodes.busy('the node group is being created.')
+        raise nodes.busy(conf, cloud, 'the node group is being created.')
     if group.status in ('CREATE_FAILED', 'DELETE_FAILED'):
         clusters.delete_group(cluster_id, group.id)
         raise nodes.failed(group, f'Node group {group.id} of cluster {cluster_id}')
     if group.status.endswith('_IN_PROGRESS'):
-        raise nodes.busy(f'node group {group.id} is {group.status}.')
-    nodes.fit(cloud, reservation, resources, cluster, group)
+        raise nodes.busy(conf, cloud, f'node group {group.id} is {group.status}.')
+    nodes.fit(conf, cloud, reservation, resources, (cluster, group))
     node_capacity.take_back(conf, cloud, lease, reservation, resources)
     return {'cluster_id': cluster_id, 'node_group_id': group.id}
 
 
-def end(cloud, lease, reservation):
+def end(conf, cloud, lease, reservation):
     """Delete the node group, then all that is left of it.
 
     :raises StillBusy: it is being deleted; to be called again in a moment.
@@ -56,7 +56,7 @@ def end(cloud, lease, reservation):
             clusters.delete_group(cluster_id, group.id)
         if group.status == 'DELETE_FAILED':
             raise nodes.failed(group, f'Node group {group.id} of cluster {cluster_id}')
-        raise nodes.busy(f'node group {group.id} is being deleted.')
+        raise nodes.busy(conf, cloud, f'node group {group.id} is being deleted.')
     node_capacity.end(cloud, lease, reservation, KEYS)
 
 

@@ -19,17 +19,17 @@ def start(conf, cloud, lease, reservation, resources):
     """Make the cluster, or bring it to what the reservation has now; returns the binding."""
     node_capacity.grant(conf, cloud, lease, reservation, resources,
                         reservation.request['flavors'])
-    cluster = _cluster(cloud, lease, reservation)
+    cluster = _cluster(conf, cloud, lease, reservation)
     [group] = [each for each in cloud.as_user().clusters.groups(cluster.id)
                if each.is_default and each.role != 'master'] or [None]
     if group is None:
-        raise nodes.busy(f'cluster {cluster.id} has no workers yet.')
-    nodes.fit(cloud, reservation, resources, cluster, group)
+        raise nodes.busy(conf, cloud, f'cluster {cluster.id} has no workers yet.')
+    nodes.fit(conf, cloud, reservation, resources, (cluster, group))
     node_capacity.take_back(conf, cloud, lease, reservation, resources)
     return {'cluster_id': cluster.id}
 
 
-def end(cloud, lease, reservation):
+def end(conf, cloud, lease, reservation):
     """Delete the cluster, then all that is left of it.
 
     :raises StillBusy: it is being deleted; to be called again in a moment.
@@ -38,11 +38,11 @@ def end(cloud, lease, reservation):
     found = services.clusters.named(name_of(reservation.id), lease.project_id)
     _delete(cloud, services.clusters, found)
     if found:
-        raise nodes.busy(f'{len(found)} clusters are being deleted.')
+        raise nodes.busy(conf, cloud, f'{len(found)} clusters are being deleted.')
     node_capacity.end(cloud, lease, reservation, KEYS)
 
 
-def _cluster(cloud, lease, reservation):
+def _cluster(conf, cloud, lease, reservation):
     """Return the whole Cluster of the reservation; begin to create a missing one.
 
     :raises StillBusy: it is not ready yet.
@@ -52,7 +52,7 @@ def _cluster(cloud, lease, reservation):
     found = clusters.named(name_of(reservation.id), lease.project_id)
     if not found:
         _create(cloud, lease, reservation)
-        raise nodes.busy('the cluster is being created.')
+        raise nodes.busy(conf, cloud, 'the cluster is being created.')
     first, *others = found
     if others:
         # Magnum did not show the first one for so long that another one was made.
@@ -60,9 +60,9 @@ def _cluster(cloud, lease, reservation):
     if first.status in ('CREATE_FAILED', 'DELETE_FAILED'):
         clusters.delete(first.id)
         raise nodes.failed(first, f'Cluster {first.id}')
-    nodes.wait(first)
+    nodes.wait(conf, cloud, first)
     if others:
-        raise nodes.busy(f'{len(others)} doubled clusters are being deleted.')
+        raise nodes.busy(conf, cloud, f'{len(others)} doubled clusters are being deleted.')
     return first
 
 

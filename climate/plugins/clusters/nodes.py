@@ -4,6 +4,8 @@
 A state machine without stored state: each call looks at the group once, begins at most one change
 and raises StillBusy. So it does not matter after which call a manager died.
 """
+import datetime
+
 from oslo_log import log
 
 from climate import errors
@@ -16,37 +18,43 @@ _RUNS = '_IN_PROGRESS'
 _FAILED = '_FAILED'
 
 
-def wait(cluster):
+def wait(conf, cloud, cluster):
     """Raise StillBusy while Magnum changes a Cluster."""
     if cluster.status.endswith(_RUNS):
-        raise busy(f'cluster {cluster.id} is {cluster.status}.')
+        raise busy(conf, cloud, f'cluster {cluster.id} is {cluster.status}.')
 
 
-def busy(reason):
-    """Return the error for something that Magnum has not done yet."""
-    return errors.StillBusy.plain('Magnum', reason)
+def busy(conf, cloud, reason):
+    """Return the error for something that Magnum has not done yet.
+
+    A cluster takes longer than most things of the cloud, so its limit is an option of the type.
+    """
+    limit = datetime.timedelta(minutes=conf['virtual:cluster'].wait_minutes)
+    attempt = cloud.attempt
+    patient = attempt is not None and attempt.now - attempt.since < limit
+    return errors.StillBusy.plain('Magnum', reason, has_own_limit=patient)
 
 
 def failed(thing, what):
-    """Return the error for a change that failed; its owner does not read the words of a driver.
+    """Return the error for a change that failed.
+
+    Its owner reads the reason: Magnum shows it to the owner of the cluster, too.
 
     :param thing: a Cluster or a NodeGroup.
     :param what: the thing, in words.
     """
-    return errors.CloudError(
-        service='Magnum', reason=f'{what} is {thing.status}: {thing.reason}',
-        owner_reason=f'{what} is {thing.status}. Its status reason in Magnum has more.')
+    return errors.CloudError.plain('Magnum', f'{what} is {thing.status}: {thing.reason}')
 
 
-def fit(cloud, reservation, resources, cluster, group):
+def fit(conf, cloud, reservation, resources, found):
     """Bring a group of workers to the slots of the reservation.
 
-    :param cluster: the Cluster as it is now.
-    :param group: the NodeGroup of the reservation in it.
+    :param found: (the Cluster as it is now, the NodeGroup of the reservation in it).
     :raises StillBusy: Magnum still changes it.
     :raises CloudError: a change failed; it was begun again.
     """
-    wait(cluster)
+    cluster, group = found
+    wait(conf, cloud, cluster)
     wanted = len(reservation.allocated[parsing.WORKERS])
     kept, lost = node_capacity.excess(cloud, reservation, resources, parsing.WORKERS)
     target, remove = wanted, []
@@ -61,4 +69,4 @@ def fit(cloud, reservation, resources, cluster, group):
              cluster.id, target, group.node_count)
     if is_failed:
         raise failed(group if _FAILED in group.status else cluster, f'Cluster {cluster.id}')
-    raise busy(f'cluster {cluster.id} is being resized.')
+    raise busy(conf, cloud, f'cluster {cluster.id} is being resized.')

@@ -2,6 +2,8 @@
 """virtual:cluster, in two forms: a cluster of a template, or further nodes of a cluster."""
 import dataclasses
 
+from oslo_config import cfg
+
 from climate.domain import extra_specs
 from climate.plugins import base
 from climate.plugins.clusters import added
@@ -30,6 +32,12 @@ class ClusterPlugin(base.ResourcePlugin):
         'required': ['node_count'],
         'additionalProperties': False,
     }
+    options = (
+        cfg.IntOpt('wait_minutes', default=60, min=1,
+                   help='Minutes that Climate waits for Magnum to create, change or delete a '
+                        'cluster. A longer wait counts as a failure, which is tried again as '
+                        'others are.'),
+    )
     example = {'cluster_template_id': 'kubernetes', 'node_count': 2}
 
     @classmethod
@@ -61,7 +69,7 @@ class ClusterPlugin(base.ResourcePlugin):
                 'aggregate_id': cloud.as_service().nova.aggregate(reservation.id).id}
 
     def end(self, cloud, lease, reservation, resources):
-        _form(reservation).end(cloud, lease, reservation)
+        _form(reservation).end(self.conf, cloud, lease, reservation)
 
     @classmethod
     def fields(cls, reservation):

@@ -33,6 +33,7 @@ class CannedCloud:
     NEUTRON = 'http://neutron:9696/v2.0'
     CINDER = 'http://cinder/v3'
     HEAT = 'http://heat/v1/service'
+    MAGNUM = 'http://magnum/v1'
 
     def __init__(self, http, configured):
         self.http = http
@@ -67,7 +68,8 @@ class CannedCloud:
                              ('placement', CannedCloud.PLACEMENT),
                              ('image', 'http://glance'), ('network', 'http://neutron:9696'),
                              ('block-storage', CannedCloud.CINDER),
-                             ('orchestration', CannedCloud.HEAT)):
+                             ('orchestration', CannedCloud.HEAT),
+                             ('container-infra', CannedCloud.MAGNUM)):
             token.add_service(service).add_standard_endpoints(
                 internal=url, public=f'{url}/public', region='RegionOne')
         return token
