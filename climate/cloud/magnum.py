@@ -102,7 +102,7 @@ class Clusters(base.Clusters):
         except keystone_errors.Conflict as error:
             if name in {each.name for each in self.groups(cluster_id)}:
                 return
-            raise errors.StillBusy(service='Magnum', reason=str(error)) from error
+            raise errors.StillBusy(service='Magnum', reason=_said(error)) from error
 
     def delete_group(self, cluster_id, group_id):
         with faults.ignored_if_absent():
@@ -149,6 +149,13 @@ class Magnum(clusters.Magnum):
 
 def _quoted(text):
     return parse.quote(text, safe='')
+
+
+def _said(error):
+    """Return what Magnum says of an error; keystoneauth may leave it out."""
+    with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
+        return error.response.json()['errors'][0]['detail']
+    return str(error)
 
 
 def _cluster(found):

@@ -159,7 +159,8 @@ def _fault(connection, row, change):
     label = json.loads(row['labels']).get('fail')
     if label and change == 'CREATE':
         return label
-    fault = connection.execute('SELECT * FROM cluster_faults WHERE change = ?', (change,)).fetchone()
+    fault = connection.execute('SELECT * FROM cluster_faults WHERE change = ?',
+                               (change,)).fetchone()
     if fault is None:
         return None
     connection.execute('UPDATE cluster_faults SET times = times - 1 WHERE change = ?', (change,))

@@ -104,7 +104,7 @@ def test_groups_are_read_with_their_status(clusters, canned):
 
 def test_a_group_of_a_cluster_without_an_address_is_busy(clusters, canned):
     canned.http.post(f'{canned.MAGNUM}/clusters/a/nodegroups', status_code=409, json={
-        'errors': [{'title': 'Cluster API address is not available yet', 'detail': '.'}]})
+        'errors': [{'detail': 'Cluster API address is not available yet.'}]})
     _list(canned, [], path='/clusters/a/nodegroups', key='nodegroups')
     with pytest.raises(errors.StillBusy, match='address'):
         clusters.create_group('a', 'g', 2, 'f')
