@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real adapters of the services."""
+"""The real adapters of the services, but those that need openstacksdk."""
 from novaclient import exceptions as nova_errors
-from openstack import exceptions as sdk_errors
 
 from climate.cloud import attachments
-from climate.cloud import cinder
 from climate.cloud import computes
 from climate.cloud import flavors
 from climate.cloud import heat
 from climate.cloud import images
 from climate.cloud import keystone
+from climate.cloud import magnum
 from climate.cloud import nova
 from climate.cloud import placement
 from climate.cloud import servers
@@ -36,12 +35,9 @@ class Glance(adapters.Glance):
     faces = {'images': images.Images}
 
 
-class Cinder(adapters.Cinder):
-    """Cinder, by openstacksdk."""
-
-    faces = {'volumes': cinder.Volumes}
-    foreign = (sdk_errors.SDKException,)
-
-
 class Heat(adapters.Heat):
     faces = {'stacks': heat.Stacks}
+
+
+class Magnum(adapters.Magnum):
+    faces = {'clusters': magnum.Clusters}

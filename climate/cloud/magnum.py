@@ -10,7 +10,6 @@ from climate import errors
 from climate.cloud import base
 from climate.cloud import faults
 from climate.cloud import models
-from climate.cloud.base import clusters
 
 # Node groups came with 1.9, groups without nodes with 1.10.
 _VERSION = '1.10'
@@ -141,10 +140,6 @@ class Clusters(base.Clusters):
             if not page[key] or not page.get('next'):
                 return found
             marker = {'marker': page[key][-1]['uuid']}
-
-
-class Magnum(clusters.Magnum):
-    faces = {'clusters': Clusters}
 
 
 def _quoted(text):

@@ -7,8 +7,8 @@ from climate import errors
 from climate.cloud.simulated import neutron
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.plugins import floatingip
 from climate.plugins.compute import host
+from climate.plugins.network import floatingip
 
 PUBLIC = neutron.PUBLIC
 CLASSES = {'virtual:floatingip': floatingip.FloatingIPPlugin, 'physical:host': host.HostPlugin}

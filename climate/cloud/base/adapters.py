@@ -7,6 +7,7 @@ from climate.conf import cinder
 from climate.conf import glance
 from climate.conf import heat
 from climate.conf import keystone
+from climate.conf import magnum
 from climate.conf import neutron
 from climate.conf import nova
 from climate.conf import placement
@@ -83,3 +84,13 @@ class Heat(adapter.Adapter):
     @staticmethod
     def probe(services: Any) -> object:
         return services.stacks.find(None, 'climate-status')
+
+
+class Magnum(adapter.Adapter):
+    """The adapter of Magnum."""
+
+    options = magnum.CLIENT
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        return services.clusters.names()

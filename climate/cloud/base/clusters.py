@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from climate.cloud import models
-from climate.cloud.base import adapter
 from climate.cloud.base import face
-from climate.conf import magnum
 
 
 class Clusters(face.Face):
@@ -88,13 +86,3 @@ class Clusters(face.Face):
     @face.read
     def quota(self, project_id: str) -> tuple[int, int]:
         """Return (how many clusters a project has, how many it may have). As Climate itself."""
-
-
-class Magnum(adapter.Adapter):
-    """The adapter of Magnum."""
-
-    options = magnum.CLIENT
-
-    @staticmethod
-    def probe(services: Any) -> object:
-        return services.clusters.names()

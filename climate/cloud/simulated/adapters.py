@@ -4,11 +4,13 @@ from climate.cloud.base import adapters
 from climate.cloud.simulated import attachments
 from climate.cloud.simulated import changes
 from climate.cloud.simulated import cinder
+from climate.cloud.simulated import cluster_work
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import heat
 from climate.cloud.simulated import images
 from climate.cloud.simulated import keystone
+from climate.cloud.simulated import magnum
 from climate.cloud.simulated import neutron
 from climate.cloud.simulated import nova
 from climate.cloud.simulated import placement
@@ -46,3 +48,8 @@ class Cinder(adapters.Cinder):
 class Heat(adapters.Heat):
     faces = {'stacks': heat.Stacks}
     tables = heat.TABLES
+
+
+class Magnum(adapters.Magnum):
+    faces = {'clusters': magnum.Clusters}
+    tables = cluster_work.TABLES

@@ -91,7 +91,7 @@ class Lifecycle:
 
     def boot_anywhere(self, connection, server):
         """Begin to build a Server where it fits; return its current state, or None."""
-        host = self._choose(connection, scheduler.Wanted(server.project_id, {}, server.flavor))
+        host = self.choose(connection, scheduler.Wanted(server.project_id, {}, server.flavor))
         if host is None:
             return None
         return self.boot(connection, dataclasses.replace(server, host=host), {})

@@ -6,7 +6,6 @@ import uuid
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
-from climate.cloud.base import clusters
 from climate.cloud.simulated import cluster_work
 
 _QUOTA = 20
@@ -157,11 +156,6 @@ class Clusters(base.Clusters):
             self._work.settle(connection)
             return work(connection, project_id)
         return self._calls.make(f'magnum.{name}', settled, admin=admin)
-
-
-class Magnum(clusters.Magnum):
-    faces = {'clusters': Clusters}
-    tables = cluster_work.TABLES
 
 
 def _quota(connection, project_id):

@@ -7,7 +7,7 @@ import pytest
 
 from climate.cloud.simulated import neutron
 from climate.plugins import dummy
-from climate.plugins import floatingip
+from climate.plugins.network import floatingip
 
 CLASSES = {'virtual:floatingip': floatingip.FloatingIPPlugin}
 ADMIN = {'token': builders.ADMIN}

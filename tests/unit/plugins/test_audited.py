@@ -11,7 +11,7 @@ ID = str(uuid.UUID(int=9))
 UNSIGNED = {'virtual:floatingip'}
 
 
-@pytest.fixture(params=[*contract.TYPES, contract.LEASED_SERVER])
+@pytest.fixture(params=[*contract.TYPES, 'a leased server'])
 def scene(request, conf):
     found = contract.Scene(conf, request.param)
     found.lease = dataclasses.replace(found.lease, id=str(uuid.UUID(int=8)))
@@ -25,11 +25,11 @@ def seen(scene):
 
 def lacks(scene):
     return scene.plugin.lacks(seen(scene), scene.lease, scene.reservation,
-                              {'hosts': scene.resources})
+                              scene.resources)
 
 
 def clear(scene):
-    scene.plugin.clear(scene.cloud, ID, scene.resources)
+    scene.plugin.clear(scene.cloud, ID, scene.enrolled)
 
 
 def test_what_a_start_makes_has_traces_and_lacks_nothing(scene):

@@ -2,15 +2,16 @@
 """The contract of every installed plugin, each tested on the simulated cloud."""
 import contextlib
 from importlib import metadata
+import itertools
 
 import builders
 import jsonschema
+import plugin_forms
 import pytest
 
 from climate import errors
 from climate.api import rest_1_0
 from climate.cloud import simulated
-from climate.cloud.simulated import neutron
 from climate.domain import records
 from climate.domain import selection
 from climate.manager import lease_cloud
@@ -18,20 +19,7 @@ from climate.plugins import base
 from climate.plugins import registry
 
 TYPES = sorted(point.name for point in metadata.entry_points(group=registry.NAMESPACE))
-# The second form of virtual:instance: one server, which is there already.
-LEASED_SERVER = 'a leased server'
-# The other forms of virtual:volume.
-VOLUME_TYPE, LEASED_VOLUME = 'a volume type', 'a leased volume'
-# Two more forms of virtual:stack.
-STACK_WITH_ROOM = 'a stack with room'
-EXISTING_STACK = 'an existing stack'
-SERVERS = {'heat_template_version': '2021-04-16', 'parameters': {
-    'size': {'type': 'string', 'default': 'm1.tiny'}}, 'resources': {
-        name: {'type': 'OS::Nova::Server', 'properties': {'flavor': {'get_param': 'size'}}}
-        for name in 'ab'}}
-FORMS = {LEASED_SERVER: 'virtual:instance', VOLUME_TYPE: 'virtual:volume',
-         LEASED_VOLUME: 'virtual:volume', STACK_WITH_ROOM: 'virtual:stack',
-         EXISTING_STACK: 'virtual:stack'}
+FORMS = plugin_forms.FORMS
 
 
 class Crash(BaseException):
@@ -42,39 +30,29 @@ class Scene:
     """A plugin, a cloud with two enrolled resources, and a reservation of the plugin's example."""
 
     def __init__(self, conf, form):
-        resource_type = FORMS.get(form, form)
+        resource_type, prepare = FORMS.get(form, (form, None))
         self.plugin = registry.Registry(conf, registry.load(TYPES)).plugin(resource_type)
         self.cloud = simulated.SimulatedCloud(conf)
-        self.example = self.plugin.example
-        if form == LEASED_SERVER:
-            server = self.cloud.boot('demo', 'vm', host='compute-8', flavor='2')
-            self.example = {'resource_id': server.id, 'on_end': 'migrate'}
-        elif form == STACK_WITH_ROOM:
-            self.example = {'template': SERVERS, 'flavor_parameter': 'size'}
         trust = self.cloud.as_service().keystone.create_trust(
             builders.a_member(), redelegable=True)
-        if form == VOLUME_TYPE:
-            self.example = {'size_gb': 100, 'give': 'type', 'on_end': 'delete'}
-        if form == LEASED_VOLUME:
-            self.example = {'on_end': 'keep', 'resource_id': self.cloud.as_user(
-                trust.id).volumes.create('data', 5, 'ordinary', {})}
+        self.example = self.plugin.example
+        if prepare:
+            self.example = prepare(self.cloud, trust.id, self.example)
         self.lease = records.Lease(id='l', name='l', project_id='demo', user_id='demo',
                                    start=builders.NOON, end=builders.NOON + builders.hours(1),
                                    trust_id=trust.id)
-        if form == EXISTING_STACK:
-            stack_id = self.cloud.as_user(trust.id).stacks.create(
-                {'name': 'mine', 'template': self.example['template']})
-            self.example = {'resource_id': stack_id, 'on_end': 'suspend'}
         request = self.plugin.resolve(self.cloud, self.example, base.Occasion(
             'demo', caller=builders.a_member()))
         enrolled = {}
+        ids = itertools.count(1)
         for pool in (each(conf) for each in self.plugin.pools):
             enrolled[pool.name] = []
-            for place, name in enumerate(self.names(pool.name), 1):
+            for name in plugin_forms.names(self.cloud, pool.name):
                 found = pool.discover(self.cloud, name)
                 pool.admit(self.cloud, found)
-                enrolled[pool.name].append(records.Resource(place, pool.name, name, found.capacity,
-                                                            facts=found.facts))
+                enrolled[pool.name].append(records.Resource(
+                    next(ids), pool.name, name, found.capacity, facts=found.facts))
+        self.enrolled = [each for some in enrolled.values() for each in some]
         # Two hosts are ready for each need of hosts; an amount needs one back end.
         self.resources = {'hosts': enrolled.get('host', [])}
         for need in self.plugin.needs(request):
@@ -84,15 +62,6 @@ class Scene:
             'r', 'l', resource_type, request,
             allocated={key: tuple(each.id for each in some)
                        for key, some in self.resources.items()})
-
-    def names(self, pool):
-        """Return the names of at most two resources of a pool."""
-        if pool == 'address':
-            return [f'172.24.4.{number}@{neutron.PUBLIC}' for number in (210, 211)]
-        if pool == 'backend':
-            return [each.name for each in self.cloud.as_service().volumes.backends()
-                    if each.backend_name != 'plain'][:2]
-        return sorted(self.cloud.host_names())[:2]
 
     def call(self, method):
         """Call it as often as it is not done yet; return what it returns."""

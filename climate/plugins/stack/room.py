@@ -10,7 +10,7 @@ from climate import errors
 from climate.domain import extra_specs
 from climate.plugins.compute import capacity
 from climate.plugins.compute import requirements
-from climate.plugins.stacks import quotas
+from climate.plugins.stack import quotas
 
 #: The parameters through which Climate says where the servers of a stack are placed.
 PARAMETERS = ('flavor_parameter', 'hint_parameter', 'zone_parameter')

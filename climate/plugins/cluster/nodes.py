@@ -9,7 +9,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.plugins.clusters import parsing
+from climate.plugins.cluster import parsing
 from climate.plugins.compute import node_capacity
 
 LOG = log.getLogger(__name__)

@@ -6,10 +6,10 @@ from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import host_pool
-from climate.plugins.stacks import bound
-from climate.plugins.stacks import made
-from climate.plugins.stacks import parsing
-from climate.plugins.stacks import room
+from climate.plugins.stack import bound
+from climate.plugins.stack import made
+from climate.plugins.stack import parsing
+from climate.plugins.stack import room
 
 # Fields of a request that may be long, or have passwords.
 _NOT_SHOWN = ('template', 'parameters', 'environment', 'files', 'uses', 'room')

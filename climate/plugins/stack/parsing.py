@@ -4,7 +4,7 @@ import re
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.plugins.stacks import room
+from climate.plugins.stack import room
 
 #: The values of `on_end`.
 ENDINGS = ('delete', 'suspend', 'leave')

@@ -6,10 +6,10 @@ progress is kept in Heat: the stack is found by its name, which has the id of th
 """
 from climate import errors
 from climate.domain import lifecycle
-from climate.plugins.stacks import parsing
-from climate.plugins.stacks import quotas
-from climate.plugins.stacks import room
-from climate.plugins.stacks import watched
+from climate.plugins.stack import parsing
+from climate.plugins.stack import quotas
+from climate.plugins.stack import room
+from climate.plugins.stack import watched
 
 _HOSTS = 'physical:host'
 

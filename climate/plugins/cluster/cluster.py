@@ -6,10 +6,10 @@ from oslo_config import cfg
 
 from climate.domain import extra_specs
 from climate.plugins import base
-from climate.plugins.clusters import added
-from climate.plugins.clusters import audit
-from climate.plugins.clusters import created
-from climate.plugins.clusters import parsing
+from climate.plugins.cluster import added
+from climate.plugins.cluster import audit
+from climate.plugins.cluster import created
+from climate.plugins.cluster import parsing
 from climate.plugins.compute import capacity
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import node_capacity

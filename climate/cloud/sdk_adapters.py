@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real adapter of Neutron, by openstacksdk."""
+"""The real adapters that need openstacksdk, which is loaded only if a plugin uses one of them."""
 from openstack import exceptions
 
+from climate.cloud import cinder
 from climate.cloud import neutron
 from climate.cloud.base import adapters
 
 
 class Neutron(adapters.Neutron):
-    """Neutron, by openstacksdk, which is loaded only if a plugin uses Neutron."""
-
     faces = {'networks': neutron.Networks, 'floating_ips': neutron.FloatingIPs}
+    foreign = (exceptions.SDKException,)
+
+
+class Cinder(adapters.Cinder):
+    faces = {'volumes': cinder.Volumes}
     foreign = (exceptions.SDKException,)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Further nodes of an existing cluster, in a node group that belongs to the reservation."""
 from climate import errors
-from climate.plugins.clusters import created
-from climate.plugins.clusters import nodes
-from climate.plugins.clusters import parsing
+from climate.plugins.cluster import created
+from climate.plugins.cluster import nodes
+from climate.plugins.cluster import parsing
 from climate.plugins.compute import node_capacity
 
 KEYS = (parsing.WORKERS,)

@@ -10,8 +10,8 @@ from climate.domain import audit
 from climate.domain import lifecycle
 from climate.domain import requirement
 from climate.domain import selection
-from climate.plugins import address_pool
 from climate.plugins import base
+from climate.plugins.network import address_pool
 
 LOG = log.getLogger(__name__)
 

@@ -5,7 +5,7 @@ A suspended stack keeps the room of its servers where they are, so its lease nee
 """
 from climate import errors
 from climate.domain import lifecycle
-from climate.plugins.stacks import watched
+from climate.plugins.stack import watched
 
 
 def prepare(cloud, lease, reservation):

@@ -5,8 +5,8 @@ import dataclasses
 
 from climate import errors
 from climate.domain import audit
-from climate.plugins.clusters import created
-from climate.plugins.clusters import parsing
+from climate.plugins.cluster import created
+from climate.plugins.cluster import parsing
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster of a template, which is made at the start of a lease and deleted at its end."""
 from climate import errors
-from climate.plugins.clusters import nodes
-from climate.plugins.clusters import parsing
+from climate.plugins.cluster import nodes
+from climate.plugins.cluster import parsing
 from climate.plugins.compute import node_capacity
 
 KEYS = (parsing.MASTERS, parsing.WORKERS)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forms of reservations beside the example of each plugin, and resources of each pool."""
+from climate.cloud.simulated import neutron
+
+_TEMPLATE = {'heat_template_version': '2021-04-16', 'parameters': {
+    'size': {'type': 'string', 'default': 'm1.tiny'}}, 'resources': {
+        name: {'type': 'OS::Nova::Server', 'properties': {'flavor': {'get_param': 'size'}}}
+        for name in 'ab'}}
+
+
+def _leased_server(cloud, _trust_id, _example):
+    server = cloud.boot('demo', 'vm', host='compute-8', flavor='2')
+    return {'resource_id': server.id, 'on_end': 'migrate'}
+
+
+def _volume_type(_cloud, _trust_id, _example):
+    return {'size_gb': 100, 'give': 'type', 'on_end': 'delete'}
+
+
+def _leased_volume(cloud, trust_id, _example):
+    volumes = cloud.as_user(trust_id).volumes
+    return {'resource_id': volumes.create('data', 5, 'ordinary', {}), 'on_end': 'keep'}
+
+
+def _stack_with_room(_cloud, _trust_id, _example):
+    return {'template': _TEMPLATE, 'flavor_parameter': 'size'}
+
+
+def _existing_stack(cloud, trust_id, example):
+    stacks = cloud.as_user(trust_id).stacks
+    return {'resource_id': stacks.create({'name': 'mine', 'template': example['template']}),
+            'on_end': 'suspend'}
+
+
+# {form: (type, callable that prepares the cloud and returns the request)}. The callable gets the
+# cloud, the id of a trust and the plugin's example.
+FORMS = {
+    'a leased server': ('virtual:instance', _leased_server),
+    'a volume type': ('virtual:volume', _volume_type),
+    'a leased volume': ('virtual:volume', _leased_volume),
+    'a stack with room': ('virtual:stack', _stack_with_room),
+    'an existing stack': ('virtual:stack', _existing_stack),
+}
+
+
+def names(cloud, pool):
+    """Return the names of at most two resources that may be enrolled in a pool."""
+    if pool == 'address':
+        return [f'172.24.4.{number}@{neutron.PUBLIC}' for number in (210, 211)]
+    if pool == 'backend':
+        return [each.name for each in cloud.as_service().volumes.backends()
+                if each.backend_name != 'plain'][:2]
+    return sorted(cloud.host_names())[:2]
