@@ -17,22 +17,22 @@ from climate.api import app
 from climate.manager.booking import booking
 from climate.manager.leases import draft
 
-_CALLERS = 16
-_ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
+CALLERS = 16
+ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
 
 
 class Crowd:
     """Callers, each on a thread of its own, who ask at the same moment."""
 
     def __init__(self, service):
-        self._clients = [webtest.TestApp(service) for _ in range(_CALLERS)]
-        self._start = threading.Barrier(_CALLERS)
-        self._threads = concurrent.futures.ThreadPoolExecutor(_CALLERS)
+        self._clients = [webtest.TestApp(service) for _ in range(CALLERS)]
+        self._start = threading.Barrier(CALLERS)
+        self._threads = concurrent.futures.ThreadPoolExecutor(CALLERS)
 
-    def ask(self, method, path, bodies, headers=({},) * _CALLERS):
+    def ask(self, method, path, bodies, headers=({},) * CALLERS):
         """The answers, whatever their status, in the order of `bodies`, one for each caller."""
-        return list(self._threads.map(self._ask, self._clients, [method] * _CALLERS,
-                                      [path] * _CALLERS, bodies, headers))
+        return list(self._threads.map(self._ask, self._clients, [method] * CALLERS,
+                                      [path] * CALLERS, bodies, headers))
 
     def leave(self):
         self._threads.shutdown()
@@ -54,10 +54,10 @@ def crowd(conf, manager):
 def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_why(
         manager, api, crowd):
     manager.enrol(1)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
-            builders.a_body(f'lease {number}') for number in range(_CALLERS)])
-        assert _statuses(answers) == {201: 1, 409: 15}
+            builders.a_body(f'lease {number}') for number in range(CALLERS)])
+        assert statuses(answers) == {201: 1, 409: 15}
         for answer in answers:
             if answer.status_code == 409:
                 message = answer.json['error_message']
@@ -66,17 +66,17 @@ def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_w
         [lease] = api.get('/v1/leases').json['leases']
         assert _leases_on_each_host(api) == [1]
         api.delete(f'/v1/leases/{lease["id"]}')
-    assert len(manager.cloud.as_service().keystone.trusts()) == _ROUNDS
+    assert len(manager.cloud.as_service().keystone.trusts()) == ROUNDS
     manager.run()
     assert manager.cloud.as_service().keystone.trusts() == []
 
 
 def test_sixteen_who_want_two_of_five_hosts_each_never_share_one(manager, api, crowd):
     manager.enrol(5)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
-            builders.a_body(f'lease {number}', least=2) for number in range(_CALLERS)])
-        assert _statuses(answers) == {201: 2, 409: 14}
+            builders.a_body(f'lease {number}', least=2) for number in range(CALLERS)])
+        assert statuses(answers) == {201: 2, 409: 14}
         assert sorted(_leases_on_each_host(api)) == [0, 1, 1, 1, 1]
         for lease in api.get('/v1/leases').json['leases']:
             api.delete(f'/v1/leases/{lease["id"]}')
@@ -91,11 +91,11 @@ def many_hosts_and_few_attempts(conf):
 def test_who_lost_the_race_for_the_first_of_many_free_hosts_gets_another(
         many_hosts_and_few_attempts, manager, api, crowd):
     manager.enrol(200)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
-            builders.a_body(f'lease {number}') for number in range(_CALLERS)])
-        assert _statuses(answers) == {201: _CALLERS}
-        assert sum(_leases_on_each_host(api)) == _CALLERS
+            builders.a_body(f'lease {number}') for number in range(CALLERS)])
+        assert statuses(answers) == {201: CALLERS}
+        assert sum(_leases_on_each_host(api)) == CALLERS
         for lease in api.get('/v1/leases').json['leases']:
             api.delete(f'/v1/leases/{lease["id"]}')
 
@@ -128,18 +128,18 @@ def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all
     with concurrent.futures.ThreadPoolExecutor(len(leases)) as threads:
         answers = list(threads.map(
             lambda lease: api.put(f'/v1/leases/{lease["id"]}', bodies[lease['id']]), leases))
-    assert _statuses(answers) == {200: 1, 409: 6}
+    assert statuses(answers) == {200: 1, 409: 6}
     assert _leases_on_each_host(api) == [1] * 8
 
 
 def test_the_same_request_sent_by_all_at_once_makes_one_lease(manager, api, crowd):
     manager.enrol(4)
-    for number in range(_ROUNDS):
+    for number in range(ROUNDS):
         key = {'Idempotency-Key': f'key {number}', 'OpenStack-API-Version': 'reservation 1.1'}
         body = {'name': 'once', 'end': '2030-05-01 13:00', 'reservations': [
             {'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
-        answers = crowd.ask('post_json', '/v1/leases', [body] * _CALLERS, [key] * _CALLERS)
-        assert _statuses(answers) == {201: _CALLERS}
+        answers = crowd.ask('post_json', '/v1/leases', [body] * CALLERS, [key] * CALLERS)
+        assert statuses(answers) == {201: CALLERS}
         [lease] = api.get('/v1/leases').json['leases']
         assert {answer.json['lease']['id'] for answer in answers} == {lease['id']}
         api.delete(f'/v1/leases/{lease["id"]}')
@@ -150,5 +150,5 @@ def _leases_on_each_host(api):
     return [len(each['reservations']) for each in answer.json['allocations']]
 
 
-def _statuses(answers):
+def statuses(answers):
     return collections.Counter(answer.status_code for answer in answers)
