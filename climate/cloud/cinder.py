@@ -90,8 +90,9 @@ class Volumes(base.Volumes):
         except exceptions.NotFoundException:
             return None
 
-    def every(self):
-        found = sorted(self._cinder.volumes(all_projects=True),
+    def every(self, project_id=None):
+        only = {} if project_id is None else {'project_id': project_id}
+        found = sorted(self._cinder.volumes(all_projects=True, **only),
                        key=lambda each: (each.created_at or '', each.id))
         return [_volume(each) for each in found]
 

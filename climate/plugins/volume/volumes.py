@@ -72,10 +72,12 @@ class VolumePlugin(base.ResourcePlugin):
     def needs(self, request):
         if request['resource_id'] is not None:
             return []
-        demand = selection.Demand(amount={backend_pool.ROOM: request['size_gb']},
+        gives_type = request['give'] == parsing.TYPE
+        # One type leads to one back end; its owner makes volumes as large as they like there.
+        spread = selection.Spread.TOGETHER if gives_type else selection.Spread.ANY
+        demand = selection.Demand(amount={backend_pool.ROOM: request['size_gb']}, spread=spread,
                                   at_least=request['amount'], at_most=request['amount'])
-        called = (f'room of {request["size_gb"]} GB' if request['give'] == parsing.TYPE
-                  else f'volume of {request["size_gb"]} GB')
+        called = f'{"room" if gives_type else "volume"} of {request["size_gb"]} GB'
         return [base.Need(backend_pool.NEED, backend_pool.BackendPool.name, demand,
                           requirement.parse(request['resource_properties']), called=called)]
 
@@ -133,7 +135,7 @@ class VolumePlugin(base.ResourcePlugin):
 
     def complete(self, cloud, lease, reservation, resources):
         if reservation.request['resource_id'] is None:
-            room.make_types(cloud, lease, reservation, resources[backend_pool.NEED])
+            room.make_types(cloud, lease, reservation, resources)
         return dict(reservation.binding)
 
     def clear(self, cloud, made_for, resources):
