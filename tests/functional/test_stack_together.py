@@ -109,8 +109,9 @@ def test_the_stack_uses_what_its_lease_has_and_ends_before_it(manager):
 def test_if_one_cannot_start_the_others_are_taken_back(manager, refused):
     lease = leased(manager)
     manager.cloud.fail(refused, 1000, errors.CloudError(service='The service', reason='no.'))
-    manager.run_until(END - builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.run_until(END - builders.minutes(30))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert 'What has started is taken back' in stacks.told(manager, lease)
     assert manager.cloud.network.floating_ips() == []
     assert manager.cloud.as_service().volumes.every() == []
     assert manager.cloud.stacks() == []
