@@ -29,7 +29,7 @@ def lacks(scene):
 
 
 def clear(scene):
-    scene.plugin.clear(scene.cloud, ID, scene.enrolled)
+    contract.until_done('clear', lambda: scene.plugin.clear(scene.cloud, ID, scene.enrolled))
 
 
 def test_what_a_start_makes_has_traces_and_lacks_nothing(scene):

@@ -26,6 +26,14 @@ class Crash(BaseException):
     """A start that is cut short."""
 
 
+def until_done(name, work):
+    """Call `work` as often as it is not done yet; return what it returns."""
+    for _ in range(20):
+        with contextlib.suppress(errors.StillBusy):
+            return work()
+    raise AssertionError(f'{name} never came to its end.')
+
+
 class Scene:
     """A plugin, a cloud with two enrolled resources, and a reservation of the plugin's example."""
 
@@ -64,14 +72,11 @@ class Scene:
                        for key, some in self.resources.items()})
 
     def call(self, method):
-        """Call it as often as it is not done yet; return what it returns."""
+        """Call it until it is done; return what it returns."""
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
-        for _ in range(20):
-            cloud = lease_cloud.LeaseCloud(self.cloud, self.lease, attempt)
-            with contextlib.suppress(errors.StillBusy):
-                return getattr(self.plugin, method)(
-                    cloud, self.lease, self.reservation, self.resources)
-        raise AssertionError(f'{method} never came to its end.')
+        return until_done(method, lambda: getattr(self.plugin, method)(
+            lease_cloud.LeaseCloud(self.cloud, self.lease, attempt),
+            self.lease, self.reservation, self.resources))
 
     def picture(self):
         services = self.cloud.as_service()
