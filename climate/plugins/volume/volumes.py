@@ -4,6 +4,7 @@ import dataclasses
 
 from oslo_config import cfg
 
+from climate import errors
 from climate.domain import audit
 from climate.domain import requirement
 from climate.domain import selection
@@ -136,10 +137,21 @@ class VolumePlugin(base.ResourcePlugin):
         return dict(reservation.binding)
 
     def clear(self, cloud, made_for, resources):
-        volumes = cloud.as_service().volumes
-        for name in names.types_of(volumes, made_for):
-            # Cinder refuses it while there are volumes, which a person must look at.
-            volumes.delete_type(name)
+        service = cloud.as_service().volumes
+        types = names.types_of(service, made_for)
+        left = names.volumes_of(service, made_for)
+        for volume in left:
+            # Their owners cannot make any more of them.
+            service.forbid(volume.type_name, volume.project_id)
+        for name in types:
+            if not any(each.type_name == name for each in left):
+                service.delete_type(name)
+        if left:
+            # Whether somebody needs the data, only their owners know.
+            raise errors.StillBusy.plain('Cinder', (
+                'an audit deletes no volumes, and these are there: '
+                f'{", ".join(f"{each.id} of project {each.project_id}" for each in left)}. '
+                'Delete them, or retype them to an ordinary type.'))
 
     @classmethod
     def fields(cls, reservation):
