@@ -122,11 +122,11 @@ def fill_resources(cloud):
     _inside(cloud, 'bootstrap_resources.py', *backends)
 
 
-def wait_for_workers(cloud):
-    """Wait until the workers behind the optional APIs work."""
-    queues = [queue for name in cloud.optional for queue in QUEUES[name]]
-    pools = len(settings.BACKENDS) if 'cinder' in cloud.optional else 0
-    if cloud.optional:
+def wait_for_workers(cloud, names):
+    """Wait until the workers behind the APIs of some optional services work."""
+    queues = [queue for name in names for queue in QUEUES[name]]
+    pools = len(settings.BACKENDS) if 'cinder' in names else 0
+    if names:
         _inside(cloud, 'wait_for_workers.py', configure.rabbit_url(), 120, pools, *queues)
 
 

@@ -35,7 +35,7 @@ def up(cloud):
         commands.say(f'{name} answers')
     if not nova_ran:
         services.wait_for_computes(cloud, began.strftime('%Y-%m-%d %H:%M:%S'))
-    services.wait_for_workers(cloud)
+    services.wait_for_workers(cloud, cloud.optional)
     if not _stamp(cloud).exists() or _stamp(cloud).read_text() != _shape(cloud):
         commands.together([lambda: services.discover_hosts(cloud),
                            lambda: services.fill_resources(cloud)], width=2)
@@ -117,6 +117,7 @@ def _start_again(cloud, name):
     else:
         services.start(cloud, name)
         services.wait_until_well(cloud, name)
+        services.wait_for_workers(cloud, {name.partition('-')[0]} & set(cloud.optional))
 
 
 def status(cloud):

@@ -39,6 +39,10 @@ def ensure_types(storage, backends):
         if not storage.find_type(name):
             storage.create_type(name=name, is_public=name == backends[0],
                                 extra_specs={'volume_backend_name': name})
+    # A new Cinder has this type; without a back end of its own it would land on any of them.
+    unnamed = storage.find_type('__DEFAULT__')
+    if unnamed:
+        storage.update_type_extra_specs(unnamed, volume_backend_name=backends[0])
     # The class is in Cinder's tables from the beginning, and counts more than cinder.conf.
     storage.put('/os-quota-class-sets/default', json={
         'quota_class_set': dict.fromkeys(('volumes', 'gigabytes', 'snapshots'), -1)})
