@@ -24,7 +24,7 @@ CLIMATE_VENV           the virtualenv of Climate (default: .venv in the checkout
 CLIMATE_NAME           another name than climate: a guest beside the cloud's own Climate, with its
                        own folder CLOUD_DIR/guests/NAME, database, users and projects
 CLIMATE_PORT           the port of Climate's API, which a guest needs
-CLIMATE_HOSTS          the computes that the tests enrol (default: all of them)
+CLIMATE_HOSTS          the computes that the tests enrol, or "none" (default: all of them)
 """
 import argparse
 import fcntl

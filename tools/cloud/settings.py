@@ -231,7 +231,9 @@ def _optional(environment, name):
 
 def _hosts(environment, name, computes):
     known = compute_names(computes)
+    if environment.get(name) == 'none':
+        return ()
     wanted = tuple((environment.get(name) or ','.join(known)).split(','))
     if not set(wanted) <= set(known):
-        raise CloudError(f'{name} must name some of {",".join(known)}, not "{environment[name]}".')
+        raise CloudError(f'{name} must name some of {",".join(known)}, or be "none", not "{environment[name]}".')
     return wanted
