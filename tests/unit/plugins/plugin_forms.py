@@ -40,6 +40,21 @@ def _existing_stack(cloud, trust_id, example):
             'on_end': 'suspend'}
 
 
+def _further_nodes(cloud, trust_id, _example):
+    clusters = cloud.as_user(trust_id).clusters
+    # Hosts with servers cannot be enrolled.
+    for name in names(cloud, 'host'):
+        cloud.mark_host(name, enabled=False)
+    cluster_id = clusters.create('mine', {
+        'cluster_template_id': 'kubernetes', 'node_count': 1, 'master_count': 1,
+        'flavor_id': '1', 'master_flavor_id': '1'})
+    clusters.resize(cluster_id, clusters.groups(cluster_id)[-1].id, 1)
+    assert clusters.cluster(cluster_id).status == 'UPDATE_COMPLETE'
+    for name in names(cloud, 'host'):
+        cloud.mark_host(name, enabled=True)
+    return {'resource_id': cluster_id, 'node_count': 2}
+
+
 # {form: (type, callable that prepares the cloud and returns the request)}. The callable gets the
 # cloud, the id of a trust and the plugin's example.
 FORMS = {
@@ -49,6 +64,7 @@ FORMS = {
     'a stack with room': ('virtual:stack', _stack_with_room),
     'a stack of two flavors': ('virtual:stack', _stack_of_two_flavors),
     'an existing stack': ('virtual:stack', _existing_stack),
+    'further nodes of a cluster': ('virtual:cluster', _further_nodes),
 }
 
 

@@ -62,7 +62,7 @@ class Scene:
                     next(ids), pool.name, name, found.capacity, facts=found.facts))
         self.enrolled = [each for some in enrolled.values() for each in some]
         # Two hosts are ready for each need of hosts; an amount needs one back end.
-        self.resources = {'hosts': enrolled.get('host', [])}
+        self.resources = {}
         for need in self.plugin.needs(request):
             found = enrolled[need.pool]
             self.resources[need.key] = found if need.pool == 'host' else found[:1]
@@ -84,6 +84,10 @@ class Scene:
         for each in volumes.every():
             if reservation_id in each.type_name:
                 volumes.delete(each.id)
+        clusters = self.cloud.as_service().clusters
+        for cluster_id, name in clusters.names().items():
+            if reservation_id in name:
+                clusters.delete(cluster_id)
 
     def picture(self):
         """What an audit can see. Heat shows Climate no list of the stacks of all projects."""
