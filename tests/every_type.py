@@ -3,6 +3,7 @@
 
 Another type becomes part of those tests by a line in POOLS.
 """
+import contextlib
 import dataclasses
 
 import builders
@@ -57,3 +58,34 @@ POOLS = (
 )
 #: For pytest.mark.parametrize.
 IDS = [each.pool for each in POOLS]
+
+
+@contextlib.contextmanager
+def by_hand(manager, redelegable=False):
+    """The faces of the project demo, for what its users do beside Climate."""
+    keystone = manager.cloud.as_service().keystone
+    trust = keystone.create_trust(builders.a_member(), redelegable=redelegable)
+    yield manager.cloud.as_user(trust.id)
+    keystone.delete_trust(trust.id)
+
+
+def own_volume(manager, name='data', size_gb=10):
+    """The id of a new volume of the project demo, which Climate did not make."""
+    with by_hand(manager) as owner:
+        return owner.volumes.create(name, size_gb, 'ordinary', {})
+
+
+def own_stack(manager, name='mine', template=None):
+    """The id of a new stack of the project demo, which Climate did not make."""
+    with by_hand(manager, redelegable=True) as owner:
+        return owner.stacks.create({'name': name, 'template': template or {
+            'heat_template_version': '2021-04-16',
+            'resources': {'word': {'type': 'OS::Heat::RandomString'}}}})
+
+
+def leased_volume(volume_id, **more):
+    return records.ReservationRequest('virtual:volume', {'resource_id': volume_id, **more})
+
+
+def leased_stack(stack_id, **more):
+    return records.ReservationRequest('virtual:stack', {'resource_id': stack_id, **more})
