@@ -21,6 +21,8 @@ from climate.plugins import pool_view
 from climate.plugins import targets
 
 Attempt = clouds.Attempt
+#: Why a resource is unfit that the cloud does not know.
+UNKNOWN = 'the cloud does not know it any more'
 #: The request of a client for one reservation, as the plugin's schema describes it.
 Request = dict[str, Any]
 #: {need key: the Resources that were allocated for that need, each once}.
@@ -132,6 +134,16 @@ class Pool(audited.AuditedPool, abc.ABC):
             except (errors.ResourceNotFound, errors.ResourceAmbiguous):
                 continue
         return found
+
+    def unfit(self, cloud: clouds.Cloud,
+              resources: Iterable[records.Resource]) -> dict[str, str]:
+        """Return {name: why, in words} of enrolled resources that could not be enrolled now.
+
+        Changes nothing. Administrators read it in the log and in audits.
+        """
+        resources = tuple(resources)
+        found = self.survey(cloud, resources)
+        return {each.name: UNKNOWN for each in resources if each.name not in found}
 
     def failing(self, cloud: clouds.Cloud,
                 resources: Iterable[records.Resource]) -> dict[int, str]:

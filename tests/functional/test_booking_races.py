@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many callers want the last free host at once, over REST: one gets it, the others learn why.
+"""Many callers want the last free resource at once, over REST: one gets it, the others learn why.
 
 CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """
@@ -9,6 +9,7 @@ import os
 import threading
 
 import builders
+import every_type
 import pytest
 import webtest
 
@@ -69,6 +70,28 @@ def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_w
     assert len(manager.cloud.as_service().keystone.trusts()) == ROUNDS
     manager.run()
     assert manager.cloud.as_service().keystone.trusts() == []
+
+
+@pytest.mark.parametrize('leasable', every_type.POOLS, ids=every_type.IDS)
+def test_of_sixteen_who_want_the_last_of_anything_one_gets_it(manager, api, crowd, leasable):
+    version = {'OpenStack-API-Version': 'reservation 1.1'}
+    [resource] = leasable.enrol(manager)
+    for number in range(leasable.parts - 1):
+        earlier = api.post('/v1/leases', leasable.body(f'before {number}'), headers=version)
+        assert earlier.status_int == 201, earlier.text
+    before = manager.cloud.leftovers()
+    for _ in range(ROUNDS):
+        answers = crowd.ask('post_json', '/v1/leases', [
+            leasable.body(f'lease {number}') for number in range(CALLERS)], [version] * CALLERS)
+        assert statuses(answers) == {201: 1, 409: 15}, {answer.text for answer in answers}
+        for answer in answers:
+            if answer.status_code == 409:
+                assert answer.json['error_message'].startswith(leasable.refused)
+        [made] = [answer.json['lease'] for answer in answers if answer.status_code == 201]
+        assert _given(api, leasable, resource) == leasable.parts
+        assert api.delete(f'/v1/leases/{made["id"]}').status_int == 204
+        assert _given(api, leasable, resource) == leasable.parts - 1
+    assert manager.cloud.leftovers() == before
 
 
 def test_sixteen_who_want_two_of_five_hosts_each_never_share_one(manager, api, crowd):
@@ -148,6 +171,15 @@ def test_the_same_request_sent_by_all_at_once_makes_one_lease(manager, api, crow
 def _leases_on_each_host(api):
     answer = api.get('/v1/os-hosts/allocations', token=builders.ADMIN)
     return [len(each['reservations']) for each in answer.json['allocations']]
+
+
+def _given(api, leasable, resource):
+    """Return how many reservations have a resource now."""
+    answer = api.get(f'/v1/resources/{leasable.pool}/allocations', token=builders.ADMIN,
+                     version='1.1')
+    [found] = [each for each in answer.json['allocations']
+               if str(each['resource_id']) == str(resource.id)]
+    return len(found['reservations'])
 
 
 def statuses(answers):

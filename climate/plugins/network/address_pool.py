@@ -73,7 +73,21 @@ class AddressPool(base.Pool):
                     networks[network_id] = cloud.as_service().networks.network(network_id)
                 found[resource.name] = _described(networks[network_id], address)
             except errors.NotFound:
-                networks.setdefault(network_id, None)
+                continue
+        return found
+
+    def unfit(self, cloud, resources):
+        resources = tuple(resources)
+        found, networks = super().unfit(cloud, resources), {}
+        for resource in resources:
+            network_id, address = resource.facts['network_id'], resource.facts['address']
+            if resource.name in found:
+                continue
+            if network_id not in networks:
+                networks[network_id] = cloud.as_service().networks.network(network_id)
+            why = _why_unfit(address, networks[network_id])
+            if why is not None:
+                found[resource.name] = why
         return found
 
     def _identified(self, cloud, wanted, network_id):
@@ -81,9 +95,10 @@ class AddressPool(base.Pool):
         services = cloud.as_service()
         network = external_network(cloud, network_id)
         found = [_described(network, address) for address in wanted]
-        subnets = {each.id: each for each in network.subnets}
         for each in found:
-            _refuse_unfit(each.facts['address'], subnets[each.facts['subnet_id']])
+            why = _why_unfit(each.facts['address'], network)
+            if why is not None:
+                raise errors.BadField(field='name', reason=f'{each.facts["address"]} {why}.')
         used = services.networks.used_addresses(network_id)
         for each in found:
             address = each.facts['address']
@@ -153,27 +168,33 @@ def _described(network, address):
     :raises NotFound: no subnet of the network has it.
     """
     number = ipaddress.ip_address(address)
-    for subnet in network.subnets:
-        if number in ipaddress.ip_network(subnet.cidr):
-            return base.Found(name=f'{address}@{network.id}', capacity={}, facts={
-                'network_id': network.id, 'subnet_id': subnet.id, 'address': address})
-    raise errors.NotFound(f'Network {network.id} has no subnet with the address {address}.')
+    subnet = _subnet_of(network, number)
+    if subnet is None:
+        raise errors.NotFound(f'Network {network.id} has no subnet with the address {address}.')
+    return base.Found(name=f'{address}@{network.id}', capacity={}, facts={
+        'network_id': network.id, 'subnet_id': subnet.id, 'address': address})
 
 
-def _refuse_unfit(address, subnet):
-    """Refuse an address that Neutron, the gateway or the network itself uses."""
-    number, network = ipaddress.ip_address(address), ipaddress.ip_network(subnet.cidr)
+def _subnet_of(network, number):
+    """Return the Subnet of a network that has an ipaddress object, or None."""
+    return next((each for each in network.subnets if number in ipaddress.ip_network(each.cidr)),
+                None)
+
+
+def _why_unfit(address, network):
+    """Return why Neutron, the gateway or the network itself uses an address, or None."""
+    number = ipaddress.ip_address(address)
+    subnet = _subnet_of(network, number)
+    network = ipaddress.ip_network(subnet.cidr)
     pool = next((each for each in subnet.pools
                  if ipaddress.ip_address(each[0]) <= number <= ipaddress.ip_address(each[1])), None)
-    why = None
     if subnet.gateway is not None and number == ipaddress.ip_address(subnet.gateway):
-        why = f'is the gateway of subnet {subnet.id}'
-    elif number == network.network_address and network.num_addresses > 2:
-        why = f'is the address of the network {subnet.cidr} itself'
-    elif number.version == 4 and number == network.broadcast_address and network.num_addresses > 2:
-        why = f'is the broadcast address of {subnet.cidr}'
-    elif pool is not None:
-        why = (f'is in the allocation pool {pool[0]} to {pool[1]} of subnet {subnet.id}, from '
-               'which Neutron gives addresses to everybody: take it out of the pool first')
-    if why is not None:
-        raise errors.BadField(field='name', reason=f'{address} {why}.')
+        return f'is the gateway of subnet {subnet.id}'
+    if number == network.network_address and network.num_addresses > 2:
+        return f'is the address of the network {subnet.cidr} itself'
+    if number.version == 4 and number == network.broadcast_address and network.num_addresses > 2:
+        return f'is the broadcast address of {subnet.cidr}'
+    if pool is not None:
+        return (f'is in the allocation pool {pool[0]} to {pool[1]} of subnet {subnet.id}, from '
+                'which Neutron gives addresses to everybody: take it out of the pool first')
+    return None
