@@ -75,6 +75,11 @@ class Lifecycle:
         return self._clock()
 
     @property
+    def floating_ip_seconds(self):
+        """How long a router serves a floating IP that was taken off its port."""
+        return self._options.floating_ip_seconds
+
+    @property
     def volume_seconds(self):
         """How long a change of a volume takes."""
         return self._options.volume_seconds
