@@ -25,6 +25,8 @@ OPTS = [
                  help='Seconds to migrate a server. 0: no time. Not set: as server_seconds.'),
     cfg.FloatOpt('image_seconds', default=0, min=0,
                  help='Seconds to create the image of a server. 0: it is active at once.'),
+    cfg.FloatOpt('port_seconds', default=0, min=0,
+                 help='Seconds to detach a port from a server. 0: no time.'),
     cfg.FloatOpt('volume_seconds', default=0, min=0,
                  help='Seconds to create, delete, attach, detach, copy or retype a volume. 0: no '
                       'time.'),
