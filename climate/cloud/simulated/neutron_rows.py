@@ -12,6 +12,8 @@ from climate.cloud.simulated import neutron
 #: The physical networks that every simulated cloud has.
 PHYSICAL_NETWORKS = ('physnet1', 'leased')
 _INTERFACE = 'network:router_interface'
+# Neutron deletes these ports with their network.
+_OF_ITSELF = 'network:dhcp'
 
 TABLES = (
     # What networks, ports and subnets have more than the tables of `neutron` say.
@@ -90,11 +92,14 @@ def delete_network(connection, network_id, project_id=None):
     found = [each for each in networks(connection) if each.id == network_id]
     if not found or project_id not in (None, found[0].project_id):
         return
-    left = [each.id for each in ports(connection) if each.network_id == network_id]
+    inside = [each for each in ports(connection) if each.network_id == network_id]
+    left = [each.id for each in inside if each.owner != _OF_ITSELF]
     if left:
         raise errors.StillBusy(service='Neutron', reason=(
             f'Unable to complete operation on network {network_id}. There are one or more ports '
             f'still in use on the network: {", ".join(left)}.'))
+    for each in inside:
+        remove_port(connection, each.id)
     connection.execute('DELETE FROM subnets WHERE network_id = ?', (network_id,))
     connection.execute('DELETE FROM network_segments WHERE network_id = ?', (network_id,))
     connection.execute('DELETE FROM networks WHERE id = ?', (network_id,))
