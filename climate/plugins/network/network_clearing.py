@@ -46,9 +46,10 @@ class Clearing:
                   if port.network_id not in inside and is_interface(port)]
         ports = [port for found in inside.values() for port in found]
         if self._keeps:
+            # The router of the lease in its network is no reason to keep either.
+            own = {each.id for each in ports if each.device_id in router_ids}
             kept = [self._told(each) for each in (*ports, *across)
-                    if not each.owner.startswith('network:')
-                    or is_interface(each) and (each.device_id not in router_ids or each in across)]
+                    if each.id not in own and not goes_by_itself(each)]
             if kept:
                 return kept
         self._announce(ports)
@@ -89,8 +90,7 @@ class Clearing:
         try:
             if is_interface(port):
                 self._parts.remove_interface(port.device_id, port.id)
-            elif port.owner.startswith('network:'):
-                # A DHCP port, for example, which goes with the network.
+            elif goes_by_itself(port):
                 return None
             elif is_of_server(port) and self._neutron.interfaces.detach(port.device_id, port.id):
                 return f'{self._told(port)} is being detached'
@@ -132,6 +132,11 @@ class Clearing:
 def is_interface(port):
     """Return whether a Port connects a router."""
     return port.owner.startswith(_INTERFACES)
+
+
+def goes_by_itself(port):
+    """Return whether Neutron deletes a Port with its network, such as a DHCP port."""
+    return port.owner.startswith('network:') and not is_interface(port)
 
 
 def is_of_server(port):

@@ -19,6 +19,7 @@ from climate.plugins.network import network
 CLASSES = {'virtual:network': network.NetworkPlugin}
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 V = {'version': '1.1'}
+WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
 _CALLERS = 16
 _ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
 
@@ -115,7 +116,7 @@ def test_a_lease_waits_in_the_queue_until_a_segment_is_really_free(api, manager,
     first = running(api, manager, on_end='wait')
     [made] = [each for each in manager.cloud.network.networks() if each.segment]
     port = manager.cloud.network.add_port(made.id, '10.1.1.1', 'demo', '')
-    waiting = api.post('/v1/leases', {**body(), 'acquire': {'type': 'wait'}}, **V).json['lease']
+    waiting = api.post('/v1/leases', {**body(), 'acquire': WAIT}, **V).json['lease']
     manager.run_until(builders.NOON + builders.minutes(80))
     now = api.get(f'/v1/leases/{waiting["id"]}', **V).json['lease']
     assert now['status'] != 'active'
