@@ -7,6 +7,7 @@ from climate.cloud import computes
 from climate.cloud import flavors
 from climate.cloud import heat
 from climate.cloud import images
+from climate.cloud import interfaces
 from climate.cloud import keystone
 from climate.cloud import magnum
 from climate.cloud import nova
@@ -23,7 +24,8 @@ class Nova(adapters.Nova):
     """Nova, by novaclient."""
 
     faces = {'nova': nova.Nova, 'flavors': flavors.Flavors, 'servers': servers.Servers,
-             'computes': computes.Computes, 'attachments': attachments.Attachments}
+             'computes': computes.Computes, 'attachments': attachments.Attachments,
+             'interfaces': interfaces.Interfaces}
     foreign = (nova_errors.ClientException, nova_errors.UnsupportedVersion)
 
 

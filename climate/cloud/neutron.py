@@ -13,7 +13,7 @@ _TAKEN = ('IpAddressAlreadyAllocated', 'FloatingIPPortAlreadyAssociated')
 _FULL = 'OverQuota'
 
 
-def _network_of(link):
+def connected(link):
     """Return openstacksdk's proxy of Neutron, which makes all calls with the session of `link`.
 
     This asks Neutron for its versions, so it is a part of the first call.
@@ -31,7 +31,7 @@ class Networks(base.Networks):
 
     @functools.cached_property
     def _neutron(self):
-        return _network_of(self._link)
+        return connected(self._link)
 
     def network(self, network_id):
         try:
@@ -70,7 +70,7 @@ class FloatingIPs(base.FloatingIPs):
 
     @functools.cached_property
     def _neutron(self):
-        return _network_of(self._link)
+        return connected(self._link)
 
     def every(self):
         return [_floating_ip(each) for each in self._neutron.ips()]
@@ -105,7 +105,7 @@ class FloatingIPs(base.FloatingIPs):
 
 def _refused(address, error):
     """Return the error for a 409 of Neutron to a new floating IP."""
-    kind = _type_of(error)
+    kind = type_of(error)
     if kind == _FULL:
         return errors.CloudError.plain('Neutron', (
             'the quota "floatingip" of your project is full: delete a floating IP, or ask for a '
@@ -116,7 +116,7 @@ def _refused(address, error):
     return errors.CloudError(service='Neutron', reason=str(error))
 
 
-def _type_of(error):
+def type_of(error):
     """Return the type in the body of an error of Neutron, such as OverQuota; None without one."""
     try:
         return error.response.json()['NeutronError']['type']

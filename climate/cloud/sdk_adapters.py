@@ -4,11 +4,14 @@ from openstack import exceptions
 
 from climate.cloud import cinder
 from climate.cloud import neutron
+from climate.cloud import neutron_networks
 from climate.cloud.base import adapters
 
 
 class Neutron(adapters.Neutron):
-    faces = {'networks': neutron.Networks, 'floating_ips': neutron.FloatingIPs}
+    faces = {'networks': neutron.Networks, 'floating_ips': neutron.FloatingIPs,
+             'segments': neutron_networks.Segments,
+             'network_parts': neutron_networks.NetworkParts}
     foreign = (exceptions.SDKException,)
 
 

@@ -28,6 +28,8 @@ OPTS = [
     cfg.FloatOpt('floating_ip_seconds', default=0, min=0,
                  help='Seconds for which a router serves a floating IP that was taken off its '
                       'port. 0: no time.'),
+    cfg.FloatOpt('port_seconds', default=0, min=0,
+                 help='Seconds to detach a port from a server. 0: no time.'),
     cfg.FloatOpt('volume_seconds', default=0, min=0,
                  help='Seconds to create, delete, attach, detach, copy or retype a volume. 0: no '
                       'time.'),

@@ -15,10 +15,13 @@ from climate.cloud.base import face as _face
 from climate.cloud.base import flavors as _flavors
 from climate.cloud.base import floating_ips as _floating_ips
 from climate.cloud.base import images as _images
+from climate.cloud.base import interfaces as _interfaces
 from climate.cloud.base import keystone as _keystone
+from climate.cloud.base import network_parts as _network_parts
 from climate.cloud.base import networks as _networks
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
+from climate.cloud.base import segments as _segments
 from climate.cloud.base import servers as _servers
 from climate.cloud.base import services as _services
 from climate.cloud.base import stacks as _stacks
@@ -32,10 +35,13 @@ Face = _face.Face
 Flavors = _flavors.Flavors
 FloatingIPs = _floating_ips.FloatingIPs
 Images = _images.Images
+Interfaces = _interfaces.Interfaces
 Keystone = _keystone.Keystone
+NetworkParts = _network_parts.NetworkParts
 Networks = _networks.Networks
 Nova = _nova.Nova
 Placement = _placement.Placement
+Segments = _segments.Segments
 Servers = _servers.Servers
 Services = _services.Services
 Stacks = _stacks.Stacks

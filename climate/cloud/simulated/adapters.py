@@ -9,9 +9,12 @@ from climate.cloud.simulated import computes
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import heat
 from climate.cloud.simulated import images
+from climate.cloud.simulated import interfaces
 from climate.cloud.simulated import keystone
 from climate.cloud.simulated import magnum
 from climate.cloud.simulated import neutron
+from climate.cloud.simulated import neutron_networks
+from climate.cloud.simulated import neutron_rows
 from climate.cloud.simulated import nova
 from climate.cloud.simulated import placement
 from climate.cloud.simulated import storage
@@ -23,7 +26,8 @@ class Keystone(adapters.Keystone):
 
 class Nova(adapters.Nova):
     faces = {'nova': nova.Nova, 'flavors': flavors.Flavors, 'servers': changes.Servers,
-             'computes': computes.Computes, 'attachments': attachments.Attachments}
+             'computes': computes.Computes, 'attachments': attachments.Attachments,
+             'interfaces': interfaces.Interfaces}
     tables = storage.TABLES
 
 
@@ -36,8 +40,10 @@ class Glance(adapters.Glance):
 
 
 class Neutron(adapters.Neutron):
-    faces = {'networks': neutron.Networks, 'floating_ips': neutron.FloatingIPs}
-    tables = neutron.TABLES
+    faces = {'networks': neutron.Networks, 'floating_ips': neutron.FloatingIPs,
+             'segments': neutron_networks.Segments,
+             'network_parts': neutron_networks.NetworkParts}
+    tables = (*neutron.TABLES, *neutron_rows.TABLES)
 
 
 class Cinder(adapters.Cinder):

@@ -80,6 +80,11 @@ class Lifecycle:
         return self._options.floating_ip_seconds
 
     @property
+    def port_seconds(self):
+        """How long Nova takes to detach a port."""
+        return self._options.port_seconds
+
+    @property
     def volume_seconds(self):
         """How long a change of a volume takes."""
         return self._options.volume_seconds

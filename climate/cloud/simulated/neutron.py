@@ -177,7 +177,10 @@ def quota(connection, project_id, name):
     """Return the Quota of a project; without a limit unless one was set."""
     row = connection.execute('SELECT most FROM network_quotas WHERE project_id = ? AND name = ?',
                              (project_id, name)).fetchone()
-    table = {'floatingip': 'floating_ips', 'network': 'networks', 'port': 'ports'}[name]
+    table = {
+        'floatingip': 'floating_ips', 'network': 'networks', 'port': 'ports', 'router': 'routers',
+        'subnet': '(SELECT project_id FROM subnets JOIN networks ON networks.id = network_id)',
+    }[name]
     [count] = connection.execute(f'SELECT count(*) FROM {table} WHERE project_id = ?',
                                  (project_id,)).fetchone()
     return models.Quota(limit=None if row is None or row['most'] < 0 else row['most'], used=count)

@@ -55,12 +55,17 @@ def _further_nodes(cloud, trust_id, _example):
     return {'resource_id': cluster_id, 'node_count': 2}
 
 
+def _bare_network(_cloud, _trust_id, _example):
+    return {'network_name': 'bare', 'on_end': 'wait'}
+
+
 # {form: (type, callable that prepares the cloud and returns the request)}. The callable gets the
 # cloud, the id of a trust and the plugin's example.
 FORMS = {
     'a leased server': ('virtual:instance', _leased_server),
     'a volume type': ('virtual:volume', _volume_type),
     'a leased volume': ('virtual:volume', _leased_volume),
+    'a network without a subnet': ('virtual:network', _bare_network),
     'a stack with room': ('virtual:stack', _stack_with_room),
     'a stack of two flavors': ('virtual:stack', _stack_of_two_flavors),
     'an existing stack': ('virtual:stack', _existing_stack),
@@ -72,6 +77,8 @@ def names(cloud, pool):
     """Return the names of at most two resources that may be enrolled in a pool."""
     if pool == 'address':
         return [f'172.24.4.{number}@{neutron.PUBLIC}' for number in (210, 211)]
+    if pool == 'segment':
+        return ['physnet1:vlan:3000', 'physnet1:vlan:3001']
     if pool == 'backend':
         return [each.name for each in cloud.as_service().volumes.backends()
                 if each.backend_name != 'plain'][:2]

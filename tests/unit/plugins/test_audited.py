@@ -11,7 +11,7 @@ from climate import errors
 
 ID = str(uuid.UUID(int=9))
 # Types whose marks in the cloud their owners can write, so that they prove nothing.
-UNSIGNED = {'virtual:floatingip'}
+UNSIGNED = {'virtual:floatingip', 'virtual:network'}
 
 
 @pytest.fixture(params=[*contract.TYPES, 'a leased server', 'an existing stack'])
