@@ -22,7 +22,7 @@
         StalePrecondition    412
         BodyTooLarge         413
         KeyReused            422
-        TooMany              429
+        TooManyRequests      429
         ServerError          5xx
           CloudFailed        502
           Overloaded         503
@@ -133,7 +133,7 @@ class KeyReused(HttpError):
     pass
 
 
-class TooMany(HttpError):
+class TooManyRequests(HttpError):
     pass
 
 
@@ -163,7 +163,7 @@ _BY_STATUS: dict[int, type[HttpError]] = {
     412: StalePrecondition,
     413: BodyTooLarge,
     422: KeyReused,
-    429: TooMany,
+    429: TooManyRequests,
     502: CloudFailed,
     503: Overloaded,
     504: NoAnswerInTime,

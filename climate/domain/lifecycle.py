@@ -17,7 +17,7 @@ STATES = {
     PENDING: 'Promised; it has not started.',
     ACQUIRING: 'Still looking for its resources: retries, best effort, or waiting.',
     ACTIVE: 'Its resources are with the project.',
-    TERMINATED: 'Over; all was given back.',
+    TERMINATED: 'Over; all resources were returned.',
     TIMEDOUT: 'Its resources were not found within the time it had.',
     ERROR: 'Something failed; the reason is in words, the end still cleans up.',
 }

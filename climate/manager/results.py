@@ -26,7 +26,8 @@ class Outcome:
     :ivar slow: what it waits for takes minutes, so that it is looked at ever more seldom.
     :ivar over: no reservation of the lease is left, so the lease ends early.
     :ivar warnings: {reservation id: {key: texts.Text}}, for the history and reason of the lease.
-    :ivar below: ids of reservations that started with less than was asked for; None: unknown.
+    :ivar missing_resources: ids of reservations that started with less than was asked for; None:
+        unknown.
     :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
@@ -41,7 +42,7 @@ class Outcome:
     in_vain: frozenset = frozenset()
     warnings: dict = dataclasses.field(default_factory=dict)
     released: dict = dataclasses.field(default_factory=dict)
-    below: frozenset | None = None
+    missing_resources: frozenset | None = None
 
     def without(self, ids):
         """Return this outcome without the reservations `ids`, which are to be tried again."""

@@ -97,9 +97,9 @@ class Actions:
             return results.Outcome(results.MOOT, _PASSED)
         claim, in_vain = self._bound(claim, now)
         claim, found = self._occupy_for_start(claim, now)
-        claim, found, below = self._improve(claim, now, found)
+        claim, found, missing = self._improve(claim, now, found)
         outcome = self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
-        return dataclasses.replace(outcome, below=below)
+        return dataclasses.replace(outcome, missing_resources=missing)
 
     def _heal(self, claim, now):
         """Try the start or the change of a lease again after it was given up."""
@@ -200,7 +200,7 @@ class Actions:
             of the reservations that keep such resources, because there are no better ones).
         """
         found = self._allocated.all_of(claim.lease.reservations) if found is None else found
-        below = set()
+        missing = set()
         for reservation in claim.lease.open_reservations:
             short = self._shortfalls.of(claim.lease, reservation, found, now)
             if not short:
@@ -212,14 +212,14 @@ class Actions:
             except errors.NotEnough as error:
                 LOG.warning('Lease %s, reservation %s: it starts with less than it was promised: '
                             '%s', claim.lease.id, reservation.id, error.message)
-                below.add(reservation.id)
+                missing.add(reservation.id)
             else:
                 found = None
         if found is None:
             with self._core.database.reader() as connection:
                 claim = dataclasses.replace(
                     claim, lease=substitutes.reread(connection, claim.lease))
-        return claim, found, frozenset(below)
+        return claim, found, frozenset(missing)
 
     def _occupy(self, claim, now, failing=None):
         """Hold the resources of all reservations; substitute those that cannot be had.

@@ -109,9 +109,10 @@ class Outcomes:
                 values['state'] = outcome.states[reservation.id]
             if reservation.id in outcome.bindings:
                 values['binding'] = outcome.bindings[reservation.id]
-            if outcome.below is not None and (
-                    reservation.missing_resources != (reservation.id in outcome.below)):
-                values['missing_resources'] = reservation.id in outcome.below
+            if outcome.missing_resources is not None:
+                missing = reservation.id in outcome.missing_resources
+                if reservation.missing_resources != missing:
+                    values['missing_resources'] = missing
             if values:
                 reservations.change(connection, [reservation.id], now, **values)
 

@@ -34,9 +34,11 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
         state = lease.state
     over = good and claim.kind.releases_all
     values = {'ended_at': now} if over else {}
-    if good and outcome.below is not None and lease.degraded != bool(outcome.below):
-        values['degraded'] = bool(outcome.below)
-        flags.tell(connection, lease, bool(outcome.below), now)
+    if good and outcome.missing_resources is not None:
+        degraded = bool(outcome.missing_resources)
+        if lease.degraded != degraded:
+            values['degraded'] = degraded
+            flags.tell(connection, lease, degraded, now)
     write_end = lease_claims.end_task if claim.has_task else lease_claims.end_quietly
     after = write_end(connection, lease, now, state, _reason(claim, outcome), **values)
     LOG.info('Lease %s: %s, %s %s, now %s', lease.id, lease.state, event.kind, outcome.result,
@@ -62,7 +64,8 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
 def _is_plain(claim, outcome):
     """Return True if the new Lease follows from the claim and the outcome alone, without a read."""
     return (outcome.result == results.DONE and claim.kind.says_all
-            and claim.lease.acquisition is None and not outcome.over and not outcome.below and (
+            and claim.lease.acquisition is None and not outcome.over
+            and not outcome.missing_resources and (
                 claim.kind.releases_all
                 or lifecycle.RESERVATION_DELETED not in outcome.states.values()))
 

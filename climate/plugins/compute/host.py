@@ -77,7 +77,7 @@ class HostPlugin(base.ResourcePlugin):
         cfg.StrOpt('foreign_servers', default='keep', choices=['keep', 'delete'],
                    help='What happens at the end of a lease to servers on its hosts that were not '
                         'booted with its reservation, such as servers that an administrator '
-                        'forced there. keep: they stay, and their hosts are given back once they '
+                        'forced there. keep: they stay, and their hosts are returned once they '
                         'are gone. delete: they are deleted with the others.'),
     )
 
