@@ -38,7 +38,8 @@ def _connect(name):
     """
     clouds = CLOUD.home / 'clouds.yaml'
     if not clouds.exists():
-        pytest.fail(f'{clouds} does not exist: run `make cloud`.', pytrace=False)
+        pytest.fail(f'{clouds} does not exist: run `make cloud` (a guest: `python3 -m tools.cloud '
+                    'climate-up`).', pytrace=False)
     config = openstack.config.OpenStackConfig(config_files=[str(clouds)], load_envvars=False)
     connection = openstack.connection.Connection(config=config.get_one(name))
     try:
