@@ -305,7 +305,26 @@ def test_an_existing_volume_is_attached_and_stays_with_the_copy_of_it(manager, v
     assert len(volumes.snapshots(volume_id)) == (on_end == 'snapshot')
     images = [each for each in manager.cloud.images() if each['key']]
     assert [each['project_id'] for each in images] == ['demo'] * (on_end == 'image')
+    with manager.cloud.state() as connection:
+        assert [row['image_key'] for row in connection.execute('SELECT * FROM volumes')] == [None]
     assert_nothing_is_left(manager, volumes)
+
+
+def test_an_image_of_an_existing_volume_in_use_is_given_up_in_the_end_and_the_volume_stays(
+        manager, volumes):
+    volume_id = own_volume(manager, volumes)
+    server = manager.cloud.boot('demo', 'mine', flavor='2')
+    lease = leased(manager, records.ReservationRequest(
+        'virtual:volume', {'resource_id': volume_id, 'on_end': 'image'}))
+    run_for(manager, MINUTES(1))
+    trust = manager.lease(lease).trust_id
+    manager.cloud.as_user(trust).attachments.attach(server.id, volume_id)
+    manager.run_until(NOON + HOURS(2) + MINUTES(50))
+    assert manager.lease(lease).state != lifecycle.TERMINATED
+    manager.run_until(NOON + HOURS(3) + MINUTES(10))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert 'The volume itself stays.' in manager.lease(lease).reason
+    assert volumes.volume(volume_id).server_ids == (server.id,)
 
 
 def test_a_lease_of_a_volume_that_its_owner_deletes_is_over(manager, volumes):
