@@ -376,6 +376,21 @@ def test_a_back_end_without_room_is_said_and_tried_again(manager, volumes):
     assert [each.backend for each in volumes.every()] == [SSD]
 
 
+def test_a_lease_whose_back_end_is_down_at_the_start_gets_room_on_another(manager, volumes):
+    lease = leased(manager, room(20, on_end='delete'), start=NOON + HOURS(1))
+    manager.run()
+    first, = manager.lease(lease).reservations[0].allocated['room']
+    [down] = [each.name for each in manager.client.list_resources(builders.an_admin(), 'backend')
+              if each.id == first]
+    with manager.cloud.state() as connection:
+        connection.execute('DELETE FROM backends WHERE name = ?', (down,))
+    manager.run_until(NOON + HOURS(1) + MINUTES(10))
+    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    assert [{each.backend, down} for each in volumes.every()] == [{SSD, HDD}]
+    manager.run_until(NOON + HOURS(3) + MINUTES(5))
+    assert_nothing_is_left(manager, volumes)
+
+
 @pytest.mark.parametrize(('fields', 'named'), [
     ({}, 'size_gb'), ({'size_gb': 1, 'on_end': 'snapshot'}, 'on_end'),
     ({'size_gb': 1, 'on_end': 'retype'}, 'volume_type'),

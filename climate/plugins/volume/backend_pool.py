@@ -43,6 +43,12 @@ class BackendPool(base.Pool):
                 continue
         return found
 
+    def failing(self, cloud, resources):
+        # Cinder lists the back ends whose service is up.
+        known = {each.name for each in cloud.as_service().volumes.backends()}
+        return {each.id: 'Cinder does not list it: its service is down, or it is gone'
+                for each in resources if each.name not in known}
+
     def admit(self, cloud, found):
         if self.conf[GROUP].shared_backends:
             return
