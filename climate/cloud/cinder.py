@@ -120,6 +120,11 @@ class Volumes(base.Volumes):
             self._cinder.set_volume_image_metadata(volume_id, **{servers.IMAGE_KEY: key})
             self._cinder.upload_volume_to_image(volume_id, name)
 
+    def forget_key(self, volume_id):
+        with self._or_busy(exceptions.BadRequestException, exceptions.ConflictException), \
+                contextlib.suppress(exceptions.NotFoundException):
+            self._cinder.delete_volume_image_metadata(volume_id, [servers.IMAGE_KEY])
+
     def retype(self, volume_id, type_name):
         with self._about(volume_id):
             self._cinder.retype_volume(volume_id, type_name, _MOVE_IF_NECESSARY)

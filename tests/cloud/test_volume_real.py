@@ -129,6 +129,7 @@ def test_an_existing_volume_is_attached_and_stays_with_the_copy_of_it(storage, d
     found = storage.still(volume.id)
     assert (found.status, found.attachments, found.volume_type) == (
         'available', [], stored.ORDINARY)
+    assert 'climate_key' not in (found.volume_image_metadata or {})
     copies = list(storage.admin.snapshots(all_projects=True, volume_id=volume.id))
     assert [(each.status, each.project_id) for each in copies] == [
         ('available', demo.current_project_id)] * (on_end == 'snapshot')

@@ -305,7 +305,26 @@ def test_an_existing_volume_is_attached_and_stays_with_the_copy_of_it(manager, v
     assert len(volumes.snapshots(volume_id)) == (on_end == 'snapshot')
     images = [each for each in manager.cloud.images() if each['key']]
     assert [each['project_id'] for each in images] == ['demo'] * (on_end == 'image')
+    with manager.cloud.state() as connection:
+        assert [row['image_key'] for row in connection.execute('SELECT * FROM volumes')] == [None]
     assert_nothing_is_left(manager, volumes)
+
+
+def test_an_image_of_an_existing_volume_in_use_is_given_up_in_the_end_and_the_volume_stays(
+        manager, volumes):
+    volume_id = own_volume(manager, volumes)
+    server = manager.cloud.boot('demo', 'mine', flavor='2')
+    lease = leased(manager, records.ReservationRequest(
+        'virtual:volume', {'resource_id': volume_id, 'on_end': 'image'}))
+    run_for(manager, MINUTES(1))
+    trust = manager.lease(lease).trust_id
+    manager.cloud.as_user(trust).attachments.attach(server.id, volume_id)
+    manager.run_until(NOON + HOURS(2) + MINUTES(50))
+    assert manager.lease(lease).state != lifecycle.TERMINATED
+    manager.run_until(NOON + HOURS(3) + MINUTES(10))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert 'The volume itself stays.' in manager.lease(lease).reason
+    assert volumes.volume(volume_id).server_ids == (server.id,)
 
 
 def test_a_lease_of_a_volume_that_its_owner_deletes_is_over(manager, volumes):
@@ -355,6 +374,21 @@ def test_a_back_end_without_room_is_said_and_tried_again(manager, volumes):
     run_for(manager, MINUTES(10))
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert [each.backend for each in volumes.every()] == [SSD]
+
+
+def test_a_lease_whose_back_end_is_down_at_the_start_gets_room_on_another(manager, volumes):
+    lease = leased(manager, room(20, on_end='delete'), start=NOON + HOURS(1))
+    manager.run()
+    first, = manager.lease(lease).reservations[0].allocated['room']
+    [down] = [each.name for each in manager.client.list_resources(builders.an_admin(), 'backend')
+              if each.id == first]
+    with manager.cloud.state() as connection:
+        connection.execute('DELETE FROM backends WHERE name = ?', (down,))
+    manager.run_until(NOON + HOURS(1) + MINUTES(10))
+    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    assert [{each.backend, down} for each in volumes.every()] == [{SSD, HDD}]
+    manager.run_until(NOON + HOURS(3) + MINUTES(5))
+    assert_nothing_is_left(manager, volumes)
 
 
 @pytest.mark.parametrize(('fields', 'named'), [

@@ -107,6 +107,13 @@ class Volumes(face.Face):
         """
 
     @abc.abstractmethod
+    def forget_key(self, volume_id: str) -> None:
+        """Take the key of `upload` off a volume that stays. Do nothing if it has none.
+
+        :raises StillBusy: the state of the volume does not allow it.
+        """
+
+    @abc.abstractmethod
     def retype(self, volume_id: str, type_name: str) -> None:
         """Begin to change the type of a volume, which moves it to another back end if necessary.
 

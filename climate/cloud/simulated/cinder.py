@@ -9,6 +9,7 @@ from climate.cloud import volume_models as models
 from climate.cloud.simulated import images
 from climate.cloud.simulated import storage
 
+_SETTLED = ('available', 'in-use', 'error')
 _DELETABLE = ('available', 'error', 'error_restoring', 'error_extending', 'error_managing',
               'error_deleting')
 
@@ -137,8 +138,17 @@ class Volumes(base.Volumes):
             row = self._find(connection, volume_id, project_id)
             self._need(row, ('available',))
             image_id = images.make(connection, {'id': ''}, images.SNAPSHOT, project_id, name, key)
+            storage.put(connection, volume_id, image_key=key)
             self._begin(connection, volume_id, 'uploading', 'available', image_id)
         self._call('upload_to_image', work, admin=False)
+
+    def forget_key(self, volume_id):
+        def work(connection, project_id):
+            row = storage.find(connection, volume_id, project_id)
+            if row is not None:
+                self._need(row, _SETTLED)
+                storage.put(connection, volume_id, image_key=None)
+        self._call('unset_image_metadata', work, admin=False)
 
     def retype(self, volume_id, type_name):
         def work(connection, project_id):

@@ -20,7 +20,7 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS volumes (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, size_gb INTEGER NOT NULL, status TEXT NOT NULL,
         project_id TEXT NOT NULL, type_name TEXT NOT NULL, backend TEXT, metadata TEXT NOT NULL,
-        server_id TEXT, due REAL, becomes TEXT, about TEXT)""",
+        server_id TEXT, image_key TEXT, due REAL, becomes TEXT, about TEXT)""",
     """CREATE TABLE IF NOT EXISTS volume_snapshots (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, volume_id TEXT NOT NULL,
         project_id TEXT NOT NULL, status TEXT NOT NULL)""",

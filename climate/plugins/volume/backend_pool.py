@@ -52,6 +52,12 @@ class BackendPool(base.Pool):
                 found.setdefault(resource.name, why)
         return found
 
+    def failing(self, cloud, resources):
+        # Cinder lists the back ends whose service is up.
+        known = {each.name for each in cloud.as_service().volumes.backends()}
+        return {each.id: 'Cinder does not list it: its service is down, or it is gone'
+                for each in resources if each.name not in known}
+
     def admit(self, cloud, found):
         why = self._why_shared(cloud.as_service().volumes.types(), found)
         if why is not None:

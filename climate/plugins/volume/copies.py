@@ -52,6 +52,13 @@ class Copies:
         return f'{self._reservation.id}:{volume.id}'
 
 
+def is_late(conf, cloud):
+    """Return whether the end takes longer than copy_seconds."""
+    most = conf[backend_pool.GROUP].copy_seconds
+    attempt = cloud.attempt
+    return bool(most) and attempt.now >= attempt.since + datetime.timedelta(seconds=most)
+
+
 def not_yet(conf, cloud, pending):
     """Return the error for volumes whose end is not done.
 
@@ -60,10 +67,9 @@ def not_yet(conf, cloud, pending):
     :param pending: pairs (volume id, why).
     """
     reason = '; '.join(f'volume {volume_id}: {why}' for volume_id, why in pending) + '.'
-    most = conf[backend_pool.GROUP].copy_seconds
-    attempt = cloud.attempt
-    if most and attempt.now >= attempt.since + datetime.timedelta(seconds=most):
+    if is_late(conf, cloud):
         return errors.CloudError.plain('Cinder', (
             f'{reason} The volumes are kept. Save what you need and delete them; then delete the '
             'lease.'))
-    return errors.StillBusy.plain('Cinder', reason, has_own_limit=bool(most))
+    return errors.StillBusy.plain('Cinder', reason, has_own_limit=bool(
+        conf[backend_pool.GROUP].copy_seconds))

@@ -34,11 +34,7 @@ def end(conf, cloud, lease, reservation):
         return
     on_end = reservation.request['on_end']
     if on_end == parsing.IMAGE:
-        made = copies.Copies(conf, cloud, lease, reservation)
-        if made.finished(volume) is None:
-            why = (made.advance(volume) if volume.status == 'available'
-                   else f'no image is made of it while it is {volume.status}')
-            raise copies.not_yet(conf, cloud, [(volume.id, why)])
+        _image(conf, cloud, lease, reservation, volume)
     if on_end == parsing.SNAPSHOT:
         _snapshot(conf, cloud, reservation, volume)
 
@@ -67,6 +63,22 @@ def find(cloud, lease, reservation):
     if found is None or found.project_id != lease.project_id:
         raise errors.TargetGone(kind='volume', target_id=volume_id)
     return found
+
+
+def _image(conf, cloud, lease, reservation, volume):
+    made = copies.Copies(conf, cloud, lease, reservation)
+    if made.finished(volume) is not None:
+        # The mark of the image would be on each later image of the volume, too.
+        cloud.as_owner_or_service().volumes.forget_key(volume.id)
+        return
+    if copies.is_late(conf, cloud):
+        cloud.warn(reservation, 'no image', (
+            f'There is no image of volume {volume.id}, because none could be made in time: the '
+            f'volume is {volume.status}. The volume itself stays.'))
+        return
+    why = (made.advance(volume) if volume.status == 'available'
+           else f'no image is made of it while it is {volume.status}')
+    raise copies.not_yet(conf, cloud, [(volume.id, why)])
 
 
 def _snapshot(conf, cloud, reservation, volume):

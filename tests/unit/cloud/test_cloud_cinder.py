@@ -138,6 +138,17 @@ def test_an_image_of_a_volume_is_found_by_the_key_that_the_volume_gives_it(volum
     assert uploaded['os-volume_upload_image']['image_name'] == 'saved'
 
 
+def test_the_key_is_taken_off_a_volume_that_stays(volumes, canned):
+    canned.http.post(f'{canned.CINDER}/volumes/v1/action', [
+        {'status_code': 200}, _refusal('no such key', 404), _refusal('it is uploading', 400)])
+    volumes.forget_key('v1')
+    volumes.forget_key('v1')
+    with pytest.raises(errors.StillBusy, match='it is uploading'):
+        volumes.forget_key('v1')
+    assert canned.asked('POST', '/volumes/v1/action')[0].json() == {
+        'os-unset_image_metadata': {'key': 'climate_key'}}
+
+
 def test_a_snapshot_is_made_of_a_volume_in_use_too(volumes, canned):
     canned.http.post(f'{canned.CINDER}/snapshots', json={'snapshot': {'id': 'n1'}})
     volumes.create_snapshot('v1', 'copy')
