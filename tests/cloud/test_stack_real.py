@@ -53,7 +53,7 @@ def test_a_stack_is_created_on_leased_room_prolonged_and_deleted(scene, admin, h
     assert {admin.compute.get_server(each).project_id for each in servers} == {
         lease['project_id']}
     before = lease['end']
-    scene.climate().leases.update(lease['id'], prolong_for='10m')
+    scene.climate().leases.extend(lease['id'], by='10m')
     assert scene.climate().leases.get(lease['id'])['end'] > before
     end(scene, lease)
     assert heat.status(stack_id) is None
