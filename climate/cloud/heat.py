@@ -15,6 +15,7 @@ from climate.cloud import models
 
 # What an endpoint of Heat looks like; its last part is the project of the token.
 _ENDPOINT = re.compile(r'(?P<root>.*/v1)/[^/]+/?')
+_ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 # Parameters that each template has without declaring them.
 _PSEUDO = 'OS::'
 _NESTED_DEPTH = 5
@@ -65,16 +66,16 @@ class Stacks(base.Stacks):
         return answer.json()['stack']['id']
 
     def find(self, project_id, name_or_id):
+        if not _ID.fullmatch(name_or_id):
+            # Heat looks a name in a path up in the project of the token, not in that of the path.
+            answer = self._adapter.get('/stacks', params={'name': name_or_id},
+                                       **self._in(project_id))
+            return next((_stack(each) for each in answer.json()['stacks']
+                         if each['stack_name'] == name_or_id), None)
         with faults.ignored_if_absent():
             # Heat redirects to the address with both the name and the id.
             answer = self._adapter.get(f'/stacks/{name_or_id}', **self._in(project_id))
-            found = answer.json()['stack']
-            action, _, progress = found['stack_status'].partition('_')
-            if (action, progress) == _DELETED:
-                # By its id Heat shows a stack until it is purged.
-                return None
-            return models.Stack(id=found['id'], name=found['stack_name'], action=action,
-                                progress=progress, reason=found['stack_status_reason'] or '')
+            return _stack(answer.json()['stack'])
         return None
 
     def suspend(self, project_id, stack):
@@ -123,6 +124,15 @@ def _body(spec):
     if spec.get('timeout_minutes'):
         body['timeout_mins'] = spec['timeout_minutes']
     return body
+
+
+def _stack(found):
+    """Return a stack of an answer, or None if it is deleted: by its id Heat shows it on."""
+    action, _, progress = found['stack_status'].partition('_')
+    if (action, progress) == _DELETED:
+        return None
+    return models.Stack(id=found['id'], name=found['stack_name'], action=action,
+                        progress=progress, reason=found['stack_status_reason'] or '')
 
 
 def _path(stack):

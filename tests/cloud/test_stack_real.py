@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of stacks on the real cloud: Heat, Nova, Keystone and Climate."""
+import time
+
 from keystoneauth1 import session
 from keystoneauth1.identity import v3
 import leaks
@@ -51,7 +53,7 @@ def test_a_stack_is_created_on_leased_room_prolonged_and_deleted(scene, admin, h
     assert {admin.compute.get_server(each).project_id for each in servers} == {
         lease['project_id']}
     before = lease['end']
-    scene.climate().leases.update(lease['id'], prolong_for='10m')
+    scene.climate().leases.extend(lease['id'], by='10m')
     assert scene.climate().leases.get(lease['id'])['end'] > before
     end(scene, lease)
     assert heat.status(stack_id) is None
@@ -210,4 +212,16 @@ def test_a_delete_that_fails_is_tried_again_and_explained(scene, admin, heat):
     scenes.until(told, 'the failure to be told', 240, 1)
     admin.compute.unlock_server(server)
     scene.wait(lease['id'], 'terminated', 300)
+    assert heat.every() == []
+
+
+def test_a_stack_is_created_after_heat_was_down_for_a_while(scene, cloud, heat):
+    lease = stacks.leased(scene, stacks.word(), status=None,
+                          start=scenes.in_seconds(10), end=scenes.in_seconds(900))
+    with scenes.frozen(cloud, 'heat-api'):
+        time.sleep(60)
+        assert scene.climate('admin').leases.get(lease['id'])['status'] != 'active'
+    scene.wait(lease['id'], 'active', 240)
+    assert [each['stack_status'] for each in heat.every()] == ['CREATE_COMPLETE']
+    end(scene, lease)
     assert heat.every() == []

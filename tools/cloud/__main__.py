@@ -61,7 +61,7 @@ def main(arguments):
 def _do(cloud, verb, names):
     if verb == 'status':
         return 0 if verbs.status(cloud) else 1
-    with (cloud.folder / 'lock').open('w') as lock:
+    with (cloud.home / 'lock').open('w') as lock:
         # Two at once would start everything twice; the second waits for the first.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if verb == 'restart':

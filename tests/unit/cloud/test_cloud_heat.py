@@ -10,7 +10,8 @@ from climate.cloud import models
 
 THEIRS = 'http://heat/v1/p'
 SPEC = {'name': 'one', 'template': {'heat_template_version': '2021-04-16'}}
-STACK = models.Stack('id-1', 'one', 'CREATE', 'COMPLETE')
+ID = '0c9f7f3e-2b0e-4b0a-8a53-1f6c2e0b9d11'
+STACK = models.Stack(ID, 'one', 'CREATE', 'COMPLETE')
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def caller():
 
 
 def shown(status='CREATE_COMPLETE', reason=''):
-    return {'stack': {'id': 'id-1', 'stack_name': 'one', 'stack_status': status,
+    return {'stack': {'id': ID, 'stack_name': 'one', 'stack_status': status,
                       'stack_status_reason': reason}}
 
 
@@ -69,10 +70,10 @@ def test_a_caller_whose_token_has_expired_is_not_authenticated(stacks, canned, c
 
 
 def test_a_stack_is_created_on_behalf_of_its_owner(canned):
-    canned.http.post(f'{canned.HEAT}/stacks', json={'stack': {'id': 'id-1'}}, status_code=201)
+    canned.http.post(f'{canned.HEAT}/stacks', json={'stack': {'id': ID}}, status_code=201)
     created = canned.cloud().as_user('trust').stacks.create(
         {**SPEC, 'tags': ['reservation:r'], 'timeout_minutes': 60})
-    assert created == 'id-1'
+    assert created == ID
     [asked] = canned.asked('POST', '/stacks')
     assert (asked.json()['tags'], asked.json()['timeout_mins']) == ('reservation:r', 60)
     assert canned.logins[-1]['scope'] == {'OS-TRUST:trust': {'id': 'trust'}}
@@ -91,42 +92,52 @@ def test_a_name_that_is_taken_is_a_conflict_and_a_refusal_says_why(canned):
 
 
 def test_a_stack_is_found_in_the_project_of_its_owner_through_a_redirect(stacks, canned):
-    canned.http.get(f'{THEIRS}/stacks/one', status_code=302,
-                    headers={'Location': f'{THEIRS}/stacks/one/id-1'})
-    canned.http.get(f'{THEIRS}/stacks/one/id-1', json=shown('SUSPEND_FAILED', 'why'))
-    found = stacks.find('p', 'one')
-    assert found == models.Stack('id-1', 'one', 'SUSPEND', 'FAILED', 'why')
+    canned.http.get(f'{THEIRS}/stacks/{ID}', status_code=302,
+                    headers={'Location': f'{THEIRS}/stacks/one/{ID}'})
+    canned.http.get(f'{THEIRS}/stacks/one/{ID}', json=shown('SUSPEND_FAILED', 'why'))
+    found = stacks.find('p', ID)
+    assert found == models.Stack(ID, 'one', 'SUSPEND', 'FAILED', 'why')
     assert found.status == 'SUSPEND_FAILED'
 
 
+def test_a_name_is_looked_up_in_a_list_because_heat_looks_in_the_project_of_the_token(
+        stacks, canned):
+    theirs = [{**shown(status)['stack'], 'stack_name': name} for name, status in (
+        ('one more', 'CREATE_COMPLETE'), ('one', 'CREATE_FAILED'))]
+    canned.http.get(f'{THEIRS}/stacks', json={'stacks': theirs})
+    assert stacks.find('p', 'one') == models.Stack(ID, 'one', 'CREATE', 'FAILED')
+    assert stacks.find('p', 'two') is None
+    assert canned.asked('GET', '/stacks')[0].qs == {'name': ['one']}
+
+
 def test_a_deleted_stack_that_heat_still_shows_is_gone(stacks, canned):
-    canned.http.get(f'{THEIRS}/stacks/id-1', json=shown('DELETE_COMPLETE'))
-    assert stacks.find('p', 'id-1') is None
-    canned.http.get(f'{THEIRS}/stacks/id-1', **refused(404, 'not found'))
-    assert stacks.find('p', 'id-1') is None
+    canned.http.get(f'{THEIRS}/stacks/{ID}', json=shown('DELETE_COMPLETE'))
+    assert stacks.find('p', ID) is None
+    canned.http.get(f'{THEIRS}/stacks/{ID}', **refused(404, 'not found'))
+    assert stacks.find('p', ID) is None
 
 
 def test_a_stack_in_progress_is_told_apart(stacks, canned):
-    canned.http.get(f'{THEIRS}/stacks/id-1', json=shown('DELETE_IN_PROGRESS'))
-    found = stacks.find('p', 'id-1')
+    canned.http.get(f'{THEIRS}/stacks/{ID}', json=shown('DELETE_IN_PROGRESS'))
+    found = stacks.find('p', ID)
     assert (found.action, found.progress) == ('DELETE', 'IN_PROGRESS')
 
 
 def test_actions_go_to_the_stack_by_its_name_and_id(stacks, canned):
-    canned.http.post(f'{THEIRS}/stacks/one/id-1/actions', status_code=200)
+    canned.http.post(f'{THEIRS}/stacks/one/{ID}/actions', status_code=200)
     stacks.suspend('p', STACK)
     stacks.resume('p', STACK)
     assert [each.json() for each in canned.asked('POST', '/actions')] == [
         {'suspend': None}, {'resume': None}]
-    canned.http.delete(f'{THEIRS}/stacks/one/id-1', [
+    canned.http.delete(f'{THEIRS}/stacks/one/{ID}', [
         {'status_code': 204}, {'status_code': 404}])
     stacks.delete('p', STACK)
     stacks.delete('p', STACK)
-    assert len(canned.asked('DELETE', '/stacks/one/id-1')) == 2
+    assert len(canned.asked('DELETE', f'/stacks/one/{ID}')) == 2
 
 
 def test_the_parts_of_a_stack_say_why_they_failed(stacks, canned):
-    canned.http.get(f'{THEIRS}/stacks/one/id-1/resources', json={'resources': [{
+    canned.http.get(f'{THEIRS}/stacks/one/{ID}/resources', json={'resources': [{
         'resource_name': 'vm', 'resource_type': 'OS::Nova::Server',
         'resource_status': 'DELETE_FAILED', 'resource_status_reason': 'locked'}]})
     assert stacks.parts('p', STACK) == [
@@ -140,6 +151,6 @@ def test_an_endpoint_without_a_project_is_named(canned):
 
 
 def test_a_silent_heat_is_asked_again_and_then_unreachable(stacks, canned):
-    canned.http.get(f'{THEIRS}/stacks/one', status_code=503)
+    canned.http.get(f'{THEIRS}/stacks', status_code=503)
     with pytest.raises(errors.CloudUnreachable):
         stacks.find('p', 'one')
