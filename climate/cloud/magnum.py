@@ -67,11 +67,7 @@ class Clusters(base.Clusters):
         with _refused():
             cluster_id = self._adapter.post('/clusters', json=body).json()['uuid']
         deadline = time.monotonic() + _SHOWN_SECONDS
-        while not self._is_whole(cluster_id):
-            if time.monotonic() > deadline:
-                raise errors.StillBusy.plain('Magnum', (
-                    f'it accepted cluster {cluster_id} and does not show it; its conductor may '
-                    'be down.'))
+        while not self._is_whole(cluster_id) and time.monotonic() < deadline:
             time.sleep(_LOOK_SECONDS)
         return cluster_id
 
