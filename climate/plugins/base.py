@@ -191,12 +191,14 @@ class Occasion:
     :ivar before: the Reservation whose request is to be replaced; None for a new one.
     :ivar caller: the RequestContext of the request, for faces that ask a service with the token of
         the caller; None: no request is being answered.
+    :ivar depends_on: {label: resource type} of the reservations that a new reservation depends on.
     """
 
     project_id: str
     starts_now: bool = True
     before: records.Reservation | None = None
     caller: Any = None
+    depends_on: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited, abc.ABC):

@@ -268,7 +268,8 @@ class Actions:
         """
         lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced)
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced,
+                                       self._core.registry)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
         patient = slow = True

@@ -14,7 +14,7 @@ ID = str(uuid.UUID(int=9))
 UNSIGNED = {'virtual:floatingip'}
 
 
-@pytest.fixture(params=[*contract.TYPES, 'a leased server'])
+@pytest.fixture(params=[*contract.TYPES, 'a leased server', 'an existing stack'])
 def scene(request, conf):
     found = contract.Scene(conf, request.param)
     found.lease = dataclasses.replace(found.lease, id=str(uuid.UUID(int=8)))

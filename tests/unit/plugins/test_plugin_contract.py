@@ -90,8 +90,11 @@ class Scene:
                 clusters.delete(cluster_id)
 
     def picture(self):
+        """What an audit can see. Heat shows Climate no list of the stacks of all projects."""
         services = self.cloud.as_service()
-        return self.cloud.leftovers(), sorted(
+        seen = {name: rows for name, rows in self.cloud.leftovers().items()
+                if name not in ('stacks', 'stack_parts')}
+        return seen, sorted(
             (each.name, each.hosts, tuple(each.metadata.items()))
             for each in services.nova.aggregates()), (
                 services.volumes.types(), [each.name for each in services.volumes.every()])
