@@ -21,9 +21,9 @@ def start(conf, cloud, lease, reservation, resources):
     cluster = clusters.cluster(cluster_id)
     if cluster is None or cluster.status in ('DELETE_IN_PROGRESS', 'DELETE_COMPLETE'):
         raise errors.TargetGone(kind='cluster', target_id=cluster_id)
+    nodes.wait(conf, cloud, cluster)
     node_capacity.grant(conf, cloud, lease, reservation, resources,
                         reservation.request['flavors'])
-    nodes.wait(conf, cloud, cluster)
     group = _group(clusters, cluster_id, reservation.id)
     if group is None:
         if cluster.status.endswith('_FAILED'):

@@ -24,10 +24,15 @@ def name_of(reservation_id):
 
 def start(conf, cloud, lease, reservation, resources):
     """Make the cluster, or bring it to what the reservation has now; returns the binding."""
+    clusters = cloud.as_user().clusters
+    # First what is there: while Magnum changes it, nothing else can be done.
+    cluster = _cluster(conf, cloud, clusters, lease, reservation)
     node_capacity.grant(conf, cloud, lease, reservation, resources,
                         reservation.request['flavors'])
-    cluster = _cluster(conf, cloud, lease, reservation)
-    [group] = [each for each in cloud.as_user().clusters.groups(cluster.id)
+    if cluster is None:
+        _create(cloud, clusters, lease, reservation)
+        raise nodes.busy(conf, cloud, 'the cluster is being created.')
+    [group] = [each for each in clusters.groups(cluster.id)
                if each.is_default and each.role != 'master'] or [None]
     if group is None:
         raise nodes.busy(conf, cloud, f'cluster {cluster.id} has no workers yet.')
@@ -52,19 +57,18 @@ def end(conf, cloud, lease, reservation):
     node_capacity.end(cloud, lease, reservation, KEYS)
 
 
-def _cluster(conf, cloud, lease, reservation):
-    """Return the whole Cluster of the reservation; begin to create a missing one.
+def _cluster(conf, cloud, clusters, lease, reservation):
+    """Return the whole Cluster of the reservation; None if it is to be created.
 
     :raises StillBusy: it is not ready yet.
     :raises CloudError: it failed, and is being deleted.
     """
-    clusters = cloud.as_user().clusters
     found = clusters.named(name_of(reservation.id), lease.project_id)
     if not found:
         awaited = _queued(cloud, reservation, nodes.limit(conf))
-        if awaited is None:
-            _create(cloud, lease, reservation)
-        raise nodes.busy(conf, cloud, awaited or 'the cluster is being created.')
+        if awaited is not None:
+            raise nodes.busy(conf, cloud, awaited)
+        return None
     first, *others = found
     if others:
         # Magnum did not show the first one for so long that another one was made.
@@ -78,8 +82,8 @@ def _cluster(conf, cloud, lease, reservation):
     return first
 
 
-def _create(cloud, lease, reservation):
-    request, clusters = reservation.request, cloud.as_user().clusters
+def _create(cloud, clusters, lease, reservation):
+    request = reservation.request
     quotas.refuse_at_start(cloud, lease, reservation)
     cluster_id = clusters.create(name_of(reservation.id), {
         'cluster_template_id': request['cluster_template_id'],
