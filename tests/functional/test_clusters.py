@@ -433,6 +433,19 @@ def test_nodes_are_added_to_a_cluster_and_taken_from_it(manager, hosts, users_cl
     assert flavors_of(manager) == {'1': 2}
 
 
+@pytest.mark.usefixtures('as_before')
+def test_the_nodes_of_an_owner_who_is_gone_are_deleted_and_their_group_is_named(
+        manager, hosts, users_cluster):
+    hosts(1)
+    lease = started(manager, nodes_of(users_cluster, 2, flavor_id='m1.small'))
+    group_id = lease.reservations[0].binding['node_group_id']
+    manager.cloud.delete_trustor('demo')
+    manager.run_until(NOON + HOUR + builders.minutes(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert flavors_of(manager) == {'1': 2}
+    assert f'node group {group_id} of cluster' in manager.lease(lease).owner_reason
+
+
 def test_nodes_of_a_cluster_that_is_deleted_before_the_start_end_the_reservation(
         manager, hosts, users_cluster):
     hosts(1)

@@ -80,7 +80,10 @@ class Clusters(face.Face):
 
     @abc.abstractmethod
     def delete_group(self, cluster_id: str, group_id: str) -> None:
-        """Begin to delete a group of workers. Do nothing if it does not exist."""
+        """Begin to delete a group of workers. Only as the owner of the cluster.
+
+        Do nothing if it does not exist, or if the caller is not of its project.
+        """
 
     @abc.abstractmethod
     @face.read

@@ -116,7 +116,9 @@ class Clusters(base.Clusters):
 
     def delete_group(self, cluster_id, group_id):
         def work(connection, project_id):
-            if cluster_work.find(connection, cluster_id, project_id) is None:
+            # An administrator does not find the cluster of another project here, either.
+            if project_id is None or (
+                    cluster_work.find(connection, cluster_id, project_id) is None):
                 return
             for row in cluster_work.groups(connection, cluster_id):
                 if row['id'] == group_id:

@@ -103,6 +103,17 @@ def test_groups_are_read_with_their_status(clusters, canned):
         models.NodeGroup('g2', 'g', 'CREATE_FAILED', 'why', 'worker', 2, False)]
 
 
+def test_a_new_group_is_awaited_until_magnum_lists_it(clusters, canned):
+    canned.http.post(f'{canned.MAGNUM}/clusters/a/nodegroups', status_code=202, json={})
+    canned.http.get(f'{canned.MAGNUM}/clusters/a/nodegroups', [
+        {'json': {'nodegroups': []}}, {'json': {'nodegroups': [{'uuid': 'g1'}]}}])
+    canned.http.get(f'{canned.MAGNUM}/clusters/a/nodegroups/g1', json=_group('g1'))
+    clusters.create_group('a', 'g', 2, 'f')
+    assert len(canned.asked('GET', '/clusters/a/nodegroups')) == 2
+    [asked] = canned.asked('POST', '/clusters/a/nodegroups')
+    assert asked.json() == {'name': 'g', 'node_count': 2, 'flavor_id': 'f'}
+
+
 def test_a_group_of_a_cluster_without_an_address_is_busy(clusters, canned):
     canned.http.post(f'{canned.MAGNUM}/clusters/a/nodegroups', status_code=409, json={
         'errors': [{'detail': 'Cluster API address is not available yet.'}]})
