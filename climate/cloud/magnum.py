@@ -66,13 +66,7 @@ class Clusters(base.Clusters):
             body['merge_labels'] = True
         with _refused():
             cluster_id = self._adapter.post('/clusters', json=body).json()['uuid']
-        deadline = time.monotonic() + _SHOWN_SECONDS
-        while not self._is_whole(cluster_id):
-            if time.monotonic() > deadline:
-                raise errors.StillBusy.plain('Magnum', (
-                    f'it accepted cluster {cluster_id} and does not show it; its conductor may '
-                    'be down.'))
-            time.sleep(_LOOK_SECONDS)
+        _await(lambda: self._is_whole(cluster_id))
         return cluster_id
 
     def resize(self, cluster_id, group_id, node_count, remove=()):
@@ -105,6 +99,7 @@ class Clusters(base.Clusters):
             if name in {each.name for each in self.groups(cluster_id)}:
                 return
             raise errors.StillBusy(service='Magnum', reason=faults.said(error)) from error
+        _await(lambda: name in {each.name for each in self.groups(cluster_id)})
 
     def delete_group(self, cluster_id, group_id):
         with faults.ignored_if_absent():
@@ -143,6 +138,13 @@ class Clusters(base.Clusters):
             if not page[key] or not page.get('next'):
                 return found
             marker = {'marker': page[key][-1]['uuid']}
+
+
+def _await(is_shown):
+    """Wait a moment until Magnum shows what it has accepted."""
+    deadline = time.monotonic() + _SHOWN_SECONDS
+    while not is_shown() and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
 
 
 def _quoted(text):

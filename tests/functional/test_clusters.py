@@ -349,6 +349,53 @@ def test_nodes_of_a_cluster_count_in_the_quotas_too(manager, hosts, users_cluste
 
 
 @pytest.mark.usefixtures('as_before')
+def test_a_cluster_that_magnum_accepts_and_shows_later_is_made_once(manager, hosts):
+    hosts(1)
+    manager.cloud.as_service().clusters.queue(90)
+    lease = manager.create(builders.a_lease(a_cluster(1)))
+    manager.run_until(NOON + builders.seconds(60))
+    assert the_clusters(manager) == []
+    assert 'accepted the creation of cluster' in manager.lease(lease).owner_reason
+    settle(manager, 10)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    [cluster] = the_clusters(manager)
+    assert cluster.status == 'CREATE_COMPLETE'
+
+
+@pytest.mark.usefixtures('as_before')
+def test_a_lease_that_ends_before_magnum_shows_its_cluster_waits_for_it(manager, hosts):
+    hosts(1)
+    manager.cloud.as_service().clusters.queue(90)
+    lease = manager.create(builders.a_lease(a_cluster(1)))
+    manager.run_until(NOON + builders.seconds(30))
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run_until(NOON + builders.seconds(80))
+    assert manager.lease(lease).deleted_at is None
+    settle(manager, 10)
+    assert manager.lease(lease).deleted_at is not None
+    assert the_clusters(manager) == []
+
+
+def test_a_cluster_that_magnum_never_shows_is_asked_for_again_and_does_not_keep_a_lease(
+        manager, hosts, conf):
+    conf.set_override('wait_minutes', 5, group='virtual:cluster')
+    hosts(1)
+    clusters = manager.cloud.as_service().clusters
+    clusters.queue(9_000_000)
+    lease = manager.create(builders.a_lease(a_cluster(1), end=NOON + 2 * HOUR))
+    manager.run_until(NOON + builders.minutes(4))
+    clusters.queue(0)
+    settle(manager, 30)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    clusters.queue(9_000_000)
+    lost = manager.create(builders.a_lease(a_cluster(1), end=NOON + 3 * HOUR))
+    settle(manager)
+    manager.client.delete_lease(builders.a_member(), lost.id)
+    settle(manager, 10)
+    assert manager.lease(lost).deleted_at is not None
+
+
+@pytest.mark.usefixtures('as_before')
 def test_magnum_that_does_nothing_for_too_long_is_a_failure_that_says_so(manager, hosts, conf):
     conf.set_override('cluster_seconds', 3000, group='simulated')
     conf.set_override('wait_minutes', 5, group='virtual:cluster')
@@ -384,6 +431,19 @@ def test_nodes_are_added_to_a_cluster_and_taken_from_it(manager, hosts, users_cl
     assert [each.name for each in clusters.groups(users_cluster)] == [
         'default-master', 'default-worker']
     assert flavors_of(manager) == {'1': 2}
+
+
+@pytest.mark.usefixtures('as_before')
+def test_the_nodes_of_an_owner_who_is_gone_are_deleted_and_their_group_is_named(
+        manager, hosts, users_cluster):
+    hosts(1)
+    lease = started(manager, nodes_of(users_cluster, 2, flavor_id='m1.small'))
+    group_id = lease.reservations[0].binding['node_group_id']
+    manager.cloud.delete_trustor('demo')
+    manager.run_until(NOON + HOUR + builders.minutes(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert flavors_of(manager) == {'1': 2}
+    assert f'node group {group_id} of cluster' in manager.lease(lease).owner_reason
 
 
 def test_nodes_of_a_cluster_that_is_deleted_before_the_start_end_the_reservation(

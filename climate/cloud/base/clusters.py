@@ -47,11 +47,11 @@ class Clusters(face.Face):
     def create(self, name: str, fields: Mapping[str, Any]) -> str:
         """Begin to create a cluster of the caller, even if the name is taken; return its id.
 
-        `cluster` and `named` show it from then on.
+        `cluster` and `named` show it from then on, unless Magnum's conductor is down: then they
+        show it once that is back.
 
         :param fields: cluster_template_id, node_count, master_count, flavor_id, master_flavor_id,
             labels and keypair, as Magnum takes them.
-        :raises StillBusy: Magnum accepted it and does not show it yet.
         """
 
     @abc.abstractmethod
@@ -80,7 +80,10 @@ class Clusters(face.Face):
 
     @abc.abstractmethod
     def delete_group(self, cluster_id: str, group_id: str) -> None:
-        """Begin to delete a group of workers. Do nothing if it does not exist."""
+        """Begin to delete a group of workers. Only as the owner of the cluster.
+
+        Do nothing if it does not exist, or if the caller is not of its project.
+        """
 
     @abc.abstractmethod
     @face.read

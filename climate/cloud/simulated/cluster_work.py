@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conductor of the simulated Magnum: it carries out the changes that are due."""
+"""The conductor of the simulated Magnum: it carries out the changes that are due.
+
+A new cluster whose row has the status QUEUED is not shown yet: Magnum's API has only sent a message
+to the conductor.
+"""
 import json
 import uuid
 
@@ -28,10 +32,13 @@ TABLES = (
         change TEXT PRIMARY KEY, times INTEGER NOT NULL, reason TEXT NOT NULL)""",
 )
 
+QUEUED = 'QUEUED'
+
 
 def find(connection, cluster_id, project_id):
     """Return the row of a cluster, or None; that of another project is not found."""
-    row = connection.execute('SELECT * FROM clusters WHERE id = ?', (cluster_id,)).fetchone()
+    row = connection.execute('SELECT * FROM clusters WHERE id = ? AND status != ?',
+                             (cluster_id, QUEUED)).fetchone()
     return row if row is not None and project_id in (None, row['project_id']) else None
 
 
@@ -44,9 +51,12 @@ def groups(connection, cluster_id):
 def create(connection, name, project_id, fields, due):
     """Begin to create a cluster; return its id."""
     cluster_id = str(uuid.uuid4())
+    down = connection.execute('SELECT times FROM cluster_faults WHERE change = ?',
+                              (QUEUED,)).fetchone()
     connection.execute('INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)', (
-        cluster_id, name, project_id or 'service', 'CREATE_IN_PROGRESS', '', fields['flavor_id'],
-        json.dumps(fields.get('labels') or {}), due))
+        cluster_id, name, project_id or 'service',
+        'CREATE_IN_PROGRESS' if down is None else QUEUED, '', fields['flavor_id'],
+        json.dumps(fields.get('labels') or {}), due if down is None else down['times']))
     add_group(connection, cluster_id, 'default-master', 'master', fields['master_count'],
               fields['master_flavor_id'])
     add_group(connection, cluster_id, 'default-worker', 'worker', fields['node_count'],
@@ -77,14 +87,24 @@ class Work:
         self._lifecycle = lifecycle
 
     @property
+    def now(self):
+        """Return the present time, in seconds since the epoch."""
+        return self._lifecycle.now
+
+    @property
     def due(self):
         """Return when a change that begins now is due, in seconds since the epoch."""
         return self._lifecycle.now + self._lifecycle.cluster_seconds
 
     def settle(self, connection):
         """Carry out the changes that are due."""
+        connection.execute('DELETE FROM cluster_faults WHERE change = ? AND times <= ?',
+                           (QUEUED, self.now))
         for row in connection.execute('SELECT * FROM clusters WHERE due <= ? ORDER BY due',
                                       (self._lifecycle.now,)).fetchall():
+            if row['status'] == QUEUED:
+                begin(connection, row['id'], 'CREATE', self.due)
+                continue
             change = row['status'].partition('_')[0]
             connection.execute('UPDATE clusters SET due = NULL WHERE id = ?', (row['id'],))
             reason = _fault(connection, row, change) or (

@@ -50,13 +50,15 @@ class Clusters(base.Clusters):
     def named(self, name, project_id):
         return self._call('clusters', lambda connection, caller: [
             _cluster(row) for row in connection.execute(
-                'SELECT * FROM clusters WHERE name = ? AND project_id = ? ORDER BY rowid',
-                (name, project_id)) if caller in (None, row['project_id'])])
+                'SELECT * FROM clusters WHERE name = ? AND project_id = ? AND status != ? '
+                'ORDER BY rowid', (name, project_id, cluster_work.QUEUED))
+            if caller in (None, row['project_id'])])
 
     def names(self):
         return self._call('clusters', lambda connection, project_id: {
             row['id']: row['name'] for row in connection.execute(
-                'SELECT * FROM clusters ORDER BY rowid')
+                'SELECT * FROM clusters WHERE status != ? ORDER BY rowid',
+                (cluster_work.QUEUED,))
             if project_id in (None, row['project_id'])})
 
     def create(self, name, fields):
@@ -114,7 +116,9 @@ class Clusters(base.Clusters):
 
     def delete_group(self, cluster_id, group_id):
         def work(connection, project_id):
-            if cluster_work.find(connection, cluster_id, project_id) is None:
+            # An administrator does not find the cluster of another project here, either.
+            if project_id is None or (
+                    cluster_work.find(connection, cluster_id, project_id) is None):
                 return
             for row in cluster_work.groups(connection, cluster_id):
                 if row['id'] == group_id:
@@ -150,6 +154,12 @@ class Clusters(base.Clusters):
         """
         self._call('spoil', lambda connection, _: connection.execute(
             'INSERT OR REPLACE INTO cluster_faults VALUES (?, ?, ?)', (change, times, reason)))
+
+    def queue(self, seconds):
+        """Let the conductor be down for so long: new clusters are shown only after that."""
+        self._call('queue', lambda connection, _: connection.execute(
+            'INSERT OR REPLACE INTO cluster_faults VALUES (?, ?, ?)',
+            (cluster_work.QUEUED, self._work.now + seconds, '')))
 
     def _call(self, name, work, admin=False):
         def settled(connection, project_id):

@@ -21,9 +21,9 @@ def start(conf, cloud, lease, reservation, resources):
     cluster = clusters.cluster(cluster_id)
     if cluster is None or cluster.status in ('DELETE_IN_PROGRESS', 'DELETE_COMPLETE'):
         raise errors.TargetGone(kind='cluster', target_id=cluster_id)
+    nodes.wait(conf, cloud, cluster)
     node_capacity.grant(conf, cloud, lease, reservation, resources,
                         reservation.request['flavors'])
-    nodes.wait(conf, cloud, cluster)
     group = _group(clusters, cluster_id, reservation.id)
     if group is None:
         if cluster.status.endswith('_FAILED'):
@@ -45,14 +45,19 @@ def start(conf, cloud, lease, reservation, resources):
 
 
 def end(conf, cloud, lease, reservation):
-    """Delete the node group, then all that is left of it.
+    """Delete the node group, then all that is left of it; only its nodes if the owner is gone.
 
     :raises StillBusy: it is being deleted; to be called again in a moment.
     """
     cluster_id = reservation.request['resource_id']
     clusters = cloud.as_owner_or_service().clusters
     group = _group(clusters, cluster_id, reservation.id)
-    if group is not None:
+    if group is not None and clusters.trust_id is None:
+        # Magnum lets nobody outside the project delete a node group, not even an administrator.
+        cloud.warn(reservation, 'node group', (
+            f'Climate cannot act for the owner any more, so that node group {group.id} of cluster '
+            f'{cluster_id} stays, without nodes. Delete it.'))
+    elif group is not None:
         if group.status != 'DELETE_IN_PROGRESS':
             cloud.announce(DELETE, {group.id: f'{group.name} ({group.id})'})
             clusters.delete_group(cluster_id, group.id)

@@ -24,14 +24,18 @@ def wait(conf, cloud, cluster):
         raise busy(conf, cloud, f'cluster {cluster.id} is {cluster.status}.')
 
 
+def limit(conf):
+    """Return how long Climate waits for Magnum."""
+    return datetime.timedelta(minutes=conf['virtual:cluster'].wait_minutes)
+
+
 def busy(conf, cloud, reason):
     """Return the error for something that Magnum has not done yet.
 
     A cluster takes longer than most things of the cloud, so its limit is an option of the type.
     """
-    limit = datetime.timedelta(minutes=conf['virtual:cluster'].wait_minutes)
     attempt = cloud.attempt
-    if attempt is not None and attempt.now - attempt.since >= limit:
+    if attempt is not None and attempt.now - attempt.since >= limit(conf):
         return errors.CloudError.plain('Magnum', (
             f'{reason} That takes longer than {conf["virtual:cluster"].wait_minutes} minutes; its '
             'conductor may be down.'))

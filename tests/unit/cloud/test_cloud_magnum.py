@@ -75,12 +75,13 @@ def test_a_new_cluster_is_awaited_until_magnum_shows_all_of_it(clusters, canned)
                             'labels': {'x': 'y'}, 'merge_labels': True}
 
 
-def test_a_new_cluster_that_is_never_shown_is_busy(clusters, canned, monkeypatch):
+def test_a_new_cluster_that_magnum_does_not_show_is_not_awaited_for_ever(
+        clusters, canned, monkeypatch):
     monkeypatch.setattr(magnum, '_SHOWN_SECONDS', 0)
     canned.http.post(f'{canned.MAGNUM}/clusters', status_code=202, json={'uuid': 'a'})
     canned.http.get(f'{canned.MAGNUM}/clusters/a', status_code=404)
-    with pytest.raises(errors.StillBusy, match='conductor'):
-        clusters.create('c', {'cluster_template_id': 't', 'node_count': 2})
+    assert clusters.create('c', {'cluster_template_id': 't', 'node_count': 2}) == 'a'
+    assert clusters.cluster('a') is None
 
 
 def test_a_group_is_resized_by_its_id(clusters, canned):
@@ -100,6 +101,17 @@ def test_groups_are_read_with_their_status(clusters, canned):
     assert clusters.groups('a') == [
         models.NodeGroup('g1', 'g', 'CREATE_COMPLETE', '', 'master', 2, True),
         models.NodeGroup('g2', 'g', 'CREATE_FAILED', 'why', 'worker', 2, False)]
+
+
+def test_a_new_group_is_awaited_until_magnum_lists_it(clusters, canned):
+    canned.http.post(f'{canned.MAGNUM}/clusters/a/nodegroups', status_code=202, json={})
+    canned.http.get(f'{canned.MAGNUM}/clusters/a/nodegroups', [
+        {'json': {'nodegroups': []}}, {'json': {'nodegroups': [{'uuid': 'g1'}]}}])
+    canned.http.get(f'{canned.MAGNUM}/clusters/a/nodegroups/g1', json=_group('g1'))
+    clusters.create_group('a', 'g', 2, 'f')
+    assert len(canned.asked('GET', '/clusters/a/nodegroups')) == 2
+    [asked] = canned.asked('POST', '/clusters/a/nodegroups')
+    assert asked.json() == {'name': 'g', 'node_count': 2, 'flavor_id': 'f'}
 
 
 def test_a_group_of_a_cluster_without_an_address_is_busy(clusters, canned):
