@@ -83,9 +83,13 @@ class AddressPool(base.Pool):
             network_id, address = resource.facts['network_id'], resource.facts['address']
             if resource.name in found:
                 continue
-            if network_id not in networks:
-                networks[network_id] = cloud.as_service().networks.network(network_id)
-            why = _why_unfit(address, networks[network_id])
+            try:
+                if network_id not in networks:
+                    networks[network_id] = cloud.as_service().networks.network(network_id)
+                why = _why_unfit(address, networks[network_id])
+            except errors.NotFound:
+                # It was deleted just now.
+                why = base.UNKNOWN
             if why is not None:
                 found[resource.name] = why
         return found
@@ -185,6 +189,8 @@ def _why_unfit(address, network):
     """Return why Neutron, the gateway or the network itself uses an address, or None."""
     number = ipaddress.ip_address(address)
     subnet = _subnet_of(network, number)
+    if subnet is None:
+        return base.UNKNOWN
     network = ipaddress.ip_network(subnet.cidr)
     pool = next((each for each in subnet.pools
                  if ipaddress.ip_address(each[0]) <= number <= ipaddress.ip_address(each[1])), None)
