@@ -33,9 +33,9 @@ class Leasable:
     fields: dict = dataclasses.field(default_factory=dict)
     parts: int = 1
 
-    def enrol(self, manager, count=1):
+    def enrol(self, manager, count=1, **properties):
         """Enrol the first `count` resources; return them."""
-        return [manager.client.create_resource(builders.an_admin(), self.pool, name, {},
+        return [manager.client.create_resource(builders.an_admin(), self.pool, name, properties,
                                                self.fields) for name in self.names[:count]]
 
     def asked(self, **more):

@@ -192,6 +192,12 @@ def list_rules():
     return rules.list_rules(pools, views_of(pools))
 
 
+def own_types():
+    """Return the names of the types that Climate itself has, sorted."""
+    return sorted(point.name for point in metadata.entry_points(group=NAMESPACE)
+                  if point.value.startswith('climate.'))
+
+
 def _installed():
     """Return {resource type: class} of every installed plugin."""
     return {point.name: point.load() for point in metadata.entry_points(group=NAMESPACE)}

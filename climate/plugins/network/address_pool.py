@@ -86,11 +86,13 @@ class AddressPool(base.Pool):
                 continue
             if network_id not in networks:
                 networks[network_id] = _network(cloud, network_id)
-            if networks[network_id] is None:
+            network = networks[network_id]
+            subnet = None if network is None else addressing.subnet_with(network, address)
+            if subnet is None:
+                # It was deleted just now.
                 found[resource.name] = base.UNKNOWN
                 continue
-            why = addressing.why_unfit(
-                address, addressing.subnet_with(networks[network_id], address))
+            why = addressing.why_unfit(address, subnet)
             if why is not None:
                 found[resource.name] = f'it {why}'
         return found
