@@ -77,11 +77,11 @@ class AddressPool(base.Pool):
                     found[resource.name] = _described(networks[network_id], address)
         return found
 
-    def observe(self, cloud):
-        return address_audit.observe(cloud)
-
-    def audit(self, observed, resources, enrolled):
-        return list(address_audit.drifts(observed, resources))
+    def unfit(self, cloud, resources):
+        resources = tuple(resources)
+        found = super().unfit(cloud, resources)
+        known = [each for each in resources if each.name not in found]
+        return found | address_audit.unfit(cloud.as_service(), known)
 
     def disturbed(self, cloud, held):
         return address_audit.disturbed(cloud.as_service(), held)
