@@ -32,6 +32,14 @@ class Addresses:
         self.admin = scene.people['admin'].network
         self.project_id = scene.people['demo'].current_project_id
         self.network_id = self.admin.find_network('public').id
+        self.pool = scene.climate('admin').pool('address')
+
+    def enrol(self, name=RANGE):
+        return self.pool.create_range(name, fields={'network_id': self.network_id})
+
+    def withdraw(self):
+        for each in list(self.pool.list()):
+            self.pool.delete(each['id'])
 
     def request(self, amount=1, required=(), **more):
         return {'resource_type': TYPE, 'network_id': self.network_id, 'amount': amount,
@@ -43,15 +51,15 @@ class Addresses:
             self.scene.name(), duration=duration,
             reservations=[self.request(amount, required)], **more)
         self.scene.remember(made['id'])
-        return self.scene.wait(made['id'], 'active') if active else made
+        return self.scene.wait(made['id'], 'active', 120) if active else made
 
     def change(self, lease, **fields):
         """Change the reservation of a lease; return the lease when that is carried out."""
         self.scene.climate().leases.update(lease['id'], reservations=[
             {'id': lease['reservations'][0]['id'], **fields}])
-        return self.scene.wait(lease['id'], 'active')
+        return self.scene.wait(lease['id'], 'active', 120)
 
-    def end(self, lease, seconds=60):
+    def end(self, lease, seconds=120):
         """End a lease now and wait for that."""
         self.scene.climate('admin').leases.end(lease['id'])
         return self.scene.wait(lease['id'], 'terminated', seconds)

@@ -29,15 +29,8 @@ def kinds():
 def addresses(scene):
     """The Addresses; six of them are enrolled during the test."""
     found = addressed.Addresses(scene)
-    made = scene.command('admin', 'address', 'create', addressed.RANGE,
-                         '--field', f'network_id={found.network_id}')
-    assert len(made) == addressed.LAST - addressed.FIRST + 1
-    pool = scene.climate('admin').pool('address')
-
-    def withdraw():
-        for each in list(pool.list()):
-            pool.delete(each['id'])
-    scene.afterwards(withdraw)
+    scene.afterwards(found.withdraw)
+    assert len(found.enrol()) == addressed.LAST - addressed.FIRST + 1
     return found
 
 
@@ -180,16 +173,17 @@ def test_a_named_address_that_is_taken_is_told_and_the_lease_heals(scene, addres
     assert addresses.there()[203].project_id == addresses.project_id
 
 
-@pytest.mark.parametrize('name, words', [
-    (addressed.address(1), 'gateway'), (addressed.address(0), 'network'),
-    (addressed.address(255), 'broadcast'), (addressed.address(150), 'allocation pool'),
-    ('10.1.2.3', 'no subnet'), (addressed.address(203), 'already'),
-    (f'{addressed.address(205)}-{addressed.address(210)}', 'already'), ('nonsense', 'not an IP')])
-def test_what_cannot_be_leased_is_not_enrolled(scene, addresses, name, words):
-    _out, said = scene.command('admin', 'address', 'create', name, '--field',
-                               f'network_id={addresses.network_id}', code=1)
-    assert words in said
-    assert len(list(scene.climate('admin').pool('address').list())) == 6
+def test_what_cannot_be_leased_is_not_enrolled(addresses):
+    for name, words in (
+            (addressed.address(1), 'gateway'), (addressed.address(0), 'network'),
+            (addressed.address(255), 'broadcast'), (addressed.address(150), 'allocation pool'),
+            ('10.1.2.3', 'no subnet'), (addressed.address(203), 'enrolled already'),
+            (f'{addressed.address(205)}-{addressed.address(210)}', 'enrolled already'),
+            ('nonsense', 'not an IP'), ('2001:db8::1', 'no subnet')):
+        with pytest.raises(errors.ClientError) as refused:
+            addresses.enrol(name)
+        assert words in str(refused.value), name
+    assert len(list(addresses.pool.list())) == 6
 
 
 def test_neutron_never_gives_an_enrolled_address_to_users_and_they_cannot_name_it(
