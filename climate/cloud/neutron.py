@@ -38,10 +38,9 @@ class Networks(base.Networks):
             found = self._neutron.get_network(network_id)
         except exceptions.NotFoundException as error:
             raise errors.ResourceNotFound(pool='network', resource=network_id) from error
-        return self._described(found)
-
-    def external(self):
-        return [self._described(each) for each in self._neutron.networks(is_router_external=True)]
+        return models.Network(
+            id=found.id, name=found.name or '', external=bool(found.is_router_external),
+            subnets=tuple(_subnet(each) for each in self._neutron.subnets(network_id=found.id)))
 
     def used_addresses(self, network_id):
         return {fixed['ip_address']: _user(port)
@@ -54,11 +53,6 @@ class Networks(base.Networks):
         said = found.to_dict(original_names=True)[name]
         return models.Quota(limit=None if said['limit'] < 0 else said['limit'],
                             used=said['used'] + said.get('reserved', 0))
-
-    def _described(self, found):
-        return models.Network(
-            id=found.id, name=found.name or '', external=bool(found.is_router_external),
-            subnets=tuple(_subnet(each) for each in self._neutron.subnets(network_id=found.id)))
 
 
 class FloatingIPs(base.FloatingIPs):

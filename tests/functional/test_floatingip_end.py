@@ -152,16 +152,6 @@ def test_an_audit_names_the_addresses_that_cannot_be_leased_any_more(manager):
     assert 'allocation pool' in found[f'address 172.24.4.213@{scene.PUBLIC}']
 
 
-def test_a_network_that_is_gone_is_told_for_all_its_addresses(manager):
-    other = manager.cloud.network.add_network('other', '10.9.0.0/24')
-    scene.enrol(manager, '10.9.0.10-10.9.0.11', other)
-    manager.cloud.network.delete_network(other)
-    assert refresh.Refresher(manager.core, None).refresh(builders.NOON) == []
-    found = drifts(manager)
-    assert len(found) == 2
-    assert all('withdraw' in each.problem for each in found.values())
-
-
 def test_a_lease_whose_address_another_project_has_is_degraded(manager):
     lease = scene.leased(manager, 1)
     manager.run()

@@ -53,11 +53,6 @@ class Networks(base.Networks):
             return _network(connection, row)
         return self._calls.make('neutron.network', work, admin=False)
 
-    def external(self):
-        return self._calls.make('neutron.networks', lambda connection, project_id: [
-            _network(connection, row) for row in connection.execute(
-                'SELECT * FROM networks WHERE external ORDER BY rowid')])
-
     def used_addresses(self, network_id):
         return self._calls.make('neutron.ports', lambda connection, project_id: used(
             connection, network_id))

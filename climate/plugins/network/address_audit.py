@@ -1,24 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """The audit of the address pool: the enrolled addresses compared with Neutron."""
-from climate.domain import audit
+from climate.plugins.network import addressing
+from climate.plugins.network import owned
 
 
-def observe(cloud):
-    """Return {network id: {address: what uses it, in words}}, as ``AuditedPool.observe``."""
-    networks = cloud.as_service().networks
-    return {each.id: networks.used_addresses(each.id) for each in networks.external()}
+def unfit(services, resources):
+    """Return {name: why} of the Resources that cannot be leased any more, as ``Pool.unfit``.
 
-
-def drifts(observed, resources):
-    """Yield the Drifts of enrolled addresses, as ``AuditedPool.audit``."""
-    for resource in resources:
-        problem = _problem(observed, resource)
-        if problem is not None:
-            yield audit.Drift('unfit', f'address {resource.name}', problem)
+    Their networks and subnets exist.
+    """
+    networks = {key: services.networks.network(key)
+                for key in {each.facts['network_id'] for each in resources}}
+    users = {key: services.networks.used_addresses(key) for key in networks}
+    leased = {(each.network_id, each.address) for each in services.floating_ips.every()
+              if owned.marks(each)}
+    found = {}
+    for each in resources:
+        network_id, address = each.facts['network_id'], each.facts['address']
+        subnet = addressing.subnet_with(networks[network_id], address)
+        if subnet is None:
+            # It was deleted just now.
+            continue
+        why = addressing.why_unfit(address, subnet)
+        user = users[network_id].get(address)
+        # A start or an end may go on, so that marks count, too.
+        if why is None and user and each.held_by is None and (network_id, address) not in leased:
+            why = f'it is in use in Neutron, by {user}, and no lease has it'
+        if why is not None:
+            found[each.name] = why
+    return found
 
 
 def disturbed(services, held):
-    """Return {resource id: why} of the Helds whose addresses others use, as ``disturbed``."""
+    """Return {resource id: why} of the Helds whose addresses others use, as ``Pool.disturbed``."""
     existing = {(each.network_id, each.address): each for each in services.floating_ips.every()}
     found = {}
     for each in held:
@@ -26,12 +40,3 @@ def disturbed(services, held):
         if there is not None and there.project_id != each.project_id:
             found[each.resource.id] = f'project {there.project_id} has a floating IP with it'
     return found
-
-
-def _problem(observed, resource):
-    """Return why others keep an enrolled address from being leased, in words; or None."""
-    network_id, address = resource.facts['network_id'], resource.facts['address']
-    user = observed.get(network_id, {}).get(address)
-    if resource.held_by is None and user is not None:
-        return f'it is in use in Neutron, by {user}, and no lease has it'
-    return None

@@ -79,29 +79,9 @@ class AddressPool(base.Pool):
 
     def unfit(self, cloud, resources):
         resources = tuple(resources)
-        found, networks = super().unfit(cloud, resources), {}
-        for resource in resources:
-            network_id, address = resource.facts['network_id'], resource.facts['address']
-            if resource.name in found:
-                continue
-            if network_id not in networks:
-                networks[network_id] = _network(cloud, network_id)
-            network = networks[network_id]
-            subnet = None if network is None else addressing.subnet_with(network, address)
-            if subnet is None:
-                # It was deleted just now.
-                found[resource.name] = base.UNKNOWN
-                continue
-            why = addressing.why_unfit(address, subnet)
-            if why is not None:
-                found[resource.name] = f'it {why}'
-        return found
-
-    def observe(self, cloud):
-        return address_audit.observe(cloud)
-
-    def audit(self, observed, resources, enrolled):
-        return list(address_audit.drifts(observed, resources))
+        found = super().unfit(cloud, resources)
+        known = [each for each in resources if each.name not in found]
+        return found | address_audit.unfit(cloud.as_service(), known)
 
     def disturbed(self, cloud, held):
         return address_audit.disturbed(cloud.as_service(), held)
@@ -111,11 +91,9 @@ class AddressPool(base.Pool):
         services = cloud.as_service()
         network = external_network(cloud, network_id)
         found = [_described(network, address) for address in wanted]
+        subnets = {each.id: each for each in network.subnets}
         for each in found:
-            address = each.facts['address']
-            why = addressing.why_unfit(address, addressing.subnet_with(network, address))
-            if why is not None:
-                raise errors.BadField(field='name', reason=f'{address} {why}.')
+            _refuse_unfit(each.facts['address'], subnets[each.facts['subnet_id']])
         used = services.networks.used_addresses(network_id)
         for each in found:
             address = each.facts['address']
@@ -157,3 +135,10 @@ def _described(network, address):
         raise errors.NotFound(f'Network {network.id} has no subnet with the address {address}.')
     return base.Found(name=f'{address}@{network.id}', capacity={}, facts={
         'network_id': network.id, 'subnet_id': subnet.id, 'address': address})
+
+
+def _refuse_unfit(address, subnet):
+    """Refuse an address that Neutron, the gateway or the network itself uses."""
+    why = addressing.why_unfit(address, subnet)
+    if why is not None:
+        raise errors.BadField(field='name', reason=f'{address} {why}.')

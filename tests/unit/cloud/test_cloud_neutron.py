@@ -29,16 +29,6 @@ def test_a_network_has_its_subnets(services, canned):
     assert canned.asked('GET', '/subnets')[0].qs == {'network_id': ['net']}
 
 
-def test_external_networks_are_listed_with_their_subnets(services, canned):
-    canned.http.get(f'{NEUTRON}/networks', json={'networks': [
-        {'id': 'net', 'name': 'public', 'router:external': True}]})
-    canned.http.get(f'{NEUTRON}/subnets', json={'subnets': [{
-        'id': 's', 'cidr': '172.24.4.0/24', 'gateway_ip': None, 'allocation_pools': []}]})
-    assert services.networks.external() == [models.Network('net', 'public', True, (
-        models.Subnet('s', '172.24.4.0/24'),))]
-    assert canned.asked('GET', '/networks')[0].qs == {'router:external': ['true']}
-
-
 def test_an_unknown_network_is_not_found(services, canned):
     canned.http.get(f'{NEUTRON}/networks/nowhere', status_code=404, json={})
     with pytest.raises(errors.ResourceNotFound):
