@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from keystoneauth1 import exceptions
+import leaks
 import leased as servers
 import openstack
 import pytest
@@ -15,7 +16,7 @@ from climate.client import errors
 from tools.cloud import settings
 
 HERE = pathlib.Path(__file__).resolve().parent
-CLOUD = pathlib.Path(os.environ.get('CLOUD_DIR') or HERE.parents[1] / '.cloud')
+CLOUD = settings.from_environment(os.environ)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -31,16 +32,16 @@ def _connect(name):
     Its ``session`` is a keystoneauth session with a token; its proxies (``compute``, ``image``,
     ``network``, ``placement``) call the services.
     """
-    clouds = CLOUD / 'clouds.yaml'
+    clouds = CLOUD.home / 'clouds.yaml'
     if not clouds.exists():
-        pytest.fail(f'There is no cloud in {CLOUD}: run `make cloud`.', pytrace=False)
+        pytest.fail(f'{clouds} does not exist: run `make cloud`.', pytrace=False)
     config = openstack.config.OpenStackConfig(config_files=[str(clouds)], load_envvars=False)
     connection = openstack.connection.Connection(config=config.get_one(name))
     try:
         connection.authorize()
     except (exceptions.ClientException, openstack.exceptions.SDKException) as error:
-        pytest.fail(f'The cloud in {CLOUD} does not let {name} in ({error}): run `make cloud`.',
-                    pytrace=False)
+        pytest.fail(f'The cloud in {CLOUD.folder} does not let {name} in ({error}): '
+                    'run `make cloud`.', pytrace=False)
     return connection
 
 
@@ -89,7 +90,7 @@ def alt_session(alt):
 @pytest.fixture(scope='session')
 def cloud():
     """The settings of the cloud under test."""
-    return settings.from_environment({**os.environ, 'CLOUD_DIR': str(CLOUD)})
+    return CLOUD
 
 
 @pytest.fixture(scope='session')
@@ -118,16 +119,22 @@ def climate(cloud, people):
     old.clean()
     hosts = old.climate('admin').hosts
     known = {host['hypervisor_hostname']: host for host in hosts.list()}
-    for name in cloud.compute_hosts:
+    for name in cloud.climate_hosts:
         host = known.get(name) or hosts.create(name)
-        rack = 'right' if name == cloud.compute_hosts[-1] else 'left'
+        rack = 'right' if name == cloud.climate_hosts[-1] else 'left'
         hosts.update(host['id'], {'rack': rack})
 
 
 @pytest.fixture
-def scene(cloud, people, climate):
+def kinds():
+    """What a test must leave as it found it; a module of another type has a fixture of its own."""
+    return leaks.COMPUTE
+
+
+@pytest.fixture
+def scene(cloud, people, climate, kinds):
     """A Scene; afterwards the cloud must be as it was before."""
-    made = scenes.Scene(cloud, dict(people))
+    made = scenes.Scene(cloud, dict(people), kinds)
     before = made.state()
     yield made
     made.clean()
@@ -139,7 +146,7 @@ def scene(cloud, people, climate):
 @pytest.fixture
 def open_host(scene, cloud):
     """The name of a host that is not enrolled during the test, so that everybody may use it."""
-    name = cloud.compute_hosts[-1]
+    name = cloud.climate_hosts[-1]
     hosts = scene.climate('admin').hosts
     hosts.delete(hosts.find(name)['id'])
     scene.afterwards(lambda: hosts.create(name, {'rack': 'right'}))

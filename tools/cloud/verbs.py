@@ -25,7 +25,7 @@ def up(cloud):
     configure.configure(cloud)
     programs.start(cloud)
     commands.say('MariaDB, RabbitMQ, memcached and nginx listen')
-    if not _stamp(cloud).exists():
+    if not _stamp(cloud).exists() or _stamp(cloud).read_text() != _shape(cloud):
         _create(cloud)
     nova_ran = bool(processes.pid_of(cloud, 'nova'))
     for name in services.names(cloud):
@@ -35,6 +35,7 @@ def up(cloud):
         commands.say(f'{name} answers')
     if not nova_ran:
         services.wait_for_computes(cloud, began.strftime('%Y-%m-%d %H:%M:%S'))
+    services.wait_for_workers(cloud, cloud.optional)
     if not _stamp(cloud).exists() or _stamp(cloud).read_text() != _shape(cloud):
         commands.together([lambda: services.discover_hosts(cloud),
                            lambda: services.fill_resources(cloud)], width=2)
@@ -49,7 +50,7 @@ def _stamp(cloud):
 
 
 def _shape(cloud):
-    return ','.join([*cloud.compute_hosts, *(['cinder'] if cloud.cinder else [])])
+    return ','.join([*cloud.compute_hosts, *cloud.optional])
 
 
 def _forget_unfinished(cloud):
@@ -60,6 +61,7 @@ def _forget_unfinished(cloud):
 
 
 def _create(cloud):
+    """Make what is missing of the tables, users and catalog; harmless when repeated."""
     schemas.create(cloud)
     commands.say('schemas made')
     services.start(cloud, 'keystone')
@@ -115,6 +117,7 @@ def _start_again(cloud, name):
     else:
         services.start(cloud, name)
         services.wait_until_well(cloud, name)
+        services.wait_for_workers(cloud, {name.partition('-')[0]} & set(cloud.optional))
 
 
 def status(cloud):
