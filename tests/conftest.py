@@ -27,7 +27,7 @@ from climate.plugins import registry
 
 
 _PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy',
-            'virtual:cluster', 'virtual:stack']
+            'virtual:cluster', 'virtual:floatingip', 'virtual:stack', 'virtual:volume']
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cinder: volumes, volume types, storage back ends and quotas."""
 import contextlib
+import functools
 import json
 
 from openstack import connection
@@ -20,9 +21,17 @@ class Volumes(base.Volumes):
 
     def __init__(self, link):
         super().__init__(link.trust_id, link.login_group)
-        self._cinder = connection.Connection(
-            session=link.session, oslo_conf=link.conf, service_types={_SERVICE_TYPE},
-            region_name=link.region_name).block_storage
+        self._link = link
+
+    @functools.cached_property
+    def _cinder(self):
+        """Return openstacksdk's proxy of Cinder, which makes all calls with Climate's session.
+
+        This asks Cinder for its versions, so it is a part of the first call.
+        """
+        return connection.Connection(
+            session=self._link.session, oslo_conf=self._link.conf, service_types={_SERVICE_TYPE},
+            region_name=self._link.region_name).block_storage
 
     def backends(self):
         return [models.Backend(
@@ -81,8 +90,9 @@ class Volumes(base.Volumes):
         except exceptions.NotFoundException:
             return None
 
-    def every(self):
-        found = sorted(self._cinder.volumes(all_projects=True),
+    def every(self, project_id=None):
+        only = {} if project_id is None else {'project_id': project_id}
+        found = sorted(self._cinder.volumes(all_projects=True, **only),
                        key=lambda each: (each.created_at or '', each.id))
         return [_volume(each) for each in found]
 

@@ -64,7 +64,8 @@ class Clusters(base.Clusters):
                                  if value not in (None, {})}}
         if 'labels' in body:
             body['merge_labels'] = True
-        cluster_id = self._adapter.post('/clusters', json=body).json()['uuid']
+        with _refused():
+            cluster_id = self._adapter.post('/clusters', json=body).json()['uuid']
         deadline = time.monotonic() + _SHOWN_SECONDS
         while not self._is_whole(cluster_id):
             if time.monotonic() > deadline:
@@ -75,8 +76,9 @@ class Clusters(base.Clusters):
         return cluster_id
 
     def resize(self, cluster_id, group_id, node_count, remove=()):
-        self._adapter.post(f'/clusters/{_quoted(cluster_id)}/actions/resize', json={
-            'node_count': node_count, 'nodegroup': group_id, 'nodes_to_remove': list(remove)})
+        with _refused():
+            self._adapter.post(f'/clusters/{_quoted(cluster_id)}/actions/resize', json={
+                'node_count': node_count, 'nodegroup': group_id, 'nodes_to_remove': list(remove)})
 
     def delete(self, cluster_id):
         with faults.ignored_if_absent():
@@ -96,12 +98,13 @@ class Clusters(base.Clusters):
 
     def create_group(self, cluster_id, name, node_count, flavor_id):
         try:
-            self._adapter.post(f'/clusters/{_quoted(cluster_id)}/nodegroups', json={
-                'name': name, 'node_count': node_count, 'flavor_id': flavor_id})
+            with _refused():
+                self._adapter.post(f'/clusters/{_quoted(cluster_id)}/nodegroups', json={
+                    'name': name, 'node_count': node_count, 'flavor_id': flavor_id})
         except keystone_errors.Conflict as error:
             if name in {each.name for each in self.groups(cluster_id)}:
                 return
-            raise errors.StillBusy(service='Magnum', reason=_said(error)) from error
+            raise errors.StillBusy(service='Magnum', reason=faults.said(error)) from error
 
     def delete_group(self, cluster_id, group_id):
         with faults.ignored_if_absent():
@@ -146,11 +149,18 @@ def _quoted(text):
     return parse.quote(text, safe='')
 
 
-def _said(error):
-    """Return what Magnum says of an error; keystoneauth may leave it out."""
-    with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
-        return error.response.json()['errors'][0]['detail']
-    return str(error)
+@contextlib.contextmanager
+def _refused():
+    """Tell the owner what Magnum says of the owner's own request, such as a label that is wrong.
+
+    :raises CloudError: the request is wrong, or forbidden, such as by a quota.
+    """
+    try:
+        yield
+    except (keystone_errors.BadRequest, keystone_errors.Forbidden) as error:
+        if faults.is_login(error):
+            raise
+        raise errors.CloudError.plain('Magnum', faults.said(error)) from error
 
 
 def _cluster(found):

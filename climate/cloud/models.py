@@ -215,6 +215,7 @@ class FloatingIP:
 
     :ivar id: empty for one that is to be created.
     :ivar port_id: the port that it points to; None: no port.
+    :ivar status: ACTIVE while a router serves it; DOWN.
     """
 
     id: str
@@ -224,6 +225,7 @@ class FloatingIP:
     port_id: str | None = None
     description: str = ''
     tags: tuple[str, ...] = ()
+    status: str = 'DOWN'
 
 
 @dataclasses.dataclass(frozen=True)

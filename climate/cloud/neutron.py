@@ -38,9 +38,10 @@ class Networks(base.Networks):
             found = self._neutron.get_network(network_id)
         except exceptions.NotFoundException as error:
             raise errors.ResourceNotFound(pool='network', resource=network_id) from error
-        return models.Network(
-            id=found.id, name=found.name or '', external=bool(found.is_router_external),
-            subnets=tuple(_subnet(each) for each in self._neutron.subnets(network_id=found.id)))
+        return self._described(found)
+
+    def external(self):
+        return [self._described(each) for each in self._neutron.networks(is_router_external=True)]
 
     def used_addresses(self, network_id):
         return {fixed['ip_address']: _user(port)
@@ -53,6 +54,11 @@ class Networks(base.Networks):
         said = found.to_dict(original_names=True)[name]
         return models.Quota(limit=None if said['limit'] < 0 else said['limit'],
                             used=said['used'] + said.get('reserved', 0))
+
+    def _described(self, found):
+        return models.Network(
+            id=found.id, name=found.name or '', external=bool(found.is_router_external),
+            subnets=tuple(_subnet(each) for each in self._neutron.subnets(network_id=found.id)))
 
 
 class FloatingIPs(base.FloatingIPs):
@@ -89,9 +95,9 @@ class FloatingIPs(base.FloatingIPs):
 
     def detach(self, floating_ip_id):
         try:
-            self._neutron.update_ip(floating_ip_id, port_id=None)
+            return _floating_ip(self._neutron.update_ip(floating_ip_id, port_id=None))
         except exceptions.NotFoundException:
-            return
+            return None
 
     def delete(self, floating_ip_id):
         self._neutron.delete_ip(floating_ip_id, ignore_missing=True)
@@ -132,4 +138,4 @@ def _floating_ip(found):
     return models.FloatingIP(
         id=found.id, network_id=found.floating_network_id, address=found.floating_ip_address,
         project_id=found.project_id, port_id=found.port_id, description=found.description or '',
-        tags=tuple(found.tags or ()))
+        tags=tuple(found.tags or ()), status=found.status or 'DOWN')

@@ -25,6 +25,9 @@ OPTS = [
                  help='Seconds to migrate a server. 0: no time. Not set: as server_seconds.'),
     cfg.FloatOpt('image_seconds', default=0, min=0,
                  help='Seconds to create the image of a server. 0: it is active at once.'),
+    cfg.FloatOpt('floating_ip_seconds', default=0, min=0,
+                 help='Seconds for which a router serves a floating IP that was taken off its '
+                      'port. 0: no time.'),
     cfg.FloatOpt('port_seconds', default=0, min=0,
                  help='Seconds to detach a port from a server. 0: no time.'),
     cfg.FloatOpt('volume_seconds', default=0, min=0,

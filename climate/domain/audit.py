@@ -13,8 +13,8 @@ _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 #: The kinds of drift.
 KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',
-         'foreign host', 'foreign server', 'filter', 'unknown host', 'shared host', 'disabled',
-         'lent')
+         'foreign host', 'foreign server', 'filter', 'unknown host', 'shared host', 'unfit',
+         'disabled', 'lent')
 
 # The repairs in the order in which they are made, with the words of the table for each.
 CLEAR = 'clear'

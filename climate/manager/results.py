@@ -23,6 +23,7 @@ class Outcome:
     :ivar free: ids of reservations that occupy no resource any more.
     :ivar released: {reservation id: ids of resources released before its end is done}.
     :ivar patient: the event is tried again without limit while the result is BUSY.
+    :ivar slow: what it waits for takes minutes, so that it is looked at ever more seldom.
     :ivar over: no reservation of the lease is left, so the lease ends early.
     :ivar warnings: {reservation id: {key: texts.Text}}, for the history and reason of the lease.
     :ivar below: ids of reservations that started with less than was asked for; None: unknown.
@@ -35,6 +36,7 @@ class Outcome:
     bindings: dict = dataclasses.field(default_factory=dict)
     free: frozenset = frozenset()
     patient: bool = False
+    slow: bool = False
     over: bool = False
     in_vain: frozenset = frozenset()
     warnings: dict = dataclasses.field(default_factory=dict)

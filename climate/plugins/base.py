@@ -21,6 +21,8 @@ from climate.plugins import pool_view
 from climate.plugins import targets
 
 Attempt = clouds.Attempt
+#: Why a resource is unfit that the cloud does not know.
+UNKNOWN = 'the cloud does not know it any more'
 #: The request of a client for one reservation, as the plugin's schema describes it.
 Request = dict[str, Any]
 #: {need key: the Resources that were allocated for that need, each once}.
@@ -133,6 +135,16 @@ class Pool(audited.AuditedPool, abc.ABC):
                 continue
         return found
 
+    def unfit(self, cloud: clouds.Cloud,
+              resources: Iterable[records.Resource]) -> dict[str, str]:
+        """Return {name: why, in words} of enrolled resources that could not be enrolled now.
+
+        Changes nothing. Administrators read it in the log and in audits.
+        """
+        resources = tuple(resources)
+        found = self.survey(cloud, resources)
+        return {each.name: UNKNOWN for each in resources if each.name not in found}
+
     def failing(self, cloud: clouds.Cloud,
                 resources: Iterable[records.Resource]) -> dict[int, str]:
         """Return {id: why, in words} of the Resources on which nothing can be started now.
@@ -191,12 +203,14 @@ class Occasion:
     :ivar before: the Reservation whose request is to be replaced; None for a new one.
     :ivar caller: the RequestContext of the request, for faces that ask a service with the token of
         the caller; None: no request is being answered.
+    :ivar depends_on: {label: resource type} of the reservations that a new reservation depends on.
     """
 
     project_id: str
     starts_now: bool = True
     before: records.Reservation | None = None
     caller: Any = None
+    depends_on: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited, abc.ABC):

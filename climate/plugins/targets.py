@@ -16,6 +16,8 @@ class LeasesTargets:
     leases_targets = False
     #: The noun for a target in messages, such as "server".
     target_kind = 'target'
+    #: True if the targets are servers, so that Nova's scheduler asks about them.
+    schedules_targets = False
     #: How long a reservation awaits its target before it is over.
     patience_seconds = 0
     #: How often the manager checks whether the targets still exist. 0: never.

@@ -6,17 +6,21 @@ import os
 import pathlib
 
 from keystoneauth1 import exceptions
+from keystoneauth1 import session
+from keystoneauth1.identity import v3
 import leaks
 import leased as servers
 import openstack
 import pytest
 import scene as scenes
+import stored
 
 from climate.client import errors
 from tools.cloud import settings
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLOUD = settings.from_environment(os.environ)
+PASSWORD = 'of-a-throw-away'
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -197,3 +201,37 @@ def image_of(scene, admin, demo):
             ('active', demo.current_project_id)]
         return found[0]
     return find
+
+
+@pytest.fixture
+def guest(scene, demo, admin):
+    """A member of project demo who may be deleted; in the scene as "guest"."""
+    name = scene.name()
+    user = admin.identity.create_user(name=name, password=PASSWORD, domain_id='default')
+    scene.afterwards(lambda: admin.identity.delete_user(user, ignore_missing=True))
+    admin.identity.assign_project_role_to_user(
+        demo.current_project_id, user, admin.identity.find_role('member'))
+    login = v3.Password(settings.url('keystone', '/v3'), username=name, password=PASSWORD,
+                        user_domain_id='default', project_id=demo.current_project_id)
+    scene.people['guest'] = openstack.connection.Connection(
+        session=session.Session(auth=login), region_name='RegionOne')
+    return user
+
+
+@pytest.fixture(scope='module')
+def backend(climate, people, cloud):
+    """The back end that only leases use, enrolled as long as the tests of a module run."""
+    pool = scenes.Scene(cloud, people).climate('admin').pool('backend')
+    known = {each['name']: each for each in pool.list()}
+    found = known.get(stored.LEASED) or pool.create(stored.LEASED)
+    yield found
+    pool.delete(found['id'])
+
+
+@pytest.fixture
+def storage(scene, backend):
+    """The Storage; afterwards there are no types of reservations."""
+    found = stored.Storage(scene)
+    assert found.types() == []
+    scene.afterwards(lambda: scenes.until(lambda: not found.types(), 'the types to be gone'))
+    return found

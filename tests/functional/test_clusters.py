@@ -297,6 +297,74 @@ def test_a_quota_that_fills_before_the_start_is_said(manager, hosts):
     assert 'quota of clusters in Magnum is full' in manager.lease(lease).reason
 
 
+@pytest.mark.parametrize(('quota', 'most'), [('instances', 2), ('cores', 3), ('ram', 8191)])
+def test_a_full_quota_of_nova_is_said_when_the_lease_is_made(manager, hosts, quota, most):
+    hosts(1)
+    # A master of 2 cores and 4096 MB, two workers of 1 core and 2048 MB each.
+    manager.cloud.set_quota('demo', quota, most)
+    with pytest.raises(errors.Conflict, match=f'quota "{quota}" in Nova, and the project has'):
+        manager.create(builders.a_lease(a_cluster(2)))
+    manager.cloud.set_quota('demo', quota, most + 1)
+    manager.create(builders.a_lease(a_cluster(2)))
+
+
+def test_what_servers_use_of_a_quota_now_counts_only_for_a_lease_from_now(manager, hosts):
+    hosts(1)
+    manager.cloud.set_quota('demo', 'instances', 3)
+    manager.cloud.boot('demo', 'mine', flavor='1')
+    with pytest.raises(errors.Conflict, match='3, of which 1 are used'):
+        manager.create(builders.a_lease(a_cluster(2)))
+    later = {'start': NOON + HOUR, 'end': NOON + 3 * HOUR}
+    with pytest.raises(errors.Conflict, match='"instances"'):
+        manager.create(builders.a_lease(a_cluster(3), **later))
+    lease = manager.create(builders.a_lease(a_cluster(2), **later))
+    manager.run_until(NOON + 2 * HOUR)
+    assert 'quota "instances" in Nova' in manager.lease(lease).owner_reason
+    assert the_clusters(manager) == []
+
+
+@pytest.mark.usefixtures('as_before')
+def test_only_the_nodes_that_are_added_are_compared_with_the_quota(manager, hosts):
+    hosts(1)
+    manager.cloud.set_quota('demo', 'instances', 4)
+    lease = started(manager, a_cluster(2))
+    with pytest.raises(errors.Conflict, match='need 2 of the quota "instances"'):
+        change(manager, lease, node_count=4)
+    change(manager, lease, node_count=3)
+    settle(manager)
+    assert flavors_of(manager)[lease.reservations[0].id] == 3
+    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+        end=NOON + 2 * HOUR))
+    manager.run_until(NOON + 2 * HOUR - builders.minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+@pytest.mark.usefixtures('as_before')
+def test_nodes_of_a_cluster_count_in_the_quotas_too(manager, hosts, users_cluster):
+    hosts(1)
+    manager.cloud.set_quota('demo', 'instances', 3)
+    with pytest.raises(errors.Conflict, match='quota "instances" in Nova'):
+        manager.create(builders.a_lease(nodes_of(users_cluster, 2)))
+    started(manager, nodes_of(users_cluster, 1))
+
+
+@pytest.mark.usefixtures('as_before')
+def test_magnum_that_does_nothing_for_too_long_is_a_failure_that_says_so(manager, hosts, conf):
+    conf.set_override('cluster_seconds', 3000, group='simulated')
+    conf.set_override('wait_minutes', 5, group='virtual:cluster')
+    hosts(1)
+    lease = manager.create(builders.a_lease(a_cluster(1), end=NOON + 2 * HOUR))
+    manager.run_until(NOON + builders.minutes(4))
+    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.run_until(NOON + builders.minutes(20))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    assert 'longer than 5 minutes' in manager.lease(lease).owner_reason
+    manager.run_until(NOON + HOUR)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    conf.set_override('cluster_seconds', 0, group='simulated')
+    manager.client.delete_lease(builders.a_member(), lease.id)
+
+
 @pytest.mark.usefixtures('as_before')
 def test_nodes_are_added_to_a_cluster_and_taken_from_it(manager, hosts, users_cluster):
     hosts(2)

@@ -127,6 +127,36 @@ def test_servers_with_a_flavor_of_their_own_are_outside_of_the_room(manager):
 
 
 @pytest.mark.usefixtures('as_before')
+def test_servers_of_several_flavors_have_room_for_each(manager):
+    manager.enrol(2)
+    small, large = {'type': 'string', 'default': 'm1.small'}, {'type': 'string'}
+    template = stacks.template(
+        {'small': small, 'large': large}, a=stacks.server(flavor={'get_param': 'small'}),
+        b=stacks.server(flavor={'get_param': 'small'}),
+        c=stacks.server(flavor={'get_param': 'large'}))
+    lease = started(manager, stacks.asked(template, parameters={'large': 'm1.large'},
+                                          flavor_parameter=['small', 'large']))
+    reservation = only(lease)
+    assert {key: len(ids) for key, ids in reservation.allocated.items()} == {
+        'hosts': 2, 'flavor2': 1}
+    assert reservation.binding['flavor_ids'] == {
+        'small': reservation.id, 'large': f'{reservation.id}-flavor2'}
+    there = manager.cloud.as_service().flavors.servers
+    assert [len(there(each)) for each in reservation.binding['flavor_ids'].values()] == [2, 1]
+
+
+@pytest.mark.usefixtures('as_before')
+def test_parameters_with_the_same_flavor_share_its_room(manager):
+    manager.enrol(2)
+    small = {'type': 'string', 'default': 'm1.small'}
+    template = stacks.template({'one': small, 'two': small},
+                               a=stacks.server(flavor={'get_param': 'one'}),
+                               b=stacks.server(flavor={'get_param': 'two'}))
+    lease = started(manager, stacks.asked(template, flavor_parameter=['one', 'two']))
+    assert {key: len(ids) for key, ids in only(lease).allocated.items()} == {'hosts': 2}
+
+
+@pytest.mark.usefixtures('as_before')
 def test_a_stack_goes_onto_the_hosts_of_the_reservation_that_it_depends_on(manager):
     manager.enrol(2)
     template = stacks.template(
@@ -144,12 +174,12 @@ def test_a_stack_goes_onto_the_hosts_of_the_reservation_that_it_depends_on(manag
     assert server.hints == {'reservation': (metal.id,)}
 
 
-def test_a_hint_without_hosts_to_depend_on_is_explained(manager):
+def test_a_hint_without_hosts_to_depend_on_is_refused(manager):
     template = stacks.template({'hints': {'type': 'json', 'default': {}}}, vm=stacks.server(
         flavor='2', scheduler_hints={'get_param': 'hints'}))
-    lease = manager.create(builders.a_lease(stacks.asked(template, hint_parameter='hints')))
-    manager.run()
-    assert 'depends on 0' in stacks.told(manager, lease)
+    with pytest.raises(errors.BadField, match='depends on 0') as refused:
+        manager.create(builders.a_lease(stacks.asked(template, hint_parameter='hints')))
+    assert refused.value.details['field'] == 'hint_parameter'
 
 
 @pytest.mark.parametrize('kind', ['OS::Blazar::Lease', 'OS::Blazar::Host'])
@@ -174,7 +204,12 @@ def test_a_template_that_makes_leases_itself_is_refused(manager, kind):
     ({'template': stacks.placed(), 'flavor_parameter': 'size', 'on_end': 'leave'}, 'on_end',
      'can only be deleted'),
     ({'template': stacks.placed(), 'flavor_parameter': 'size', 'zone_parameter': 'size'},
-     'flavor_parameter', 'one or the other'),
+     'lease_parameters', '"size" would be set twice'),
+    ({'template': stacks.placed(), 'flavor_parameter': []}, 'virtual:stack.flavor_parameter',
+     'non-empty|too short'),
+    ({'template': stacks.placed(), 'zone_parameter': 'size'}, 'zone_parameter', 'depends on 0'),
+    ({'template': stacks.placed(), 'lease_parameters': {'size': 'lab.network_id'}},
+     'lease_parameters', 'depends on: none'),
 ])
 def test_bad_input_names_the_field_and_the_way_out(manager, request_of, field, words):
     asked = type(stacks.asked())(stacks.TYPE, request_of)

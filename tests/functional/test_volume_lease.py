@@ -104,6 +104,14 @@ def test_an_image_that_fails_keeps_the_volume_and_the_lease_says_so(manager, vol
     assert 'The volumes are kept.' in manager.lease(lease).reason
     [volume] = volumes.every()
     assert volume.status == 'available'
+    # Its room is not promised to anybody else as long as it is there.
+    all_of_it = room(200, resource_properties='["==", "$media", "ssd"]')
+    with pytest.raises(errors.NotEnough):
+        leased(manager, all_of_it, start=manager.clock.now)
+    volumes.delete(volume.id)
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    run_for(manager, MINUTES(1))
+    leased(manager, all_of_it, start=manager.clock.now)
 
 
 def test_a_volume_gets_an_ordinary_type_and_stays(manager, volumes):
@@ -145,25 +153,84 @@ def test_no_more_room_is_promised_than_the_back_ends_have(manager, volumes):
     leased(manager, room(150, on_end='delete'), start=NOON + HOURS(3))
 
 
-def test_a_running_lease_gets_more_volumes_and_keeps_those_it_has(manager, volumes):
-    lease = leased(manager, room(20, on_end='delete'))
-    run_for(manager, MINUTES(1))
-    [first] = volumes.every()
-    [reservation] = manager.lease(lease).reservations
-
-    def change(**fields):
+@pytest.fixture
+def change(manager):
+    """callable(lease, **fields): the owner changes the reservation of a lease."""
+    def by(lease, **fields):
+        [reservation] = manager.lease(lease).reservations
         manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
             reservations=(records.ReservationRequest(None, fields, id=reservation.id),)))
         run_for(manager, MINUTES(1))
-    change(amount=3)
+        assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    return by
+
+
+def test_a_running_lease_gets_more_volumes_and_keeps_those_it_has(manager, volumes, change):
+    lease = leased(manager, room(20, on_end='delete'))
+    run_for(manager, MINUTES(1))
+    [first] = volumes.every()
+    change(lease, amount=3)
     assert [each.size_gb for each in volumes.every()] == [20] * 3
     assert volumes.volume(first.id) == first
-    with pytest.raises(errors.Conflict, match='amount'):
-        change(amount=1)
     with pytest.raises(errors.Conflict, match='size_gb'):
-        change(size_gb=30)
+        change(lease, size_gb=30)
     manager.run_until(NOON + HOURS(2) + MINUTES(1))
     assert volumes.every() == []
+    assert_nothing_is_left(manager, volumes)
+
+
+def test_a_running_lease_shrinks_to_the_volumes_that_its_owner_has_left(
+        manager, volumes, change):
+    lease = leased(manager, room(150, amount=3, on_end='delete'))
+    run_for(manager, MINUTES(1))
+    with pytest.raises(errors.Conflict, match='has 3 volumes, and would have room for 2'):
+        change(lease, amount=2)
+    # The one that goes need not be on the back end whose room is given up.
+    for victim in volumes.every()[:2]:
+        owner = manager.cloud.as_user(manager.lease(lease).trust_id).volumes
+        owner.delete(victim.id)
+        run_for(manager, MINUTES(1))
+        kept = {each.id for each in volumes.every()}
+        change(lease, amount=len(kept))
+        assert kept <= {each.id for each in volumes.every()}
+        [reservation] = manager.lease(lease).reservations
+        assert sorted(each.type_name for each in volumes.every()) == sorted(
+            f'reservation:{reservation.id}:{key}' for key in reservation.allocated['room'])
+    assert len(volumes.every()) == 1
+    # What it does not have any more, others get.
+    leased(manager, room(300, amount=1, on_end='delete'))
+    leased(manager, room(200, amount=1, on_end='delete'))
+    manager.run_until(NOON + HOURS(2) + MINUTES(5))
+    assert_nothing_is_left(manager, volumes)
+
+
+def test_room_that_the_owner_fills_grows_and_shrinks_on_its_back_end(manager, volumes, change):
+    lease = leased(manager, room(50, amount=2, give='type', on_end='delete',
+                                 resource_properties='["==", "$media", "hdd"]'))
+    run_for(manager, MINUTES(1))
+    [name] = manager.lease(lease).reservations[0].binding['volume_types']
+
+    def make(size_gb):
+        owner = manager.cloud.as_user(manager.lease(lease).trust_id).volumes
+        made = owner.create('one', size_gb, name, {})
+        run_for(manager, MINUTES(1))
+        return made
+    make(100)
+    with pytest.raises(errors.CloudError, match=f'gigabytes_{name}'):
+        make(1)
+    change(lease, amount=5)
+    more = make(150)
+    with pytest.raises(errors.Conflict, match='has 250 GB of volumes'):
+        change(lease, amount=2)
+    volumes.delete(more)
+    run_for(manager, MINUTES(1))
+    change(lease, amount=2)
+    assert manager.lease(lease).reservations[0].binding['volume_types'] == [name]
+    with pytest.raises(errors.CloudError, match=f'gigabytes_{name}'):
+        make(1)
+    with pytest.raises(errors.NotEnough):
+        change(lease, amount=11)
+    manager.run_until(NOON + HOURS(2) + MINUTES(1))
     assert_nothing_is_left(manager, volumes)
 
 
@@ -173,6 +240,20 @@ def test_a_quota_that_is_too_small_is_said_when_the_lease_is_made(manager, volum
     own_volume(manager, volumes, 900)
     with pytest.raises(errors.Conflict, match=r'"gigabytes" .* only 100 of 1000'):
         leased(manager, room(150))
+
+
+def test_the_quotas_of_what_is_left_at_the_end_are_said_as_early(manager, volumes):
+    volumes.limit('demo', 'ordinary', 40, 5)
+    with pytest.raises(errors.Conflict, match=r'"gigabytes_ordinary" .* only 40 of 40'):
+        leased(manager, room(50, on_end='retype', volume_type='ordinary'))
+    volume_id = own_volume(manager, volumes)
+    trust = manager.cloud.as_service().keystone.create_trust(builders.a_member())
+    for number in range(10):
+        manager.cloud.as_user(trust.id).volumes.create_snapshot(volume_id, f'{number}')
+    manager.cloud.as_service().keystone.delete_trust(trust.id)
+    with pytest.raises(errors.Conflict, match='on_end: the quota "snapshots"'):
+        leased(manager, records.ReservationRequest(
+            'virtual:volume', {'resource_id': volume_id, 'on_end': 'snapshot'}))
 
 
 def test_a_quota_that_is_used_up_before_the_start_is_said_by_its_name(manager, volumes):
@@ -281,7 +362,6 @@ def test_a_back_end_without_room_is_said_and_tried_again(manager, volumes):
     ({'size_gb': 1, 'on_end': 'retype'}, 'volume_type'),
     ({'size_gb': 1, 'on_end': 'retype', 'volume_type': 'nope'}, 'volume_type'),
     ({'size_gb': 1, 'volume_type': 'ordinary'}, 'volume_type'),
-    ({'size_gb': 1, 'give': 'type', 'amount': 2}, 'amount'),
     ({'size_gb': 1, 'give': 'type', 'attach': True}, 'attach'),
     ({'size_gb': 0}, 'size_gb'), ({'size_gb': -1}, 'size_gb'), ({'size_gb': 10 ** 9}, 'size_gb'),
     ({'size_gb': 1, 'amount': 0}, 'amount'), ({'size_gb': 1, 'amount': 10 ** 9}, 'amount'),

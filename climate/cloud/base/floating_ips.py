@@ -38,8 +38,11 @@ class FloatingIPs(face.Face):
         """Replace the tags of a floating IP. Do nothing if it does not exist."""
 
     @abc.abstractmethod
-    def detach(self, floating_ip_id: str) -> None:
-        """Take a floating IP off its port. Do nothing if it has none, or does not exist."""
+    def detach(self, floating_ip_id: str) -> models.FloatingIP | None:
+        """Take a floating IP off its port, if it has one; return it, or None if there is none.
+
+        Its status stays ACTIVE until its router does not serve it any more.
+        """
 
     @abc.abstractmethod
     def delete(self, floating_ip_id: str) -> None:

@@ -21,6 +21,11 @@ class Networks(face.Face):
 
     @abc.abstractmethod
     @face.read
+    def external(self) -> list[models.Network]:
+        """Return the external Networks, with their subnets. Only as Climate itself."""
+
+    @abc.abstractmethod
+    @face.read
     def used_addresses(self, network_id: str) -> dict[str, str]:
         """Return {address: what uses it, in words} of a network. Only as Climate itself.
 

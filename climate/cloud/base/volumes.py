@@ -63,8 +63,8 @@ class Volumes(face.Face):
 
     @abc.abstractmethod
     @face.read
-    def every(self) -> list[models.Volume]:
-        """Return the Volumes of all projects, oldest first. Only as Climate itself."""
+    def every(self, project_id: str | None = None) -> list[models.Volume]:
+        """Return the Volumes of all projects, or of one, oldest first. Only as Climate itself."""
 
     @abc.abstractmethod
     def create(self, name: str, size_gb: int, type_name: str,

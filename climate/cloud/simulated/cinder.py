@@ -69,7 +69,13 @@ class Volumes(base.Volumes):
 
     def limit(self, project_id, type_name, gigabytes, volumes):
         def work(connection, _):
+            found = storage.quotas(connection, project_id)
             for name, most in (('gigabytes', gigabytes), ('volumes', volumes)):
+                quota = found.get(f'{name}_{type_name}')
+                if quota is not None and quota.used > most:
+                    self._refuse(f'Quota {name}_{type_name} limit must be equal or greater than '
+                                 f'existing resources. Current usage is {quota.used} and the '
+                                 f'requested limit is {most}.')
                 connection.execute('INSERT OR REPLACE INTO volume_quotas VALUES (?, ?, ?)',
                                    (project_id, f'{name}_{type_name}', most))
         self._call('set_quota', work)
@@ -80,9 +86,10 @@ class Volumes(base.Volumes):
             return None if row is None else storage.record(row)
         return self._call('volume', work, admin=False)
 
-    def every(self):
+    def every(self, project_id=None):
         return self._call('volumes', lambda connection, _: [
-            storage.record(row) for row in storage.rows(connection)])
+            storage.record(row) for row in storage.rows(connection)
+            if project_id in (None, row['project_id'])])
 
     def create(self, name, size_gb, type_name, metadata):
         def work(connection, project_id):

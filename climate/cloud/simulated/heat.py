@@ -8,6 +8,7 @@ from climate.cloud import models
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import scheduler
 from climate.cloud.simulated import servers
+from climate.cloud.simulated import stack_parts
 from climate.cloud.simulated import templates
 
 TABLES = (
@@ -16,7 +17,8 @@ TABLES = (
         action TEXT NOT NULL, progress TEXT NOT NULL, reason TEXT NOT NULL,
         becomes TEXT, due REAL, tags TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS stack_parts (
-        stack_id TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, server_id TEXT)""",
+        stack_id TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, server_id TEXT,
+        made_id TEXT)""",
 )
 # The project of what Climate itself creates: Heat ignores the project in the path then.
 _SERVICE = 'service'
@@ -103,6 +105,10 @@ class Stacks(base.Stacks):
                     problem = f'Instance {server["id"]} is locked'
                 elif server is not None:
                     self._lifecycle.delete(connection, server['id'], None)
+            for row in connection.execute(
+                    'SELECT * FROM stack_parts WHERE stack_id = ? AND made_id IS NOT NULL '
+                    'ORDER BY rowid DESC', (stack.id,)).fetchall():
+                stack_parts.unmake(connection, row)
             self._begin(connection, stack.id, 'DELETE', problem)
         self._act('delete', project_id, stack, work)
 
@@ -143,16 +149,21 @@ class Stacks(base.Stacks):
         settle(connection, self._lifecycle.now)
 
     def _build(self, connection, stack_id, project_id, preview):
-        """Boot the servers of a stack and store its parts; return the first problem, or None."""
-        problem = None
-        for part in preview.parts:
-            server_id = None
+        """Make the parts of a stack, its servers first; return the first problem, or None."""
+        problem, server_ids = None, {}
+        for part in sorted(preview.parts, key=lambda each: each.kind != templates.SERVER):
+            made_id = None
             if part.kind == templates.SERVER and problem is None:
-                server_id = self._boot(connection, project_id, part)
-                if server_id is None:
+                server_ids[part.name] = self._boot(connection, project_id, part)
+                if server_ids[part.name] is None:
                     problem = f'ResourceInError: resources.{part.name}: No valid host was found.'
-            connection.execute('INSERT INTO stack_parts VALUES (?, ?, ?, ?)',
-                               (stack_id, part.name, part.kind, server_id))
+            elif problem is None:
+                try:
+                    made_id = stack_parts.make(connection, project_id, part, server_ids)
+                except errors.CloudError as error:
+                    problem = f'resources.{part.name}: {error.message}'
+            connection.execute('INSERT INTO stack_parts VALUES (?, ?, ?, ?, ?)', (
+                stack_id, part.name, part.kind, server_ids.get(part.name), made_id))
         return problem
 
     def _boot(self, connection, project_id, part):

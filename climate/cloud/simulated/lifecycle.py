@@ -75,6 +75,11 @@ class Lifecycle:
         return self._clock()
 
     @property
+    def floating_ip_seconds(self):
+        """How long a router serves a floating IP that was taken off its port."""
+        return self._options.floating_ip_seconds
+
+    @property
     def port_seconds(self):
         """How long Nova takes to detach a port."""
         return self._options.port_seconds

@@ -71,6 +71,11 @@ class NetworkHands:
     def associate(self, address, port_id):
         """Let the floating IP with that address point to a port, as its owner can."""
         self._set(address, 'port_id', port_id)
+        self._set(address, 'status', 'ACTIVE')
+
+    def mark(self, address, description):
+        """Give the floating IP with that address a description, as its owner can."""
+        self._set(address, 'description', description)
 
     def untag(self, address):
         """Remove tags and description of a floating IP, as its owner can."""

@@ -25,7 +25,7 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS floating_ips (
         id TEXT PRIMARY KEY, network_id TEXT NOT NULL, address TEXT NOT NULL,
         project_id TEXT NOT NULL, port_id TEXT, description TEXT NOT NULL, tags TEXT NOT NULL,
-        UNIQUE (network_id, address))""",
+        status TEXT NOT NULL DEFAULT 'DOWN', down_at REAL, UNIQUE (network_id, address))""",
     """CREATE TABLE IF NOT EXISTS network_quotas (
         project_id TEXT NOT NULL, name TEXT NOT NULL, most INTEGER NOT NULL,
         PRIMARY KEY (project_id, name))""",
@@ -53,6 +53,11 @@ class Networks(base.Networks):
             return _network(connection, row)
         return self._calls.make('neutron.network', work, admin=False)
 
+    def external(self):
+        return self._calls.make('neutron.networks', lambda connection, project_id: [
+            _network(connection, row) for row in connection.execute(
+                'SELECT * FROM networks WHERE external ORDER BY rowid')])
+
     def used_addresses(self, network_id):
         return self._calls.make('neutron.ports', lambda connection, project_id: used(
             connection, network_id))
@@ -71,13 +76,13 @@ class FloatingIPs(base.FloatingIPs):
     def __init__(self, link):
         super().__init__(link.calls.trust_id)
         self._calls = link.calls
+        self._lifecycle = link.lifecycle
 
     def every(self):
-        return self._calls.make('neutron.floating_ips', lambda connection, project_id: (
-            floating_ips(connection)))
+        return self._read(lambda connection, project_id: floating_ips(connection), admin=True)
 
     def of_project(self, project_id):
-        return self._calls.make('neutron.floating_ips', lambda connection, caller: [
+        return self._read(lambda connection, caller: [
             each for each in floating_ips(connection)
             if each.project_id == project_id and caller in (None, project_id)], admin=False)
 
@@ -90,7 +95,17 @@ class FloatingIPs(base.FloatingIPs):
         self._change('neutron.tag_floating_ip', floating_ip_id, 'tags', json.dumps(list(tags)))
 
     def detach(self, floating_ip_id):
-        self._change('neutron.detach_floating_ip', floating_ip_id, 'port_id', None)
+        down_at = self._lifecycle.now + self._lifecycle.floating_ip_seconds
+
+        def work(connection, project_id):
+            connection.execute(
+                'UPDATE floating_ips SET port_id = NULL, down_at = ? WHERE id = ? '
+                'AND project_id = coalesce(?, project_id)', (down_at, floating_ip_id, project_id))
+            settle(connection, self._lifecycle.now)
+            return next((each for each in floating_ips(connection)
+                         if each.id == floating_ip_id and project_id in (None, each.project_id)),
+                        None)
+        return self._calls.make('neutron.detach_floating_ip', work, admin=False)
 
     def delete(self, floating_ip_id):
         def work(connection, project_id):
@@ -98,6 +113,12 @@ class FloatingIPs(base.FloatingIPs):
                 'DELETE FROM floating_ips WHERE id = ? AND project_id = coalesce(?, project_id)',
                 (floating_ip_id, project_id))
         self._calls.make('neutron.delete_floating_ip', work, admin=False)
+
+    def _read(self, work, admin):
+        def settled(connection, project_id):
+            settle(connection, self._lifecycle.now)
+            return work(connection, project_id)
+        return self._calls.make('neutron.floating_ips', settled, admin)
 
     def _change(self, name, floating_ip_id, column, value):
         def work(connection, project_id):
@@ -118,6 +139,9 @@ def create(connection, wanted):
         raise errors.CloudError(service='Neutron', reason=(
             f'External network {wanted.network_id} could not be found.'))
     address = ipaddress.ip_address(wanted.address)
+    if address.version != 4:
+        raise errors.CloudError(service='Neutron', reason=(
+            f'Unable to find any IP address on external network {wanted.network_id}.'))
     if not any(address in ipaddress.ip_network(each.cidr)
                for each in _network(connection, row).subnets):
         raise errors.CloudError(service='Neutron', reason=(
@@ -132,8 +156,10 @@ def create(connection, wanted):
             'the quota "floatingip" of your project is full: delete a floating IP, or ask for a '
             'greater quota.'))
     made = str(uuid.uuid4())
-    connection.execute('INSERT INTO floating_ips VALUES (?, ?, ?, ?, NULL, ?, ?)', (
-        made, wanted.network_id, wanted.address, wanted.project_id, wanted.description, '[]'))
+    connection.execute(
+        'INSERT INTO floating_ips (id, network_id, address, project_id, description, tags) '
+        "VALUES (?, ?, ?, ?, ?, '[]')",
+        (made, wanted.network_id, wanted.address, wanted.project_id, wanted.description))
     [found] = [each for each in floating_ips(connection) if each.id == made]
     return found
 
@@ -160,12 +186,18 @@ def quota(connection, project_id, name):
     return models.Quota(limit=None if row is None or row['most'] < 0 else row['most'], used=count)
 
 
+def settle(connection, now):
+    """Let the routers forget the floating IPs that were taken off their ports."""
+    connection.execute("UPDATE floating_ips SET status = 'DOWN', down_at = NULL "
+                       'WHERE down_at <= ?', (now,))
+
+
 def floating_ips(connection):
     """Return all FloatingIPs, oldest first."""
     return [models.FloatingIP(
         id=row['id'], network_id=row['network_id'], address=row['address'],
         project_id=row['project_id'], port_id=row['port_id'], description=row['description'],
-        tags=tuple(json.loads(row['tags'])))
+        tags=tuple(json.loads(row['tags'])), status=row['status'])
         for row in connection.execute('SELECT * FROM floating_ips ORDER BY rowid')]
 
 

@@ -87,7 +87,8 @@ class Actions:
                 return self._by_kind[claim.event.kind](claim, claim.at)
         except errors.StillBusy as error:
             return results.Outcome(results.BUSY, texts.of_error(error),
-                                   patient=error.kwargs.get('has_own_limit', False))
+                                   patient=error.kwargs.get('has_own_limit', False),
+                                   slow=error.kwargs.get('takes_minutes', False))
         except errors.ClimateError as error:
             return results.Outcome(results.FAILED, texts.of_error(error))
 
@@ -267,10 +268,11 @@ class Actions:
         """
         lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced)
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced,
+                                       self._core.registry)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
-        patient = True
+        patient = slow = True
         calls = turns.Turns(lease, method, reservations, in_vain)
         theirs = (self._allocated.left_to(lease, reservations) if method == 'end'
                   else self._allocated.of(reservations, found))
@@ -289,6 +291,7 @@ class Actions:
             except errors.StillBusy as error:
                 busy.append(texts.of_error(error))
                 patient = patient and error.kwargs.get('has_own_limit', False)
+                slow = slow and error.kwargs.get('takes_minutes', False)
                 continue
             except errors.TargetGone:
                 gone.add(reservation.id)
@@ -312,7 +315,7 @@ class Actions:
         outcome = results.Outcome(
             result, texts.joined(*(reasons or busy), *map(texts.same, calls.told)),
             {key: state for key, state in states.items() if state is not None}, bindings,
-            patient=patient, in_vain=in_vain, warnings=cloud.warnings,
+            patient=patient, slow=slow, in_vain=in_vain, warnings=cloud.warnings,
             released=cloud.released)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)

@@ -11,7 +11,7 @@ from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.manager import results
 
-# The longest pause between two looks at images that are being made.
+# The longest pause between two looks at something that takes minutes, such as an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 
 
@@ -50,8 +50,9 @@ class Retries:
         return outcome.result == results.FAILED
 
     def _pause_of_wait(self, claim, outcome):
-        """Return the pause before the cloud is asked again; it grows while images are made."""
-        if not waits_for_images(claim, outcome):
+        """Return the pause before the cloud is asked again; it grows if that takes minutes."""
+        slow = outcome.patient and outcome.slow
+        if not slow and not waits_for_images(claim, outcome):
             return self.busy_pause
         waited = claim.at - (claim.event.begun_at or claim.at)
         return max(self.busy_pause, min(waited / 10, _LONGEST_WAIT))

@@ -4,6 +4,7 @@ from climate import errors
 from climate.plugins.cluster import created
 from climate.plugins.cluster import nodes
 from climate.plugins.cluster import parsing
+from climate.plugins.cluster import quotas
 from climate.plugins.compute import node_capacity
 
 KEYS = (parsing.WORKERS,)
@@ -28,6 +29,7 @@ def start(conf, cloud, lease, reservation, resources):
         if cluster.status.endswith('_FAILED'):
             # Magnum would accept the group and never make it.
             raise nodes.failed(cluster, f'Cluster {cluster_id}')
+        quotas.refuse_at_start(cloud, lease, reservation)
         clusters.create_group(cluster_id, created.name_of(reservation.id),
                               len(reservation.allocated[parsing.WORKERS]),
                               node_capacity.flavor_id(reservation.id, parsing.WORKERS))

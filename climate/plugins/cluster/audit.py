@@ -50,12 +50,16 @@ def lacks(conf, observed, lease, reservation, resources):
 def clear(cloud, reservation_id):
     """Remove what an ended reservation left, unless its cluster or its servers still exist.
 
-    :raises StillBusy: they do; nothing was removed.
+    :raises StillBusy: they do; nothing that they need was removed.
     """
     services = cloud.as_service()
     name = created.name_of(reservation_id)
-    if name in services.clusters.names().values():
-        raise errors.StillBusy.plain('Magnum', f'cluster {name} is there yet.')
+    left = sorted(each for each, its_name in services.clusters.names().items()
+                  if its_name == name)
+    if left:
+        # Whether somebody needs what runs there, only its owners know.
+        raise errors.StillBusy.plain('Magnum', (
+            f'an audit deletes no clusters, and these are there: {", ".join(left)}. Delete them.'))
     for key in created.KEYS:
         found = services.flavors.servers(node_capacity.flavor_id(reservation_id, key))
         if found:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster of a template, which is made at the start of a lease and deleted at its end."""
-from climate import errors
 from climate.plugins.cluster import nodes
 from climate.plugins.cluster import parsing
+from climate.plugins.cluster import quotas
 from climate.plugins.compute import node_capacity
 
 KEYS = (parsing.MASTERS, parsing.WORKERS)
@@ -68,9 +68,7 @@ def _cluster(conf, cloud, lease, reservation):
 
 def _create(cloud, lease, reservation):
     request, clusters = reservation.request, cloud.as_user().clusters
-    used, most = cloud.as_service().clusters.quota(lease.project_id)
-    if 0 <= most <= used:
-        raise errors.CloudError.plain('Magnum', parsing.full_quota(used, most))
+    quotas.refuse_at_start(cloud, lease, reservation)
     clusters.create(name_of(reservation.id), {
         'cluster_template_id': request['cluster_template_id'],
         'node_count': len(reservation.allocated[parsing.WORKERS]),

@@ -31,8 +31,11 @@ def busy(conf, cloud, reason):
     """
     limit = datetime.timedelta(minutes=conf['virtual:cluster'].wait_minutes)
     attempt = cloud.attempt
-    patient = attempt is not None and attempt.now - attempt.since < limit
-    return errors.StillBusy.plain('Magnum', reason, has_own_limit=patient)
+    if attempt is not None and attempt.now - attempt.since >= limit:
+        return errors.CloudError.plain('Magnum', (
+            f'{reason} That takes longer than {conf["virtual:cluster"].wait_minutes} minutes; its '
+            'conductor may be down.'))
+    return errors.StillBusy.plain('Magnum', reason, has_own_limit=True, takes_minutes=True)
 
 
 def failed(thing, what):

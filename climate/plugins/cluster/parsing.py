@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 from climate import errors
+from climate.plugins.cluster import quotas
 from climate.plugins.compute import capacity
 from climate.plugins.compute import node_capacity
 from climate.plugins.compute import requirements
@@ -71,7 +72,8 @@ def resolve(cloud, request, occasion):
     """Add the flavors and the names to a request; returns it as it is stored.
 
     :raises BadField: the project cannot use what the request names, or fields contradict others.
-    :raises Conflict: the reservation runs, and something other than node_count would change.
+    :raises Conflict: the reservation runs, and something other than node_count would change; or a
+        quota of the project is too small.
     """
     before = occasion.before
     found = {**dict.fromkeys(PROPERTIES), **{
@@ -84,6 +86,7 @@ def resolve(cloud, request, occasion):
     else:
         found = _existing(cloud, found, occasion)
     capacity.refuse_while_it_runs(before, found, _KEPT)
+    quotas.refuse_at_request(cloud, found, occasion)
     return found
 
 
@@ -118,8 +121,6 @@ def _as_before(found, before):
 
 def _new(cloud, found, occasion):
     template = _template(cloud, found['cluster_template_id'], occasion)
-    if occasion.before is None:
-        _refuse_full_quota(cloud, occasion.project_id)
     flavors = {}
     for key, name, default in ((MASTERS, 'master_flavor_id', template.master_flavor_id),
                                (WORKERS, 'flavor_id', template.flavor_id)):
@@ -191,15 +192,3 @@ def _flavor(cloud, key, field, flavor_id, occasion):
         raise errors.BadField(field=field, reason=(
             f'flavor "{flavor_id}" belongs to a reservation; name an ordinary flavor in {field}.'))
     return flavor
-
-
-def _refuse_full_quota(cloud, project_id):
-    used, most = cloud.as_service().clusters.quota(project_id)
-    if 0 <= most <= used:
-        raise errors.Conflict(reason=full_quota(used, most))
-
-
-def full_quota(used, most):
-    """Return what is said of a project that may not have another cluster."""
-    return (f"The project's quota of clusters in Magnum is full: it has {used} of {most}. Delete "
-            'a cluster, or ask an operator for more.')

@@ -37,6 +37,7 @@ class InstancePlugin(base.ResourcePlugin):
     services = ('nova', 'placement', 'glance')
     leases_targets = True
     target_kind = 'server'
+    schedules_targets = True
     schema = {
         'type': 'object',
         'description': 'Capacity for instances (vcpus, memory_mb, disk_gb, amount, affinity, '

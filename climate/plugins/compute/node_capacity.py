@@ -13,25 +13,26 @@ from climate.plugins.compute import host_pool
 from climate.plugins.compute import requirements
 from climate.plugins.compute import told
 
-#: The key of the need that has the ids of a reservation of one flavor.
+#: The key of the need of a cluster that has the ids of a reservation of one flavor.
 FIRST = 'workers'
+_FIRSTS = (FIRST, host_pool.NEED)
 
 
 def flavor_id(reservation_id, key):
     """Return the id of the private flavor for one need of a reservation."""
-    return reservation_id if key == FIRST else f'{reservation_id}-{key}'
+    return reservation_id if key in _FIRSTS else f'{reservation_id}-{key}'
 
 
 def class_name(reservation_id, key):
     """Return the name of the resource class for one need of a reservation."""
     own = capacity.class_name(reservation_id)
-    return own if key == FIRST else f'{own}_{key.upper()}'
+    return own if key in _FIRSTS else f'{own}_{key.upper()}'
 
 
 def flavor_name(reservation_id, key):
     """Return the name of the private flavor for one need of a reservation."""
     own = capacity.name_of(reservation_id)
-    return own if key == FIRST else f'{own}:{key}'
+    return own if key in _FIRSTS else f'{own}:{key}'
 
 
 def ties(reservation_id, key):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pool of addresses of external networks, which only leases may use."""
-import ipaddress
+import contextlib
 
 from climate import errors
 from climate.plugins import base
 from climate.plugins import pool_view
+from climate.plugins.network import address_audit
+from climate.plugins.network import addressing
 
-#: The most addresses that one request can enrol.
-MOST = 1024
 _NETWORK_ID = {'description': 'Id of the external network.', 'type': 'string', 'minLength': 1,
                'maxLength': 36}
 
@@ -27,7 +27,8 @@ class AddressPool(base.Pool):
         'required': ['name', 'network_id'],
         'properties': {
             'name': {'description': 'An address, a range such as 172.24.4.210-172.24.4.220, or a '
-                                    f'block such as 172.24.4.208/28, of at most {MOST} addresses.',
+                                    'block such as 172.24.4.208/28, of at most '
+                                    f'{addressing.MOST} addresses.',
                      'type': 'string', 'minLength': 1, 'maxLength': 100},
             'network_id': _NETWORK_ID,
         },
@@ -54,7 +55,8 @@ class AddressPool(base.Pool):
         return _described(cloud.as_service().networks.network(network_id), address)
 
     def identify(self, cloud, name, fields):
-        [found] = self._identified(cloud, [str(parse('name', name))], fields['network_id'])
+        address = str(addressing.parse('name', name))
+        [found] = self._identified(cloud, [address], fields['network_id'])
         return found
 
     @classmethod
@@ -62,28 +64,56 @@ class AddressPool(base.Pool):
         return '-' in name or '/' in name
 
     def identify_range(self, cloud, name, fields):
-        return self._identified(cloud, addresses(name), fields['network_id'])
+        return self._identified(cloud, addressing.addresses(name), fields['network_id'])
 
     def survey(self, cloud, resources):
         networks, found = {}, {}
         for resource in resources:
             address, _, network_id = resource.name.partition('@')
-            try:
-                if network_id not in networks:
-                    networks[network_id] = cloud.as_service().networks.network(network_id)
-                found[resource.name] = _described(networks[network_id], address)
-            except errors.NotFound:
-                networks.setdefault(network_id, None)
+            if network_id not in networks:
+                networks[network_id] = _network(cloud, network_id)
+            if networks[network_id] is not None:
+                with contextlib.suppress(errors.NotFound):
+                    found[resource.name] = _described(networks[network_id], address)
         return found
+
+    def unfit(self, cloud, resources):
+        resources = tuple(resources)
+        found, networks = super().unfit(cloud, resources), {}
+        for resource in resources:
+            network_id, address = resource.facts['network_id'], resource.facts['address']
+            if resource.name in found:
+                continue
+            if network_id not in networks:
+                networks[network_id] = _network(cloud, network_id)
+            if networks[network_id] is None:
+                found[resource.name] = base.UNKNOWN
+                continue
+            why = addressing.why_unfit(
+                address, addressing.subnet_with(networks[network_id], address))
+            if why is not None:
+                found[resource.name] = f'it {why}'
+        return found
+
+    def observe(self, cloud):
+        return address_audit.observe(cloud)
+
+    def audit(self, observed, resources, enrolled):
+        return list(address_audit.drifts(observed, resources))
+
+    def disturbed(self, cloud, held):
+        return address_audit.disturbed(cloud.as_service(), held)
 
     def _identified(self, cloud, wanted, network_id):
         """Return the Founds of addresses, of which none may be in use."""
         services = cloud.as_service()
         network = external_network(cloud, network_id)
         found = [_described(network, address) for address in wanted]
-        subnets = {each.id: each for each in network.subnets}
         for each in found:
-            _refuse_unfit(each.facts['address'], subnets[each.facts['subnet_id']])
+            address = each.facts['address']
+            why = addressing.why_unfit(address, addressing.subnet_with(network, address))
+            if why is not None:
+                raise errors.BadField(field='name', reason=f'{address} {why}.')
         used = services.networks.used_addresses(network_id)
         for each in found:
             address = each.facts['address']
@@ -93,58 +123,26 @@ class AddressPool(base.Pool):
         return found
 
 
-def parse(field, text):
-    """Return the ipaddress object of a text.
-
-    :param field: the field of the request that the error names.
-    :raises BadField: it is no address.
-    """
-    try:
-        return ipaddress.ip_address(text.strip())
-    except ValueError:
-        raise errors.BadField(field=field, reason=(
-            f'"{text[:60]}" is not an IP address, such as 172.24.4.210.')) from None
-
-
-def addresses(text):
-    """Return the addresses of a range "FIRST-LAST" or of a block "ADDRESS/LENGTH", as texts.
-
-    :raises BadField: the range is malformed or too long.
-    """
-    if '/' in text:
-        try:
-            block = ipaddress.ip_network(text.strip())
-        except ValueError as error:
-            raise errors.BadField(field='name', reason=(
-                f'"{text[:60]}" is not a block such as 172.24.4.208/28: {error}.')) from error
-        first, last = block.network_address, block.broadcast_address
-    else:
-        first, last = (parse('name', each) for each in text.split('-', 1))
-    if first.version != last.version or last < first:
-        raise errors.BadField(field='name', reason=(
-            f'the range "{text[:60]}" must go from a lower to a higher address of one kind.'))
-    count = int(last) - int(first) + 1
-    if count > MOST:
-        raise errors.BadField(field='name', reason=(
-            f'the range "{text[:60]}" has {count} addresses; one request can enrol {MOST}.'))
-    return [str(first + step) for step in range(count)]
-
-
 def external_network(cloud, network_id):
     """Return the models.Network of that id.
 
     :raises BadField: there is none, or it is not external.
     """
-    try:
-        network = cloud.as_service().networks.network(network_id)
-    except errors.ResourceNotFound:
+    network = _network(cloud, network_id)
+    if network is None:
         raise errors.BadField(field='network_id', reason=(
-            f'there is no network "{network_id[:60]}"; give the id of an external '
-            'network.')) from None
+            f'there is no network "{network_id[:60]}"; give the id of an external network.'))
     if not network.external:
         raise errors.BadField(field='network_id', reason=(
             f'network "{network_id[:60]}" is not external: no floating IPs can be on it.'))
     return network
+
+
+def _network(cloud, network_id):
+    try:
+        return cloud.as_service().networks.network(network_id)
+    except errors.ResourceNotFound:
+        return None
 
 
 def _described(network, address):
@@ -152,28 +150,8 @@ def _described(network, address):
 
     :raises NotFound: no subnet of the network has it.
     """
-    number = ipaddress.ip_address(address)
-    for subnet in network.subnets:
-        if number in ipaddress.ip_network(subnet.cidr):
-            return base.Found(name=f'{address}@{network.id}', capacity={}, facts={
-                'network_id': network.id, 'subnet_id': subnet.id, 'address': address})
-    raise errors.NotFound(f'Network {network.id} has no subnet with the address {address}.')
-
-
-def _refuse_unfit(address, subnet):
-    """Refuse an address that Neutron, the gateway or the network itself uses."""
-    number, network = ipaddress.ip_address(address), ipaddress.ip_network(subnet.cidr)
-    pool = next((each for each in subnet.pools
-                 if ipaddress.ip_address(each[0]) <= number <= ipaddress.ip_address(each[1])), None)
-    why = None
-    if subnet.gateway is not None and number == ipaddress.ip_address(subnet.gateway):
-        why = f'is the gateway of subnet {subnet.id}'
-    elif number == network.network_address and network.num_addresses > 2:
-        why = f'is the address of the network {subnet.cidr} itself'
-    elif number.version == 4 and number == network.broadcast_address and network.num_addresses > 2:
-        why = f'is the broadcast address of {subnet.cidr}'
-    elif pool is not None:
-        why = (f'is in the allocation pool {pool[0]} to {pool[1]} of subnet {subnet.id}, from '
-               'which Neutron gives addresses to everybody: take it out of the pool first')
-    if why is not None:
-        raise errors.BadField(field='name', reason=f'{address} {why}.')
+    subnet = addressing.subnet_with(network, address)
+    if subnet is None:
+        raise errors.NotFound(f'Network {network.id} has no subnet with the address {address}.')
+    return base.Found(name=f'{address}@{network.id}', capacity={}, facts={
+        'network_id': network.id, 'subnet_id': subnet.id, 'address': address})

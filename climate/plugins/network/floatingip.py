@@ -3,7 +3,6 @@
 import dataclasses
 
 from oslo_config import cfg
-from oslo_log import log
 
 from climate import errors
 from climate.domain import audit
@@ -12,22 +11,20 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.plugins import base
 from climate.plugins.network import address_pool
-
-LOG = log.getLogger(__name__)
+from climate.plugins.network import addressing
+from climate.plugins.network import owned
 
 #: The needs: addresses that the request names, and any others.
 NAMED, OTHERS = 'named', 'others'
 # The field of a stored request with the addresses of the need NAMED.
 _KEPT = 'kept_floatingips'
-# What stands before the id of the reservation, in a tag and in the description of a floating IP.
-_TAG, _MARK = 'reservation:', 'Climate reservation '
 
 
 class FloatingIPPlugin(base.ResourcePlugin):
     """Floating IPs in the owner's project: made at the start, deleted at the end.
 
     Only Climate itself may choose an address in Neutron, so it creates them, in the owner's
-    project. The owner may change or delete them: what Climate deletes is found by the address.
+    project. Their owner may change or delete them: ``owned`` recognises them.
     """
 
     resource_type = 'virtual:floatingip'
@@ -53,6 +50,10 @@ class FloatingIPPlugin(base.ResourcePlugin):
         cfg.StrOpt('tag', default='climate',
                    help='Tag of the floating IPs of leases. Each has the tag '
                         '"reservation:ID", too.'),
+        cfg.IntOpt('release_seconds', default=60, min=0,
+                   help='Seconds for which a floating IP at the end is kept, at most, until its '
+                        'router does not serve it any more (its status in Neutron is not ACTIVE). '
+                        'Then it is deleted all the same. 0: it is deleted at once.'),
     )
 
     @classmethod
@@ -68,9 +69,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         else:
             _refuse_changes(before, request['network_id'], required)
             kept = required or _kept(before)[:amount]
-        had = 0 if before is None or not _runs(before) else before.request['amount']
-        if amount > had:
-            self._check_quota(cloud, occasion.project_id, amount - had)
+        self._check_quota(cloud, occasion.project_id, _more(before, amount))
         return {**self.asked(request), 'required_floatingips': required, _KEPT: list(kept)}
 
     def needs(self, request):
@@ -89,39 +88,36 @@ class FloatingIPPlugin(base.ResourcePlugin):
         return found
 
     def start(self, cloud, lease, reservation, resources):
-        neutron = cloud.as_service().floating_ips
+        services = cloud.as_service()
         wanted = {each.facts['address']: each for each in _all_of(resources)}
-        mine = {each.address: each for each in neutron.of_project(lease.project_id)
-                if _is_of(each, reservation)}
-        for address in sorted(set(mine) - set(wanted)):
-            _take_back(neutron, mine.pop(address))
+        mine = {each.address: each
+                for each in owned.of_reservation(services, lease, reservation)}
+        surplus = [mine.pop(address) for address in sorted(set(mine) - set(wanted))]
+        self._take_back(cloud, surplus, cloud.attempt)
         for each in mine.values():
             # An earlier try may have broken off after the call that created it.
-            self._tag(neutron, each, reservation)
+            self._tag(services.floating_ips, each, reservation)
         missing = [each for address, each in wanted.items() if address not in mine]
-        if missing:
-            self._check_quota(cloud, lease.project_id, len(missing))
+        self._check_quota(cloud, lease.project_id, len(missing))
         made = self._created(cloud, lease, reservation, missing)
         return {**reservation.binding, 'floating_ips': {
             each.address: each.id for each in sorted([*mine.values(), *made],
                                                      key=lambda each: each.address)}}
 
     def end(self, cloud, lease, reservation, resources):
-        neutron = cloud.as_service().floating_ips
-        places = {(each.facts['network_id'], each.facts['address'])
-                  for each in _all_of(resources)}
-        for each in neutron.of_project(lease.project_id):
-            # Tags and description belong to the owner, who may have changed them.
-            if (each.network_id, each.address) in places or _is_of(each, reservation):
-                _take_back(neutron, each)
+        self._take_back(cloud, owned.of_reservation(cloud.as_service(), lease, reservation),
+                        cloud.attempt)
 
     def observe(self, cloud):
-        return Observed(tuple(cloud.as_service().floating_ips.every()))
+        services = cloud.as_service()
+        every = services.floating_ips.every()
+        marked = owned.leasable(services, [each for each in every if owned.marks(each)])
+        return Observed(tuple(every), tuple(marked))
 
     def traces(self, observed):
         # Not signed: the owner of any floating IP may write these marks.
         return [audit.Trace(made_for, 'floating IP', each.address)
-                for each in observed.floating_ips for made_for in sorted(_marks(each))]
+                for each in observed.marked for made_for in sorted(owned.marks(each))]
 
     def lacks(self, observed, lease, reservation, resources):
         there = {(each.network_id, each.address): each for each in observed.floating_ips}
@@ -143,10 +139,12 @@ class FloatingIPPlugin(base.ResourcePlugin):
         return self.start(cloud, lease, reservation, resources)
 
     def clear(self, cloud, made_for, resources):
-        neutron = cloud.as_service().floating_ips
-        for each in neutron.every():
-            if made_for in _marks(each):
-                _take_back(neutron, each)
+        # Others may lease the address by now.
+        free = {(each.facts['network_id'], each.facts['address']) for each in resources
+                if each.pool == address_pool.AddressPool.name}
+        found = [each for each in cloud.as_service().floating_ips.every()
+                 if made_for in owned.marks(each) and (each.network_id, each.address) in free]
+        self._take_back(cloud, found, None)
 
     @classmethod
     def fields(cls, reservation):
@@ -167,7 +165,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         for each in missing:
             try:
                 found = neutron.create(each.facts['network_id'], each.facts['address'],
-                                       lease.project_id, _description(reservation.id))
+                                       lease.project_id, owned.description_of(reservation.id))
             except errors.ResourceInUse as error:
                 refused[each.name] = error.message
                 continue
@@ -177,13 +175,19 @@ class FloatingIPPlugin(base.ResourcePlugin):
             raise errors.ResourcesRefused(service='Neutron', refused=refused)
         return made
 
+    def _take_back(self, cloud, floating_ips, attempt):
+        owned.take_back(cloud.as_service().floating_ips, floating_ips, attempt,
+                        self.conf[self.resource_type].release_seconds)
+
     def _tag(self, neutron, floating_ip, reservation):
-        tags = (self.conf[self.resource_type].tag, f'{_TAG}{reservation.id}')
+        tags = (self.conf[self.resource_type].tag, owned.tag_of(reservation.id))
         if not set(tags) <= set(floating_ip.tags):
             neutron.tag(floating_ip.id, tags)
 
     def _check_quota(self, cloud, project_id, more):
         """Refuse more floating IPs than the quota of a project has left."""
+        if not more:
+            return
         found = cloud.as_service().networks.quota(project_id, 'floatingip')
         if found.limit is not None and found.used + more > found.limit:
             raise errors.Conflict(reason=(
@@ -194,9 +198,14 @@ class FloatingIPPlugin(base.ResourcePlugin):
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """What is compared: all FloatingIPs."""
+    """What is compared.
+
+    :ivar floating_ips: all FloatingIPs.
+    :ivar marked: those of them that reservations may have.
+    """
 
     floating_ips: tuple
+    marked: tuple
 
 
 def _exactly(count):
@@ -209,7 +218,7 @@ def _required(request):
 
     :raises BadField: one is malformed or there twice, or there are too many.
     """
-    found = [str(address_pool.parse('required_floatingips', each))
+    found = [str(addressing.parse('required_floatingips', each))
              for each in request.get('required_floatingips') or ()]
     twice = next((each for each in found if found.count(each) > 1), None)
     if twice is not None:
@@ -234,6 +243,16 @@ def _runs(reservation):
     return reservation.state != lifecycle.RESERVATION_PENDING
 
 
+def _more(before, amount):
+    """Return how many floating IPs a project gets in addition; 0 if a change asks for no more."""
+    if before is None:
+        return amount
+    has = before.request['amount']
+    if amount <= has:
+        return 0
+    return amount - has if _runs(before) else amount
+
+
 def _kept(before):
     """Return the addresses that a reservation keeps although it names none any more."""
     return before.request[_KEPT] if _runs(before) else []
@@ -241,31 +260,3 @@ def _kept(before):
 
 def _all_of(resources):
     return [each for found in resources.values() for each in found]
-
-
-def _description(reservation_id):
-    return f'{_MARK}{reservation_id}'
-
-
-def _marks(floating_ip):
-    """Return the ids of the reservations that a FloatingIP names, as a set.
-
-    The description is there from the first call on, the tags after a second one.
-    """
-    texts = (*floating_ip.tags, floating_ip.description)
-    return {each.removeprefix(mark) for each in texts for mark in (_TAG, _MARK)
-            if each.startswith(mark)}
-
-
-def _is_of(floating_ip, reservation):
-    """Return whether a FloatingIP of the owner's project was made for a reservation."""
-    return (floating_ip.id in reservation.binding.get('floating_ips', {}).values()
-            or reservation.id in _marks(floating_ip))
-
-
-def _take_back(neutron, floating_ip):
-    """Take a FloatingIP off its port, so that no traffic of the owner follows, and delete it."""
-    if floating_ip.port_id is not None:
-        neutron.detach(floating_ip.id)
-    neutron.delete(floating_ip.id)
-    LOG.info('Floating IP %s (%s): deleted', floating_ip.address, floating_ip.id)

@@ -6,12 +6,11 @@ progress is kept in Heat: the stack is found by its name, which has the id of th
 """
 from climate import errors
 from climate.domain import lifecycle
+from climate.plugins.stack import handover
 from climate.plugins.stack import parsing
 from climate.plugins.stack import quotas
 from climate.plugins.stack import room
 from climate.plugins.stack import watched
-
-_HOSTS = 'physical:host'
 
 
 def start(conf, cloud, lease, reservation):
@@ -76,7 +75,7 @@ def _create(conf, cloud, lease, reservation):
     quotas.refuse_at_start(cloud, lease, request['uses'])
     owner = cloud.as_user().stacks
     spec = parsing.spec(
-        request, name_of(reservation), _parameters(conf, lease, reservation),
+        request, name_of(reservation), handover.values(conf, cloud, lease, reservation),
         tags=[f'reservation:{reservation.id}'],
         timeout_minutes=conf['virtual:stack'].create_minutes or None)
     if request['room'] is not None:
@@ -93,28 +92,3 @@ def _create(conf, cloud, lease, reservation):
     except errors.Conflict as error:
         # It was created just now, by a call whose answer was lost.
         raise errors.StillBusy.plain('Heat', error.message[:500]) from error
-
-
-def _parameters(conf, lease, reservation):
-    """Return the parameters that tell the template where its servers are placed.
-
-    :raises CloudError: the reservation depends on no host reservation.
-    """
-    request, found = reservation.request, {}
-    if request['room'] is not None:
-        found[request['flavor_parameter']] = reservation.id
-    wanted = [name for name in ('hint_parameter', 'zone_parameter') if request[name] is not None]
-    if not wanted:
-        return found
-    hosts = [each for each in lease.dependencies(reservation).values()
-             if each.resource_type == _HOSTS]
-    if len(hosts) != 1:
-        raise errors.CloudError.plain('Climate', (
-            f'{" and ".join(wanted)} need one host reservation of the same lease that the stack '
-            f'depends on, and it depends on {len(hosts)}: make another lease, and name the label '
-            'of its host reservation in depends_on.'))
-    if request['hint_parameter'] is not None:
-        found[request['hint_parameter']] = {'reservation': hosts[0].id}
-    if request['zone_parameter'] is not None:
-        found[request['zone_parameter']] = conf.nova.availability_zone_prefix + hosts[0].id
-    return found

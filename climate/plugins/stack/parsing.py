@@ -4,11 +4,14 @@ import re
 
 from climate import errors
 from climate.domain import lifecycle
+from climate.plugins.stack import handover
 from climate.plugins.stack import room
 
 #: The values of `on_end`.
 ENDINGS = ('delete', 'suspend', 'leave')
 _PARAMETER = {'type': ['string', 'null'], 'minLength': 1, 'maxLength': 255}
+# A label, a dot and the path of a field.
+_FIELD = r'^[A-Za-z0-9][A-Za-z0-9_.-]*\.[A-Za-z0-9_-]+$(?![\n])'
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
     'template': {
@@ -21,9 +24,12 @@ PROPERTIES = {
     'files': {'description': 'The files that template and environment refer to, {name: text}.',
               'type': ['object', 'null'], 'additionalProperties': {'type': 'string'}},
     'flavor_parameter': {
-        'description': 'The parameter of the template that has the flavor of all its servers. Its '
-                       'value in the request says how large they are; the stack is created with '
-                       'the flavor of the reservation instead.', **_PARAMETER},
+        'description': 'The parameter of the template that has the flavor of its servers, or '
+                       'several of them. Its value in the request says how large they are; the '
+                       'stack is created with a flavor of the reservation instead.',
+        'type': ['string', 'array', 'null'], 'minLength': 1, 'maxLength': 255, 'minItems': 1,
+        'maxItems': 20, 'uniqueItems': True,
+        'items': {'type': 'string', 'minLength': 1, 'maxLength': 255}},
     'hint_parameter': {
         'description': 'The parameter of the template, of type json, for scheduler hints. The '
                        'stack is created on the hosts of the reservation that it depends on.',
@@ -32,6 +38,12 @@ PROPERTIES = {
         'description': 'The parameter of the template for the availability zone. The stack is '
                        'created in the zone of the host reservation that it depends on.',
         **_PARAMETER},
+    'lease_parameters': {
+        'description': 'Parameters of the template that get what another reservation of the lease '
+                       'made, {name: "LABEL.FIELD"}, such as {"net": "lab.network_id"}. The '
+                       'stack must depend on it.',
+        'type': ['object', 'null'], 'maxProperties': 100,
+        'additionalProperties': {'type': 'string', 'maxLength': 255, 'pattern': _FIELD}},
     'hold_room': {
         'description': 'required: the servers of the stack have room on leased hosts. preferred: '
                        'if they cannot, the lease holds its time only. null: as the cloud has it.',
@@ -85,13 +97,14 @@ def resolve(options, cloud, request, occasion):
         return _changed(request, occasion.before)
     _refuse_mixed(request)
     whole = {**dict.fromkeys(FIELDS), **request, 'sleeps': False, 'room': None,
-             'resource_name': None, 'time_only': None, 'uses': {}}
+             'resource_name': None, 'time_only': None, 'not_held': None, 'uses': {}}
     if whole['resource_id'] is not None:
         found = find(cloud, whole['resource_id'], occasion.project_id)
         return {**whole, 'on_end': whole['on_end'] or options.on_end_existing,
                 'resource_name': found.name, 'sleeps': not occasion.starts_now}
     whole |= {'on_end': whole['on_end'] or options.on_end,
               'hold_room': whole['hold_room'] or options.hold_room}
+    handover.refuse_bad(whole, occasion.depends_on)
     whole |= room.of(cloud, whole, spec(whole, 'climate-preview'), occasion)
     if whole['room'] is not None and whole['on_end'] != 'delete':
         raise errors.BadField(field='on_end', reason=(

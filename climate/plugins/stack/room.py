@@ -1,130 +1,134 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The room that a stack needs, counted from its preview, and where its servers are placed.
+"""The room on hosts that a stack needs, counted from its preview: one need for each flavor.
 
-Room on hosts is counted here. What else a stack draws, such as addresses and volumes, is to be
-added to `of` and `needs`, each as a need of its own pool with a key of its own.
+Addresses and volumes that a template makes are not held. Neutron gives users only addresses that
+nobody can lease, and a leased volume type exists only from its start on. A stack gets leased ones
+from other reservations of its lease: see ``handover``.
 """
 import collections
+import dataclasses
 
 from climate import errors
 from climate.domain import extra_specs
 from climate.plugins.compute import capacity
+from climate.plugins.compute import host_pool
+from climate.plugins.compute import node_capacity
 from climate.plugins.compute import requirements
+from climate.plugins.stack import handover
+from climate.plugins.stack import previews
 from climate.plugins.stack import quotas
 
-#: The parameters through which Climate says where the servers of a stack are placed.
-PARAMETERS = ('flavor_parameter', 'hint_parameter', 'zone_parameter')
-_SERVER = 'OS::Nova::Server'
-# Types of other packages by which a template makes leases itself.
-_LEASES = ('OS::Blazar::', 'OS::Climate::')
+# Parts that take something which other reservations could hold: {type: in words}.
+_NOT_HELD = {'OS::Neutron::FloatingIP': 'floating IP', 'OS::Nova::FloatingIP': 'floating IP',
+             'OS::Cinder::Volume': 'volume', 'OS::Neutron::Net': 'network'}
+_FEW = 5
 
 
 def of(cloud, request, spec, occasion):
-    """Return what a resolved request adds about room: `room`, `time_only` and `uses`.
+    """Return what a resolved request adds about room, as a dict.
 
-    `room` is the flavor of the servers and their amount, or None; `time_only` is why the lease
-    holds no room although the stack has servers, or None; `uses` is what all its servers use of
-    the quotas of the project.
+    * `room`: {need key: {'flavor', 'amount', 'parameters'}}, or None.
+    * `time_only`: why the lease holds no room although the stack has servers, or None.
+    * `not_held`: what the template makes that no reservation of the lease holds, or None.
+    * `uses`: what the stack uses of the quotas of the project, {service: {name: units}}.
 
     :raises BadField: Heat refuses the stack, or its servers cannot be placed as asked.
     """
-    preview = _preview(cloud, spec, occasion)
-    _refuse_leases(preview)
-    named = {name: request[name] for name in PARAMETERS if request[name] is not None}
-    _refuse_undeclared(named, preview)
-    servers = [each for each in preview.parts if each.kind == _SERVER]
-    if not servers:
-        return {}
+    preview = previews.of(cloud, request, spec, occasion)
     read = _Flavors(cloud, occasion.project_id)
-    counts = collections.Counter(read.id_of(each) for each in servers)
-    uses = read.sizes(counts)
+    servers = previews.servers(preview)
+    uses = quotas.used_by(preview.parts, [read.flavors[read.id_of(each)] for each in servers])
     quotas.refuse_at_request(cloud, occasion, uses)
-    return {**_placed(request, named, preview, servers, read), 'uses': uses}
+    found = {'uses': uses, 'not_held': _not_held(preview)}
+    return found | _placed(request, preview, servers, read) if servers else found
 
 
-def _placed(request, named, preview, servers, read):
-    if 'hint_parameter' in named or 'zone_parameter' in named:
-        if 'flavor_parameter' in named:
-            raise errors.BadField(field='flavor_parameter', reason=(
-                'it places the servers on room of their own; hint_parameter and zone_parameter '
-                'place them on the hosts of another reservation: ask for one or the other.'))
+def _placed(request, preview, servers, read):
+    names = handover.flavor_parameters(request)
+    placed_elsewhere = request['hint_parameter'] or request['zone_parameter']
+    if placed_elsewhere and names:
+        raise errors.BadField(field='flavor_parameter', reason=(
+            'it places the servers on room of their own; hint_parameter and zone_parameter '
+            'place them on the hosts of another reservation: ask for one or the other.'))
+    if placed_elsewhere:
         return {}
-    if 'flavor_parameter' not in named:
+    if not names:
         return _time_only(request, 'flavor_parameter', (
             'the stack has servers, and neither flavor_parameter, hint_parameter nor '
             'zone_parameter names a parameter of the template, so that they cannot be placed on '
             'reserved hosts'))
-    flavor_id = read.named('flavor_parameter', preview.parameters[named['flavor_parameter']],
-                           f'parameter "{named["flavor_parameter"]}"')
-    others = [each.name for each in servers if read.id_of(each) != flavor_id]
+    parameters = collections.defaultdict(list)
+    for name in names:
+        parameters[read.named('flavor_parameter', preview.parameters[name],
+                              f'parameter "{name}"')].append(name)
+    others = [each.name for each in servers if read.id_of(each) not in parameters]
     if others:
+        said = ', '.join(f'"{name}"' for name in names)
         return _time_only(request, 'flavor_parameter', (
-            f'the servers {", ".join(others[:5])} have another flavor than the parameter '
-            f'"{named["flavor_parameter"]}" says, so that they cannot be placed on reserved '
-            'hosts'))
-    flavor = requirements.as_dict(read.flavors[flavor_id])
-    # Called for its errors: it refuses a flavor that cannot be leased.
-    requirements.units(flavor, 'flavor_parameter')
-    return {'room': {'flavor': flavor, 'amount': len(servers)}}
+            f'the servers {", ".join(others[:_FEW])} have another flavor than the parameter '
+            f'{said} says, so that they cannot be placed on reserved hosts'))
+    counts = collections.Counter(read.id_of(each) for each in servers)
+    room = {}
+    for flavor_id, those in parameters.items():
+        flavor = requirements.as_dict(read.flavors[flavor_id])
+        # Called for its errors: it refuses a flavor that cannot be leased.
+        requirements.units(flavor, 'flavor_parameter')
+        if counts[flavor_id]:
+            room[_key(len(room))] = {'flavor': flavor, 'amount': counts[flavor_id],
+                                     'parameters': those}
+    return {'room': room}
 
 
 def needs(request):
     """Return the Needs of a resolved request."""
-    if request['room'] is None:
-        return []
-    flavor = request['room']['flavor']
-    return [capacity.need({'amount': request['room']['amount']},
-                          requirements.units(flavor, 'flavor_parameter'),
-                          extra_specs.from_extra_specs(requirements.traits(flavor)),
-                          f'server of flavor {flavor["name"]}')]
+    return [dataclasses.replace(capacity.need(
+        {'amount': each['amount']}, requirements.units(each['flavor'], 'flavor_parameter'),
+        extra_specs.from_extra_specs(requirements.traits(each['flavor'])),
+        f'server of flavor {each["flavor"]["name"]}'), key=key)
+        for key, each in sorted((request['room'] or {}).items())]
 
 
-def sizes_and_specs(request):
-    """Return (sizes, extra specs) of the private flavor, as ``capacity.start`` takes them."""
-    flavor = request['room']['flavor']
-    return {name: flavor[name] for name in requirements.SIZES}, flavor['extra_specs']
+def flavors(request):
+    """Return {need key: flavor, a dict}, as ``node_capacity.grant`` takes it."""
+    return {key: each['flavor'] for key, each in sorted(request['room'].items())}
 
 
 def refuse_elsewhere(reservation, preview):
-    """Refuse a stack with servers that would not use the flavor of the reservation.
+    """Refuse a stack with servers that would not use the flavors of the reservation.
 
-    :param preview: the StackPreview with that flavor.
+    :param preview: the StackPreview with these flavors.
     :raises CloudError: the template has a flavor of its own for some servers.
     """
-    others = [each.name for each in preview.parts if each.kind == _SERVER
-              and each.properties.get('flavor') != reservation.id]
+    left = {node_capacity.flavor_id(reservation.id, key): each['amount']
+            for key, each in reservation.request['room'].items()}
+    others = []
+    for each in previews.servers(preview):
+        flavor_id = each.properties.get('flavor')
+        left[flavor_id] = left.get(flavor_id, 0) - 1
+        if left[flavor_id] < 0:
+            others.append(each.name)
     if others:
+        said = ', '.join(f'"{name}"' for name in handover.flavor_parameters(reservation.request))
         raise errors.CloudError.plain('Heat', (
-            f'the servers {", ".join(others[:5])} of the template do not take their flavor from '
-            f'the parameter "{reservation.request["flavor_parameter"]}", so that they would be '
-            'outside of their room: make another lease with a template in which they do.'))
+            f'the servers {", ".join(others[:_FEW])} of the template do not take their flavor from '
+            f'the parameter {said}, so that they would be outside of their room: make another '
+            'lease with a template in which they do.'))
 
 
-def _preview(cloud, spec, occasion):
-    if occasion.caller is None:
-        # As the service, Heat would look at what belongs to others.
-        raise errors.NotAuthenticated()
-    try:
-        return cloud.as_service().stacks.preview(spec, occasion.caller)
-    except errors.BadRequest as error:
-        raise errors.BadField(field='template', reason=(
-            f'Heat refuses the stack: {error.message[:500]}')) from error
+def _key(place):
+    """Return the key of the need for one of the flavors."""
+    return host_pool.NEED if place == 0 else f'flavor{place + 1}'
 
 
-def _refuse_leases(preview):
-    found = [each for each in preview.parts if each.kind.startswith(_LEASES)]
-    if found:
-        raise errors.BadField(field='template', reason=(
-            f'its resource "{found[0].name}" is of type {found[0].kind} and makes a lease itself: '
-            'leave it out, and lease what it asks for in the same lease as the stack.'))
-
-
-def _refuse_undeclared(named, preview):
-    for field, name in named.items():
-        if name not in preview.parameters:
-            declared = ', '.join(sorted(preview.parameters)) or 'none'
-            raise errors.BadField(field=field, reason=(
-                f'the template declares no parameter "{name}"; it declares: {declared[:500]}.'))
+def _not_held(preview):
+    found = [f'{_NOT_HELD[each.kind]} "{each.name}"' for each in preview.parts
+             if each.kind in _NOT_HELD]
+    if not found:
+        return None
+    more = f' and {len(found) - _FEW} more' if len(found) > _FEW else ''
+    return (f'The lease does not hold what the template makes besides servers: '
+            f'{", ".join(found[:_FEW])}{more}. To hold it, reserve it in the same lease, and hand '
+            'it to the template with lease_parameters.')
 
 
 def _time_only(request, field, why):
@@ -174,10 +178,3 @@ class _Flavors:
             self._ids[said] = found.id
             self.flavors[found.id] = found
         return self._ids[said]
-
-    def sizes(self, counts):
-        """Return {name of a quota: units} of that many servers of each flavor, {id: count}."""
-        total = collections.Counter()
-        for flavor_id, count in counts.items():
-            total.update(quotas.used_by(requirements.as_dict(self.flavors[flavor_id]), count))
-        return dict(total)

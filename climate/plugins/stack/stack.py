@@ -3,10 +3,12 @@
 from oslo_config import cfg
 
 from climate.plugins import base
-from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import host_pool
+from climate.plugins.compute import node_audit
+from climate.plugins.compute import node_capacity
 from climate.plugins.stack import bound
+from climate.plugins.stack import handover
 from climate.plugins.stack import made
 from climate.plugins.stack import parsing
 from climate.plugins.stack import room
@@ -18,7 +20,7 @@ _NOT_SHOWN = ('template', 'parameters', 'environment', 'files', 'uses', 'room')
 class StackPlugin(base.ResourcePlugin):
     resource_type = 'virtual:stack'
     pools = (host_pool.HostPool,)
-    services = ('heat', 'nova', 'placement')
+    services = ('heat', 'nova', 'placement', 'neutron', 'cinder')
     leases_targets = True
     target_kind = 'stack'
     schema = {
@@ -81,8 +83,11 @@ class StackPlugin(base.ResourcePlugin):
     def start(self, cloud, lease, reservation, resources):
         if reservation.request['resource_id'] is not None:
             return bound.start(cloud, lease, reservation)
-        binding = {**reservation.binding, **self._hold(capacity.start, cloud, lease, reservation,
-                                                       resources)}
+        binding = dict(reservation.binding)
+        if reservation.request['room'] is not None:
+            aggregate, more = self._hold(cloud, lease, reservation, resources)
+            self._take_back(cloud, lease, reservation, resources, aggregate)
+            binding |= more
         stack_id, name = made.start(self.conf, cloud, lease, reservation)
         return {**binding, 'stack_id': stack_id, 'stack_name': name}
 
@@ -92,26 +97,27 @@ class StackPlugin(base.ResourcePlugin):
             return
         made.end(cloud, lease, reservation)
         if reservation.request['room'] is not None:
-            capacity.end(cloud, lease, reservation)
+            node_capacity.end(cloud, lease, reservation, sorted(reservation.request['room']))
 
     def observe(self, cloud):
         return capacity_audit.observe(self.conf, cloud)
 
     def traces(self, observed):
-        return capacity_audit.traces(self.conf, observed, self.resource_type)
+        return node_audit.traces(self.conf, observed, self.resource_type)
 
     def lacks(self, observed, lease, reservation, resources):
         if reservation.request['room'] is None:
             return []
-        return capacity_audit.lacks(self.conf, observed, lease, reservation,
-                                    resources[host_pool.NEED])
+        return node_audit.lacks(self.conf, observed, lease, reservation,
+                                self._room(reservation, resources))
 
     def complete(self, cloud, lease, reservation, resources):
-        return {**reservation.binding, **self._hold(capacity.complete, cloud, lease, reservation,
-                                                    resources)}
+        if reservation.request['room'] is None:
+            return dict(reservation.binding)
+        return {**reservation.binding, **self._hold(cloud, lease, reservation, resources)[1]}
 
     def clear(self, cloud, made_for, resources):
-        capacity.clear(cloud, made_for)
+        node_audit.clear(cloud, made_for)
 
     @classmethod
     def fields(cls, reservation):
@@ -121,9 +127,22 @@ class StackPlugin(base.ResourcePlugin):
                 'stack_name': reservation.request['resource_name'],
                 **request, **reservation.binding}
 
-    def _hold(self, work, cloud, lease, reservation, resources):
-        """Hand over or complete the room of a stack; return the binding of that, {} for none."""
-        if reservation.request['room'] is None:
-            return {}
-        return work(self.conf, cloud, lease, reservation, resources[host_pool.NEED],
-                    *room.sizes_and_specs(reservation.request))
+    @staticmethod
+    def _room(reservation, resources):
+        """Return the part of {need key: Resources} that the room of a stack is on."""
+        return {key: resources[key] for key in reservation.request['room']}
+
+    def _hold(self, cloud, lease, reservation, resources):
+        """Hand over or complete the room; return (the aggregate as it was found, the binding)."""
+        aggregate = node_capacity.grant(self.conf, cloud, lease, reservation,
+                                        self._room(reservation, resources),
+                                        room.flavors(reservation.request))
+        return aggregate, {'flavor_ids': handover.flavor_ids(reservation),
+                           'aggregate_id': aggregate.id}
+
+    def _take_back(self, cloud, lease, reservation, resources, aggregate):
+        """Take back the hosts and slots that the reservation does not have any more."""
+        own = self._room(reservation, resources)
+        hosts = {each.facts['service_name'] for some in own.values() for each in some}
+        if 'stack_id' in reservation.binding or set(aggregate.hosts) - hosts:
+            node_capacity.take_back(self.conf, cloud, lease, reservation, own)

@@ -43,17 +43,36 @@ class BackendPool(base.Pool):
                 continue
         return found
 
+    def unfit(self, cloud, resources):
+        resources = tuple(resources)
+        found, types = super().unfit(cloud, resources), cloud.as_service().volumes.types()
+        for resource in resources:
+            why = self._why_shared(types, resource)
+            if why is not None:
+                found.setdefault(resource.name, why)
+        return found
+
     def admit(self, cloud, found):
+        why = self._why_shared(cloud.as_service().volumes.types(), found)
+        if why is not None:
+            raise errors.ResourceInUse(pool=self.name, resource=found.name, reason=why)
+
+    def _why_shared(self, types, found):
+        """Return why others can take the room of a back end, or None.
+
+        :param types: all VolumeTypes.
+        :param found: its Found or its Resource.
+        """
         if self.conf[GROUP].shared_backends:
-            return
+            return None
         # A type without that spec takes any back end, and the name of one chooses it.
-        public = sorted(each.name for each in cloud.as_service().volumes.types()
+        public = sorted(each.name for each in types
                         if each.is_public and each.extra_specs.get(BACKEND_SPEC) in (
                             None, found.facts[BACKEND_SPEC]))
-        if public:
-            raise errors.ResourceInUse(pool=self.name, resource=found.name, reason=(
-                f'volumes of these public types could take its room: {", ".join(public)}. Give '
-                f'each the extra spec {BACKEND_SPEC} of another back end first.'))
+        if not public:
+            return None
+        return (f'volumes of these public types could take its room: {", ".join(public)}. Give '
+                f'each the extra spec {BACKEND_SPEC} of another back end first.')
 
     def _found(self, backends, name):
         """Return the Found of the back end of that name.

@@ -3,6 +3,7 @@
 from climate import errors
 from climate.plugins.volume import attaching
 from climate.plugins.volume import copies
+from climate.plugins.volume import names
 from climate.plugins.volume import parsing
 
 
@@ -69,7 +70,7 @@ def find(cloud, lease, reservation):
 
 
 def _snapshot(conf, cloud, reservation, volume):
-    name = f'{parsing.TYPE_PREFIX}{reservation.id}'
+    name = f'{names.TYPE_PREFIX}{reservation.id}'
     found = [each for each in cloud.as_service().volumes.snapshots(volume.id)
              if each.name == name]
     if any(each.status == 'available' for each in found):

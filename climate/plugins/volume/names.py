@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The volume types of a reservation, one for each of its back ends, and what is of these types."""
-from climate.plugins.volume import parsing
+
+#: Prefix of the names of the volume types of reservations.
+TYPE_PREFIX = 'reservation:'
 
 
 def type_name(reservation_id, resource_id):
     """Return the name of the type that leads to the back end which is that resource."""
-    return f'{parsing.TYPE_PREFIX}{reservation_id}:{resource_id}'
+    return f'{TYPE_PREFIX}{reservation_id}:{resource_id}'
 
 
 def made_for(name):
     """Return the id of the reservation that a type was made for; None: another type."""
     prefix, _, rest = name.partition(':')
     reservation_id, _, resource_id = rest.rpartition(':')
-    is_ours = f'{prefix}:' == parsing.TYPE_PREFIX and resource_id.isdigit()
+    is_ours = f'{prefix}:' == TYPE_PREFIX and resource_id.isdigit()
     return (reservation_id or None) if is_ours else None
 
 
@@ -24,9 +26,13 @@ def types_of(volumes, reservation_id):
     return sorted(each.name for each in volumes.types() if made_for(each.name) == reservation_id)
 
 
-def volumes_of(volumes, reservation_id):
-    """Return the Volumes of the reservation's types, oldest first."""
-    return [each for each in volumes.every() if made_for(each.type_name) == reservation_id]
+def volumes_of(volumes, reservation_id, project_id=None):
+    """Return the Volumes of the reservation's types, oldest first.
+
+    :param project_id: only those of this project; None: of all.
+    """
+    return [each for each in volumes.every(project_id)
+            if made_for(each.type_name) == reservation_id]
 
 
 def named(thing):

@@ -6,6 +6,7 @@ from climate import errors
 from climate.domain import lifecycle
 from climate.domain import requirement
 from climate.plugins import criteria
+from climate.plugins.volume import names
 from climate.plugins.volume import quotas
 
 #: The values of `give`: volumes that are made at the start, or a type that the owner fills.
@@ -14,14 +15,12 @@ VOLUMES, TYPE = GIVEN = ('volumes', 'type')
 DELETE, IMAGE, RETYPE, SNAPSHOT, KEEP = 'delete', 'image', 'retype', 'snapshot', 'keep'
 OF_ROOM = (IMAGE, RETYPE, DELETE)
 OF_EXISTING = (KEEP, SNAPSHOT, IMAGE)
-#: Prefix of the names of the volume types of reservations.
-TYPE_PREFIX = 'reservation:'
 
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
-    'size_gb': {'description': 'Of each volume; with "give": "type", of all of them together.',
+    'size_gb': {'description': 'Of each volume; with "give": "type", of each part of the room.',
                 'type': ['integer', 'null'], 'minimum': 1, 'maximum': 10000000},
-    'amount': {'description': 'How many volumes; 1 if it is left out.',
+    'amount': {'description': 'How many volumes or parts; 1 if it is left out.',
                'type': ['integer', 'null'], 'minimum': 1, 'maximum': 1000},
     'give': {'description': 'volumes: they are made at the start. type: a private volume type '
                             'with a quota, of which you make volumes yourself.',
@@ -78,15 +77,13 @@ def _room(options, cloud, found, occasion):
         'leased room ends with the lease, and a snapshot would take it further'))
     found['resource_properties'] = criteria.as_text(found['resource_properties'])
     requirement.parse(found['resource_properties'])
-    if found['give'] == TYPE and found['amount'] not in (None, 1):
-        raise errors.BadField(field='amount', reason=(
-            'with "give": "type" you make the volumes; size_gb is the room of all of them.'))
     if found['give'] == TYPE and found['attach']:
         raise errors.BadField(field='attach', reason=(
             'with "give": "type" there is no volume to attach at the start.'))
     found['amount'] = found['amount'] or 1
     _check_type(options, cloud, found)
     _refuse_while_it_runs(occasion.before, found)
+    _refuse_to_drop_volumes(cloud, found, occasion)
     _check_quotas(cloud, found, occasion)
     return found
 
@@ -109,12 +106,15 @@ def _existing(cloud, found, occasion):
             raise errors.BadField(field='resource_id', reason=(
                 f'volume {volume.id} is in the status "{volume.status}"; it must be available or '
                 'in use.'))
-        if volume.type_name.startswith(TYPE_PREFIX):
+        if volume.type_name.startswith(names.TYPE_PREFIX):
             raise errors.BadField(field='resource_id', reason=(
                 f'volume {volume.id} belongs to a lease already, and ends with it.'))
         if found['attach'] and volume.server_ids:
             raise errors.BadField(field='attach', reason=(
                 f'volume {volume.id} is attached to a server; detach it first.'))
+        if found['on_end'] == SNAPSHOT:
+            _refuse_full_quota(cloud, occasion, 'on_end',
+                               {'snapshots': 1, 'gigabytes': volume.size_gb})
     else:
         _refuse_while_it_runs(before, found)
     return found
@@ -160,14 +160,26 @@ def _refuse_while_it_runs(before, found):
     if before is None or before.state == lifecycle.RESERVATION_PENDING:
         return
     changed = [name for name in _KEPT_WHILE_IT_RUNS if found[name] != before.request[name]]
-    if (found['amount'] or 0) < (before.request['amount'] or 0):
-        # Which of the volumes has data that may go, only the owner knows.
-        changed.append('amount')
     if changed:
         raise errors.Conflict(reason=(
-            f'{", ".join(changed)}: cannot change in this way while the reservation is '
-            f'{before.state}. The dates can, and the amount can grow; for anything else make '
-            'another lease.'))
+            f'{", ".join(changed)}: cannot change while the reservation is {before.state}. The '
+            'dates can, and the amount; for anything else make another lease.'))
+
+
+def _refuse_to_drop_volumes(cloud, found, occasion):
+    """Refuse a smaller amount than there are volumes: only the owner knows which may go."""
+    before = occasion.before
+    if before is None or found['amount'] >= before.request['amount']:
+        return
+    there = names.volumes_of(cloud.as_service().volumes, before.id, occasion.project_id)
+    if found['give'] == TYPE:
+        used, left, unit = sum(each.size_gb for each in there), room_gb(found), 'GB of volumes'
+    else:
+        used, left, unit = len(there), found['amount'], 'volumes'
+    if used > left:
+        raise errors.Conflict(reason=(
+            f'amount: the reservation has {used} {unit}, and would have room for {left}. Delete '
+            'those that you do not need, then try again.'))
 
 
 def _check_quotas(cloud, found, occasion):
@@ -175,8 +187,17 @@ def _check_quotas(cloud, found, occasion):
     before = occasion.before
     if before is not None and before.state != lifecycle.RESERVATION_PENDING:
         had, count = room_gb(before.request), before.request['amount']
-    problem = quotas.refusal(
-        cloud.as_service().volumes.quotas(occasion.project_id),
-        quotas.needed(room_gb(found) - had, found['amount'] - count))
+    if found['give'] == TYPE:
+        # How many volumes the owner makes is not known.
+        more = quotas.needed(room_gb(found) - had, 0 if count else 1)
+    else:
+        more = quotas.needed(room_gb(found) - had, found['amount'] - count)
+        if found['on_end'] == RETYPE:
+            more |= {f'{name}_{found["volume_type"]}': amount for name, amount in more.items()}
+    _refuse_full_quota(cloud, occasion, 'size_gb', more)
+
+
+def _refuse_full_quota(cloud, occasion, field, more):
+    problem = quotas.refusal(cloud.as_service().volumes.quotas(occasion.project_id), more)
     if problem is not None:
-        raise errors.Conflict(reason=f'size_gb: {problem}')
+        raise errors.Conflict(reason=f'{field}: {problem}')

@@ -23,14 +23,13 @@ def start(cloud, lease, reservation, resources):
     :raises StillBusy: a volume is not ready yet.
     :raises CloudError: a quota of the project is used up, or Cinder has no room.
     """
-    _Start(cloud, lease, reservation, resources[backend_pool.NEED]).check_quotas()
-    types = make_types(cloud, lease, reservation, resources[backend_pool.NEED])
+    work = _Start(cloud, lease, reservation, resources[backend_pool.NEED])
+    work.check_quotas()
+    types = work.make_types()
+    work.bring_back()
     if reservation.request['give'] == parsing.TYPE:
-        _Start(cloud, lease, reservation, resources[backend_pool.NEED]).bring_back()
         _drop_other_types(cloud, reservation, types)
         return {**reservation.binding, 'volume_types': types}
-    work = _Start(cloud, lease, reservation, resources[backend_pool.NEED])
-    work.bring_back()
     work.create()
     volumes = work.ready()
     _drop_other_types(cloud, reservation, types)
@@ -42,23 +41,9 @@ def start(cloud, lease, reservation, resources):
             'volume_ids': [each.id for each in volumes]}
 
 
-def make_types(cloud, lease, reservation, backends):
-    """Make the types that are missing, with their quotas and the access; return their names."""
-    service = cloud.as_service().volumes
-    request = reservation.request
-    copies = collections.Counter(reservation.allocated[backend_pool.NEED])
-    spec = backend_pool.BACKEND_SPEC
-    found = []
-    for backend in backends:
-        name = names.type_name(reservation.id, backend.id)
-        room = copies[backend.id] * request['size_gb']
-        # A volume has at least one GB, so the room also limits how many an owner can make.
-        most = room if request['give'] == parsing.TYPE else copies[backend.id]
-        service.ensure_type(name, {spec: backend.facts[spec]})
-        service.limit(lease.project_id, name, room, most)
-        service.allow(name, lease.project_id)
-        found.append(name)
-    return sorted(found)
+def make_types(cloud, lease, reservation, resources):
+    """Make the types that are missing, with their quotas and the access."""
+    _Start(cloud, lease, reservation, resources[backend_pool.NEED]).make_types()
 
 
 def _drop_other_types(cloud, reservation, types):
@@ -80,10 +65,10 @@ class _Start:
         self._lease = lease
         self._reservation = reservation
         self._service = cloud.as_service().volumes
-        self._volumes = names.volumes_of(self._service, reservation.id)
+        self._volumes = self._look()
+        self._backends = {names.type_name(reservation.id, each.id): each for each in backends}
         copies = collections.Counter(reservation.allocated[backend_pool.NEED])
-        self._copies = {names.type_name(reservation.id, each.id): copies[each.id]
-                        for each in backends}
+        self._copies = {name: copies[each.id] for name, each in self._backends.items()}
 
     def check_quotas(self):
         """Check again that the quotas of the project suffice for what is missing.
@@ -91,8 +76,10 @@ class _Start:
         :raises CloudError: one does not; the error has its name.
         """
         request = self._reservation.request
-        if request['give'] == parsing.TYPE:
-            wanted = {} if self._reservation.binding else quotas.needed(request['size_gb'], 1)
+        if self._gives_type:
+            # Later the owner has volumes of the type, which count already.
+            wanted = ({} if self._reservation.binding
+                      else quotas.needed(parsing.room_gb(request), 1))
         else:
             missing = request['amount'] - len(self._volumes)
             wanted = quotas.needed(missing * request['size_gb'], missing)
@@ -100,13 +87,28 @@ class _Start:
         if problem is not None:
             raise errors.CloudError.plain('Cinder', problem)
 
+    def make_types(self):
+        """Make the types that are missing, with their quotas and the access; return their names."""
+        spec = backend_pool.BACKEND_SPEC
+        project_id = self._lease.project_id
+        for name, backend in sorted(self._backends.items()):
+            there = [each.size_gb for each in self._volumes if each.type_name == name]
+            room = self._copies[name] * self._reservation.request['size_gb']
+            # A volume has at least one GB, so the room also limits how many an owner can make.
+            most = room if self._gives_type else self._copies[name]
+            self._service.ensure_type(name, {spec: backend.facts[spec]})
+            # Cinder refuses a quota that is smaller than what is used, until that has moved.
+            self._service.limit(project_id, name, max(room, sum(there)), max(most, len(there)))
+            self._service.allow(name, project_id)
+        return sorted(self._backends)
+
     def bring_back(self):
-        """Move volumes off back ends that the reservation lost, with their data.
+        """Move volumes to the back ends that the reservation has room on, with their data.
 
         :raises StillBusy: they are not there yet.
         """
-        strays = [each for each in self._volumes if each.type_name not in self._copies]
         free = {name: copies - self._taken(name) for name, copies in self._copies.items()}
+        strays = self._strays()
         for volume in strays:
             if volume.status in _WAITING:
                 continue
@@ -119,6 +121,18 @@ class _Start:
         if strays:
             raise errors.StillBusy.plain('Cinder', (
                 f'volumes are being moved: {", ".join(each.id for each in strays)}.'))
+
+    def _strays(self):
+        """Return the Volumes on a back end where the reservation has no room for them any more."""
+        found = [each for each in self._volumes if each.type_name not in self._copies]
+        if not self._gives_type:
+            elsewhere = sum(max(0, copies - self._taken(name))
+                            for name, copies in self._copies.items())
+            too_many = [each for name, copies in self._copies.items() for each in [
+                one for one in self._volumes if one.type_name == name][copies:]]
+            # One that has room nowhere stays where it is.
+            found += too_many[:max(0, elsewhere - len(found))]
+        return found
 
     def create(self):
         """Create the volumes that are missing, as the owner."""
@@ -140,7 +154,7 @@ class _Start:
         :raises StillBusy: some are being made.
         :raises CloudError: Cinder had no room for some, which are deleted.
         """
-        volumes = names.volumes_of(self._service, self._reservation.id)
+        volumes = self._look()
         # A volume that was handed over has data perhaps, whatever became of it.
         handed_over = self._reservation.binding.get('volume_ids', ())
         failed = [each for each in volumes
@@ -156,6 +170,14 @@ class _Start:
             raise errors.StillBusy.plain('Cinder', (
                 f'volumes are being made: {", ".join(waiting)}.'))
         return volumes
+
+    @property
+    def _gives_type(self):
+        return self._reservation.request['give'] == parsing.TYPE
+
+    def _look(self):
+        """Return the Volumes of the reservation as they are now, oldest first."""
+        return names.volumes_of(self._service, self._reservation.id, self._lease.project_id)
 
     def _taken(self, type_name):
         return sum(each.type_name == type_name for each in self._volumes)

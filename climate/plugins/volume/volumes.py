@@ -4,6 +4,7 @@ import dataclasses
 
 from oslo_config import cfg
 
+from climate import errors
 from climate.domain import audit
 from climate.domain import requirement
 from climate.domain import selection
@@ -71,10 +72,12 @@ class VolumePlugin(base.ResourcePlugin):
     def needs(self, request):
         if request['resource_id'] is not None:
             return []
-        demand = selection.Demand(amount={backend_pool.ROOM: request['size_gb']},
+        gives_type = request['give'] == parsing.TYPE
+        # One type leads to one back end; its owner makes volumes as large as they like there.
+        spread = selection.Spread.TOGETHER if gives_type else selection.Spread.ANY
+        demand = selection.Demand(amount={backend_pool.ROOM: request['size_gb']}, spread=spread,
                                   at_least=request['amount'], at_most=request['amount'])
-        called = (f'room of {request["size_gb"]} GB' if request['give'] == parsing.TYPE
-                  else f'volume of {request["size_gb"]} GB')
+        called = f'{"room" if gives_type else "volume"} of {request["size_gb"]} GB'
         return [base.Need(backend_pool.NEED, backend_pool.BackendPool.name, demand,
                           requirement.parse(request['resource_properties']), called=called)]
 
@@ -132,14 +135,25 @@ class VolumePlugin(base.ResourcePlugin):
 
     def complete(self, cloud, lease, reservation, resources):
         if reservation.request['resource_id'] is None:
-            room.make_types(cloud, lease, reservation, resources[backend_pool.NEED])
+            room.make_types(cloud, lease, reservation, resources)
         return dict(reservation.binding)
 
     def clear(self, cloud, made_for, resources):
-        volumes = cloud.as_service().volumes
-        for name in names.types_of(volumes, made_for):
-            # Cinder refuses it while there are volumes, which a person must look at.
-            volumes.delete_type(name)
+        service = cloud.as_service().volumes
+        types = names.types_of(service, made_for)
+        left = names.volumes_of(service, made_for)
+        for volume in left:
+            # Their owners cannot make any more of them.
+            service.forbid(volume.type_name, volume.project_id)
+        for name in types:
+            if not any(each.type_name == name for each in left):
+                service.delete_type(name)
+        if left:
+            # Whether somebody needs the data, only their owners know.
+            raise errors.StillBusy.plain('Cinder', (
+                'an audit deletes no volumes, and these are there: '
+                f'{", ".join(f"{each.id} of project {each.project_id}" for each in left)}. '
+                'Delete them, or retype them to an ordinary type.'))
 
     @classmethod
     def fields(cls, reservation):

@@ -152,5 +152,23 @@ def test_the_quota_is_what_is_used_and_the_limit(clusters, canned):
 def test_a_refusal_is_an_error_of_magnum(clusters, canned):
     canned.http.post(f'{canned.MAGNUM}/clusters', status_code=403, json={
         'errors': [{'detail': 'Resource limit exceeded.'}]})
-    with pytest.raises(errors.CloudError, match='Magnum'):
+    with pytest.raises(errors.CloudError) as refused:
         clusters.create('c', {'cluster_template_id': 't', 'node_count': 2})
+    assert refused.value.owner_message.startswith('Magnum: ')
+    assert refused.value.owner_message.endswith('Resource limit exceeded.')
+
+
+@pytest.mark.parametrize(('answer', 'said'), [
+    ({'json': {'errors': [{'title': 'Oops', 'detail': 'The conductor has no driver.'}]}},
+     'Oops (HTTP 500): The conductor has no driver.'),
+    ({'json': {'errors': [{'title': 'It broke.', 'detail': 'It broke.'}]}},
+     'It broke. (HTTP 500)'),
+    ({'json': {'errors': []}}, '(HTTP 500)'),
+    ({'json': ['odd']}, '(HTTP 500)'),
+    ({'text': '<html>'}, '(HTTP 500)')])
+def test_the_detail_of_an_answer_is_a_part_of_the_reason(clusters, canned, answer, said):
+    canned.http.get(f'{canned.MAGNUM}/stats', status_code=500, **{
+        'headers': {'Content-Type': 'application/json'} if 'json' in answer else {}, **answer})
+    with pytest.raises(errors.CloudError) as failed:
+        clusters.quota('demo')
+    assert failed.value.message.endswith(said)

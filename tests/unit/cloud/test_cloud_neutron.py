@@ -7,8 +7,10 @@ from climate.cloud import models
 
 NEUTRON = 'http://neutron:9696/v2.0'
 FOUND = {'id': 'f1', 'floating_network_id': 'net', 'floating_ip_address': '172.24.4.210',
-         'project_id': 'demo', 'port_id': None, 'description': 'd', 'tags': ['climate']}
-MODEL = models.FloatingIP('f1', 'net', '172.24.4.210', 'demo', None, 'd', ('climate',))
+         'project_id': 'demo', 'port_id': None, 'description': 'd', 'tags': ['climate'],
+         'status': 'ACTIVE'}
+MODEL = models.FloatingIP('f1', 'net', '172.24.4.210', 'demo', None, 'd', ('climate',),
+                          'ACTIVE')
 
 
 @pytest.fixture
@@ -25,6 +27,16 @@ def test_a_network_has_its_subnets(services, canned):
     assert services.networks.network('net') == models.Network('net', 'public', True, (
         models.Subnet('s', '172.24.4.0/24', '172.24.4.1', (('172.24.4.10', '172.24.4.200'),)),))
     assert canned.asked('GET', '/subnets')[0].qs == {'network_id': ['net']}
+
+
+def test_external_networks_are_listed_with_their_subnets(services, canned):
+    canned.http.get(f'{NEUTRON}/networks', json={'networks': [
+        {'id': 'net', 'name': 'public', 'router:external': True}]})
+    canned.http.get(f'{NEUTRON}/subnets', json={'subnets': [{
+        'id': 's', 'cidr': '172.24.4.0/24', 'gateway_ip': None, 'allocation_pools': []}]})
+    assert services.networks.external() == [models.Network('net', 'public', True, (
+        models.Subnet('s', '172.24.4.0/24'),))]
+    assert canned.asked('GET', '/networks')[0].qs == {'router:external': ['true']}
 
 
 def test_an_unknown_network_is_not_found(services, canned):
@@ -83,7 +95,7 @@ def test_a_floating_ip_is_tagged_detached_and_deleted(services, canned):
     canned.http.put(f'{NEUTRON}/floatingips/f1', json={'floatingip': FOUND})
     canned.http.delete(f'{NEUTRON}/floatingips/f1', status_code=204)
     services.floating_ips.tag('f1', ('a', 'b'))
-    services.floating_ips.detach('f1')
+    assert services.floating_ips.detach('f1') == MODEL
     services.floating_ips.delete('f1')
     assert canned.asked('PUT', '/tags')[0].json() == {'tags': ['a', 'b']}
     assert canned.asked('PUT', '/f1')[0].json() == {'floatingip': {'port_id': None}}
@@ -93,7 +105,7 @@ def test_a_floating_ip_that_is_gone_is_done(services, canned):
     for method in ('GET', 'PUT', 'DELETE'):
         canned.http.register_uri(method, f'{NEUTRON}/floatingips/f1', status_code=404, json={})
     services.floating_ips.tag('f1', ('a',))
-    services.floating_ips.detach('f1')
+    assert services.floating_ips.detach('f1') is None
     services.floating_ips.delete('f1')
 
 

@@ -26,10 +26,33 @@ def _stack_with_room(_cloud, _trust_id, _example):
     return {'template': _TEMPLATE, 'flavor_parameter': 'size'}
 
 
+def _stack_of_two_flavors(_cloud, _trust_id, _example):
+    parameters = {name: {'type': 'string', 'default': name} for name in ('m1.tiny', 'm1.small')}
+    return {'flavor_parameter': list(parameters), 'template': {
+        'heat_template_version': '2021-04-16', 'parameters': parameters, 'resources': {
+            name.replace('.', ''): {'type': 'OS::Nova::Server', 'properties': {
+                'flavor': {'get_param': name}}} for name in parameters}}}
+
+
 def _existing_stack(cloud, trust_id, example):
     stacks = cloud.as_user(trust_id).stacks
     return {'resource_id': stacks.create({'name': 'mine', 'template': example['template']}),
             'on_end': 'suspend'}
+
+
+def _further_nodes(cloud, trust_id, _example):
+    clusters = cloud.as_user(trust_id).clusters
+    # Hosts with servers cannot be enrolled.
+    for name in names(cloud, 'host'):
+        cloud.mark_host(name, enabled=False)
+    cluster_id = clusters.create('mine', {
+        'cluster_template_id': 'kubernetes', 'node_count': 1, 'master_count': 1,
+        'flavor_id': '1', 'master_flavor_id': '1'})
+    clusters.resize(cluster_id, clusters.groups(cluster_id)[-1].id, 1)
+    assert clusters.cluster(cluster_id).status == 'UPDATE_COMPLETE'
+    for name in names(cloud, 'host'):
+        cloud.mark_host(name, enabled=True)
+    return {'resource_id': cluster_id, 'node_count': 2}
 
 
 def _bare_network(_cloud, _trust_id, _example):
@@ -44,7 +67,9 @@ FORMS = {
     'a leased volume': ('virtual:volume', _leased_volume),
     'a network without a subnet': ('virtual:network', _bare_network),
     'a stack with room': ('virtual:stack', _stack_with_room),
+    'a stack of two flavors': ('virtual:stack', _stack_of_two_flavors),
     'an existing stack': ('virtual:stack', _existing_stack),
+    'further nodes of a cluster': ('virtual:cluster', _further_nodes),
 }
 
 

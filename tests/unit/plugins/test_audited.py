@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every installed plugin promises to an audit."""
+import contextlib
 import dataclasses
 import uuid
 
 import pytest
 import test_plugin_contract as contract
 
+from climate import errors
+
 ID = str(uuid.UUID(int=9))
 # Types whose marks in the cloud their owners can write, so that they prove nothing.
 UNSIGNED = {'virtual:floatingip', 'virtual:network'}
 
 
-@pytest.fixture(params=[*contract.TYPES, 'a leased server'])
+@pytest.fixture(params=[*contract.TYPES, 'a leased server', 'an existing stack'])
 def scene(request, conf):
     found = contract.Scene(conf, request.param)
     found.lease = dataclasses.replace(found.lease, id=str(uuid.UUID(int=8)))
@@ -29,7 +32,12 @@ def lacks(scene):
 
 
 def clear(scene):
-    scene.plugin.clear(scene.cloud, ID, scene.enrolled)
+    def clear_once():
+        scene.plugin.clear(scene.cloud, ID, scene.enrolled)
+    with contextlib.suppress(errors.StillBusy):
+        clear_once()
+    scene.owners_delete(ID)
+    contract.until_done('clear', clear_once)
 
 
 def test_what_a_start_makes_has_traces_and_lacks_nothing(scene):

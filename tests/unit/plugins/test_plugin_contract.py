@@ -26,6 +26,14 @@ class Crash(BaseException):
     """A start that is cut short."""
 
 
+def until_done(name, work):
+    """Call `work` as often as it is not done yet; return what it returns."""
+    for _ in range(20):
+        with contextlib.suppress(errors.StillBusy):
+            return work()
+    raise AssertionError(f'{name} never came to its end.')
+
+
 class Scene:
     """A plugin, a cloud with two enrolled resources, and a reservation of the plugin's example."""
 
@@ -54,7 +62,7 @@ class Scene:
                     next(ids), pool.name, name, found.capacity, facts=found.facts))
         self.enrolled = [each for some in enrolled.values() for each in some]
         # Two hosts are ready for each need of hosts; an amount needs one back end.
-        self.resources = {'hosts': enrolled.get('host', [])}
+        self.resources = {}
         for need in self.plugin.needs(request):
             found = enrolled[need.pool]
             self.resources[need.key] = found if need.pool == 'host' else found[:1]
@@ -64,18 +72,29 @@ class Scene:
                        for key, some in self.resources.items()})
 
     def call(self, method):
-        """Call it as often as it is not done yet; return what it returns."""
+        """Call it until it is done; return what it returns."""
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
-        for _ in range(20):
-            cloud = lease_cloud.LeaseCloud(self.cloud, self.lease, attempt)
-            with contextlib.suppress(errors.StillBusy):
-                return getattr(self.plugin, method)(
-                    cloud, self.lease, self.reservation, self.resources)
-        raise AssertionError(f'{method} never came to its end.')
+        return until_done(method, lambda: getattr(self.plugin, method)(
+            lease_cloud.LeaseCloud(self.cloud, self.lease, attempt),
+            self.lease, self.reservation, self.resources))
+
+    def owners_delete(self, reservation_id):
+        """Let owners delete what audits leave to them, because their data are in it."""
+        volumes = self.cloud.as_service().volumes
+        for each in volumes.every():
+            if reservation_id in each.type_name:
+                volumes.delete(each.id)
+        clusters = self.cloud.as_service().clusters
+        for cluster_id, name in clusters.names().items():
+            if reservation_id in name:
+                clusters.delete(cluster_id)
 
     def picture(self):
+        """What an audit can see. Heat shows Climate no list of the stacks of all projects."""
         services = self.cloud.as_service()
-        return self.cloud.leftovers(), sorted(
+        seen = {name: rows for name, rows in self.cloud.leftovers().items()
+                if name not in ('stacks', 'stack_parts')}
+        return seen, sorted(
             (each.name, each.hosts, tuple(each.metadata.items()))
             for each in services.nova.aggregates()), (
                 services.volumes.types(), [each.name for each in services.volumes.every()])
