@@ -56,7 +56,7 @@ def test_a_network_from_now_is_prolonged_and_ended_early(scene, neutron, segment
     assert alt.network.find_network(made.id) is None
 
     before = lease['end']
-    scene.climate().leases.update(lease['id'], prolong_for='10m')
+    scene.climate().leases.extend(lease['id'], by='10m')
     assert scene.climate().leases.get(lease['id'])['end'] > before
     assert neutron.one().id == made.id
     neutron.end(lease)
