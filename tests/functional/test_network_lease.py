@@ -252,6 +252,21 @@ def test_a_network_of_the_same_project_on_the_segment_is_not_taken_for_that_of_t
     assert there(manager) == [mine]
 
 
+def test_other_networks_and_routers_that_the_owner_marks_stay(manager):
+    hands = manager.cloud.network
+    lease, _ = running(manager, **WITH_ROUTER)
+    other = hands.take_segment(('leased', 'vlan', 7), 'demo')
+    same = hands.take_segment(('physnet1', 'vlan', 4000), 'demo')
+    mine = hands.add_router('demo')
+    for each in (other.id, same.id):
+        hands.describe(each, f'Climate reservation {lease.reservations[0].id}')
+    hands.describe(mine.id, f'Climate reservation {lease.reservations[0].id}')
+    manager.run_until(LATE)
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert {each.id for each in there(manager)} == {other.id, same.id}
+    assert [each.id for each in hands.routers()] == [mine.id]
+
+
 @pytest.mark.parametrize('name', ['network', 'subnet', 'router', 'port'])
 def test_a_full_quota_is_said_with_its_name_when_the_lease_is_made_and_before_it_starts(
         manager, name):

@@ -109,6 +109,13 @@ class NetworkHands:
             connection.execute("UPDATE network_segments SET tags = '[]', description = '' "
                                'WHERE network_id = ?', (network_id,))
 
+    def describe(self, thing_id, description):
+        """Set the description of a network or a router, as its owner can."""
+        with self._transaction() as connection:
+            for table, column in (('network_segments', 'network_id'), ('routers', 'id')):
+                connection.execute(f'UPDATE {table} SET description = ? WHERE {column} = ?',
+                                   (description, thing_id))
+
     def ports(self, network_id):
         """Return the Ports of a network, oldest first."""
         with self._transaction() as connection:

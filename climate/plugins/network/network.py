@@ -80,7 +80,8 @@ class NetworkPlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         self._remove(cloud, lease, reservation,
-                     network_made.networks_of(cloud, lease, reservation),
+                     network_made.networks_of(cloud, lease, reservation,
+                                              resources.get(NEED, ())),
                      network_made.routers_of(cloud, lease, reservation))
 
     def observe(self, cloud):
@@ -90,8 +91,10 @@ class NetworkPlugin(base.ResourcePlugin):
 
     def traces(self, observed):
         # Not signed: the owner of any network or router may write these marks.
+        on_segments = [each for each in observed.networks
+                       if each.segment and each.segment[1] == segment_pool.VLAN]
         return [audit.Trace(made_for, kind, f'{each.name} ({each.id})')
-                for kind, found in (('network', observed.networks), ('router', observed.routers))
+                for kind, found in (('network', on_segments), ('router', observed.routers))
                 for each in found for made_for in sorted(network_made.marks(each))]
 
     def lacks(self, observed, lease, reservation, resources):
@@ -114,8 +117,10 @@ class NetworkPlugin(base.ResourcePlugin):
 
     def clear(self, cloud, made_for, resources):
         services = cloud.as_service()
+        free = {segment_pool.parse('name', each.name) for each in resources
+                if each.pool == segment_pool.SegmentPool.name}
         networks = [each for each in services.segments.every()
-                    if made_for in network_made.marks(each)]
+                    if each.segment in free and made_for in network_made.marks(each)]
         routers = [each for each in services.network_parts.routers()
                    if made_for in network_made.marks(each)]
         for project_id in sorted({each.project_id for each in (*networks, *routers)}):
@@ -138,7 +143,7 @@ class NetworkPlugin(base.ResourcePlugin):
     def _make(self, cloud, lease, reservation, resources, anew):
         [segment] = resources[NEED]
         wanted = segment_pool.parse('name', segment.name)
-        found = network_made.networks_of(cloud, lease, reservation)
+        found = network_made.networks_of(cloud, lease, reservation, [segment])
         # An earlier try was on another segment, which an administrator took.
         self._remove(cloud, lease, reservation,
                      [each for each in found if each.segment != wanted], [])

@@ -26,21 +26,32 @@ def marks(thing):
             if each.startswith(mark)}
 
 
-def networks_of(cloud, lease, reservation):
+def networks_of(cloud, lease, reservation, resources):
     """Return the SegmentNetworks of the owner that were made for a reservation.
 
-    The owner may have changed what they say; the binding has the id.
+    What the binding names was made for it, whatever the owner wrote on it. A start that broke off
+    left no binding; then the marks tell, on the physical networks that the reservation has. So the
+    other networks of an owner who writes the marks on them stay.
+
+    :param resources: the Resources of the reservation.
     """
     known = reservation.binding.get('network_id')
+    here = {segment_pool.parse('name', each.name) for each in resources}
+    around = {physical for physical, _, _ in here} if known is None else set()
     return [each for each in cloud.as_service().segments.of_project(lease.project_id)
-            if each.id == known or reservation.id in marks(each)]
+            if each.id == known or (each.segment and reservation.id in marks(each) and (
+                each.segment in here or each.segment[0] in around))]
 
 
 def routers_of(cloud, lease, reservation):
-    """Return the Routers of the owner that were made for a reservation."""
+    """Return the Routers of the owner that were made for a reservation.
+
+    The marks tell only if the router that the binding names is not there.
+    """
     known = reservation.binding.get('router_id')
-    return [each for each in cloud.as_service().network_parts.routers(lease.project_id)
-            if each.id == known or reservation.id in marks(each)]
+    routers = cloud.as_service().network_parts.routers(lease.project_id)
+    found = [each for each in routers if each.id == known]
+    return found or [each for each in routers if reservation.id in marks(each)]
 
 
 class Making:

@@ -26,7 +26,7 @@ PROPERTIES = {
                'type': ['boolean', 'null']},
     'external_network': {'description': 'The id of the external network that the router has its '
                                         'gateway in; null: it has none.',
-                         'type': ['string', 'null'], 'minLength': 1, 'maxLength': 36},
+                         'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 36},
     'on_end': {'description': 'What happens at the end if something still hangs on the network, '
                               'such as a port of a server. delete: it is removed. wait: the lease '
                               'is held back until it is gone. null: as the cloud has it.',

@@ -4,6 +4,7 @@ import itertools
 import re
 
 from climate import errors
+from climate.domain import audit
 from climate.plugins import base
 
 #: The most segments that one request can enrol.
@@ -55,20 +56,47 @@ class SegmentPool(base.Pool):
     def survey(self, cloud, resources):
         return {each.name: _found(parse('name', each.name)) for each in resources}
 
+    def unfit(self, cloud, resources):
+        ranges = cloud.as_service().segments.shared_ranges()
+        found = {}
+        for each in resources:
+            shared = _shared(ranges, *[parse('name', each.name)] * 2)
+            if shared is not None:
+                found[each.name] = f'it is in {shared}, from which Neutron gives it to everybody'
+        return found
+
+    def observe(self, cloud):
+        return tuple(cloud.as_service().segments.every())
+
+    def audit(self, observed, resources, enrolled):
+        there = {each.segment: each for each in observed}
+        return [audit.Drift('unfit', f'segment {each.name}', (
+            f'network {there[segment].id} is on it in Neutron, and no lease has it'))
+            for each in resources
+            if each.held_by is None and (segment := parse('name', each.name)) in there]
+
+    def disturbed(self, cloud, held):
+        there = {each.segment: each for each in cloud.as_service().segments.every()}
+        found = {}
+        for each in held:
+            network = there.get(parse('name', each.resource.name))
+            if network is not None and network.project_id != each.project_id:
+                found[each.resource.id] = f'network {network.id} of another project is on it'
+        return found
+
     def _identified(self, cloud, wanted):
         """Return the Founds of segments of one physical network, which nothing may use."""
         neutron = cloud.as_service().segments
-        physical, _, first = wanted[0]
-        last = wanted[-1][2]
+        physical = wanted[0][0]
         if not neutron.knows(physical):
             raise errors.BadField(field='name', reason=(
                 f'Neutron knows no physical network "{physical}" for VLANs; its name is in '
                 'network_vlan_ranges of the configuration of Neutron.'))
-        for (shared, kind, begin), end in neutron.shared_ranges():
-            if (shared, kind) == (physical, VLAN) and begin <= last and first <= end:
-                raise errors.BadField(field='name', reason=(
-                    f'{physical}:{kind}:{begin}-{end} is a shared range of Neutron, from which it '
-                    'gives segments to everybody: take the segments out of it first.'))
+        shared = _shared(neutron.shared_ranges(), wanted[0], wanted[-1])
+        if shared is not None:
+            raise errors.BadField(field='name', reason=(
+                f'some of it is in {shared}, from which Neutron gives segments to everybody: take '
+                'the segments out of it first.'))
         used = {each.segment: each for each in neutron.every()}
         for each in wanted:
             if each in used:
@@ -125,6 +153,14 @@ def _parsed(field, name):
             f'{MOST}.'))
     return list(zip(itertools.repeat(match['physical']), itertools.repeat(VLAN),
                     range(first, last + 1), strict=False))
+
+
+def _shared(ranges, first, last):
+    """Return a shared range of Neutron that has some of these segments, in words; or None."""
+    for (physical, kind, begin), end in ranges:
+        if (physical, kind) == first[:2] and begin <= last[2] and first[2] <= end:
+            return f'the shared range {physical}:{kind}:{begin}-{end}'
+    return None
 
 
 def _found(segment):

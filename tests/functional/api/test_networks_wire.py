@@ -174,3 +174,21 @@ def test_an_audit_makes_a_network_again_that_its_owner_deleted(api, manager, one
     assert len(again.subnet_ids) == len(manager.cloud.network.ports(again.id)) == 1
     assert len(manager.cloud.network.routers()) == 1
     assert examine(manager) == 0
+
+
+def test_an_audit_tells_of_networks_on_free_segments_and_clears_what_a_lease_left(
+        api, manager, one_segment, capsys):
+    lease = running(api, manager)
+    [reservation] = lease['reservations']
+    api.delete(f'/v1/leases/{lease["id"]}', **V)
+    manager.run()
+    left = manager.cloud.network.take_segment(('physnet1', 'vlan', 3000), 'demo')
+    assert examine(manager) == 2
+    told = capsys.readouterr().out
+    assert left.id in told
+    assert 'no lease has it' in told
+    assert examine(manager, fix=True) == 2
+    assert manager.cloud.network.networks() == [left]
+    manager.cloud.network.describe(left.id, f'Climate reservation {reservation["id"]}')
+    assert examine(manager, fix=True) == 0
+    assert manager.cloud.network.networks() == []
