@@ -27,7 +27,8 @@ from climate.plugins import registry
 
 
 _PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy',
-            'virtual:cluster', 'virtual:floatingip', 'virtual:stack', 'virtual:volume']
+            'virtual:cluster', 'virtual:floatingip', 'virtual:network', 'virtual:stack',
+            'virtual:volume']
 
 
 @pytest.fixture

@@ -55,6 +55,8 @@ POOLS = (
     Leasable('backend', (SSD, 'storage@hdd#hdd'), 'virtual:volume',
              {'size_gb': 100, 'on_end': 'delete'},
              '1 volume of 100 GB was asked for, and none fits', parts=2),
+    Leasable('segment', tuple(f'physnet1:vlan:{number}' for number in range(3000, 3016)),
+             'virtual:network', {}, 'Only 0 of 1 segments are free'),
 )
 #: For pytest.mark.parametrize.
 IDS = [each.pool for each in POOLS]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The audit of the address pool: the enrolled addresses compared with Neutron."""
+import contextlib
+
+from climate import errors
 from climate.plugins.network import addressing
 from climate.plugins.network import owned
 
@@ -7,19 +10,21 @@ from climate.plugins.network import owned
 def unfit(services, resources):
     """Return {name: why} of the Resources that cannot be leased any more, as ``Pool.unfit``.
 
-    Their networks and subnets exist.
+    Those whose network or subnet was deleted just now are left out.
     """
-    networks = {key: services.networks.network(key)
-                for key in {each.facts['network_id'] for each in resources}}
+    networks = {}
+    for key in {each.facts['network_id'] for each in resources}:
+        with contextlib.suppress(errors.NotFound):
+            networks[key] = services.networks.network(key)
     users = {key: services.networks.used_addresses(key) for key in networks}
     leased = {(each.network_id, each.address) for each in services.floating_ips.every()
               if owned.marks(each)}
     found = {}
     for each in resources:
         network_id, address = each.facts['network_id'], each.facts['address']
-        subnet = addressing.subnet_with(networks[network_id], address)
+        network = networks.get(network_id)
+        subnet = network and addressing.subnet_with(network, address)
         if subnet is None:
-            # It was deleted just now.
             continue
         why = addressing.why_unfit(address, subnet)
         user = users[network_id].get(address)

@@ -23,13 +23,6 @@ ENVIRON = {'OS_AUTH_TYPE': 'admin_token', 'OS_ENDPOINT': canned.URL, 'OS_TOKEN':
 
 
 @pytest.fixture
-def conf(conf):
-    """Options that enable the types of all pools with a list of their own."""
-    conf.set_override('plugins', [*conf.plugins, 'virtual:floatingip'])
-    return conf
-
-
-@pytest.fixture
 def clock():
     """The clock of the service, not that of the client."""
     return builders.Clock()
@@ -73,8 +66,12 @@ def house(service, manager, clock, requests_mock, database):
             ('availability', '--hosts', '1', '--duration', '1h', '--hold', '2')):
         outcome = service(*words)
         assert outcome.code == 0, (words, outcome.err)
-    assert service('address', 'create', '172.24.4.210-172.24.4.211', '--field',
-                   f'network_id={neutron.PUBLIC}').code == 0
+    for words in (('address', 'create', '172.24.4.210-172.24.4.211', '--field',
+                   f'network_id={neutron.PUBLIC}'),
+                  ('backend', 'create', 'storage@ssd#ssd'),
+                  ('segment', 'create', 'physnet1:vlan:3000-3001')):
+        outcome = service(*words)
+        assert outcome.code == 0, (words, outcome.err)
     manager.run()
     with database.writer() as connection:
         managers.seen(connection, f'{LONG_NAME}.example.org:4711:0123456789abcdef', LONG_NAME,
@@ -87,9 +84,11 @@ def house(service, manager, clock, requests_mock, database):
 
 LISTS = {
     'address list': (),
-    'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'), 'calendar': (),
+    'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'),
+    'backend list': (), 'calendar': (),
     'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
+    'segment list': (),
     'server list': (), 'service list': ()}
 
 
