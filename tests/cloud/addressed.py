@@ -6,9 +6,8 @@ import scene as scenes
 
 TYPE = 'virtual:floatingip'
 PREFIX = '172.24.4.'
-#: The last numbers of the addresses that are enrolled for a test, outside the allocation pools.
-FIRST, LAST = 201, 206
-RANGE = f'{PREFIX}{FIRST}-{PREFIX}{LAST}'
+#: How many addresses are enrolled for a test; they are outside the allocation pools.
+COUNT = 6
 
 
 def address(number):
@@ -25,17 +24,22 @@ class Inside:
 
 
 class Addresses:
-    """Neutron and the pool of addresses as the people of a Scene see them."""
+    """Neutron and the pool of addresses as the people of a Scene see them.
 
-    def __init__(self, scene):
+    :param first: the last number of the first address that is enrolled for the test.
+    """
+
+    def __init__(self, scene, first=201):
         self.scene = scene
+        self.numbers = range(first, first + COUNT)
+        self.range = f'{address(first)}-{address(first + COUNT - 1)}'
         self.admin = scene.people['admin'].network
         self.project_id = scene.people['demo'].current_project_id
         self.network_id = self.admin.find_network('public').id
         self.pool = scene.climate('admin').pool('address')
 
-    def enrol(self, name=RANGE):
-        return self.pool.create_range(name, fields={'network_id': self.network_id})
+    def enrol(self, name=None):
+        return self.pool.create_range(name or self.range, fields={'network_id': self.network_id})
 
     def withdraw(self):
         for each in list(self.pool.list()):
@@ -53,11 +57,12 @@ class Addresses:
         self.scene.remember(made['id'])
         return self.scene.wait(made['id'], 'active', 120) if active else made
 
-    def change(self, lease, **fields):
-        """Change the reservation of a lease; return the lease when that is carried out."""
+    def resize(self, lease, amount):
+        """Change the amount of a lease, and wait until it has so many floating IPs."""
         self.scene.climate().leases.update(lease['id'], reservations=[
-            {'id': lease['reservations'][0]['id'], **fields}])
-        return self.scene.wait(lease['id'], 'active', 120)
+            {'id': lease['reservations'][0]['id'], 'amount': amount}])
+        scenes.until(lambda: len(self.shown(lease)) == amount, f'{amount} floating IPs', 120)
+        return self.scene.wait(lease['id'], 'active')
 
     def end(self, lease, seconds=120):
         """End a lease now and wait for that."""
@@ -68,7 +73,7 @@ class Addresses:
         """{last number: floating IP} of the leased addresses, whoever has them."""
         found = {int(each.floating_ip_address.removeprefix(PREFIX)): each
                  for each in self.admin.ips()}
-        return {number: each for number, each in found.items() if FIRST <= number <= LAST}
+        return {number: each for number, each in found.items() if number in self.numbers}
 
     def shown(self, lease):
         """{last number: id} of the floating IPs that Climate shows of a lease."""

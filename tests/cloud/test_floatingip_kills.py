@@ -20,7 +20,7 @@ def kinds():
 
 @pytest.fixture
 def addresses(scene):
-    return addressed.Addresses(scene)
+    return addressed.Addresses(scene, 211)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def owner(demo):
 def managers(cloud, database, addresses):
     found = dying.Managers(cloud, database, TYPES, 'neutron')
     found.manager.client.create_resources(
-        builders.an_admin(), 'address', addressed.RANGE, {}, {'network_id': addresses.network_id})
+        builders.an_admin(), 'address', addresses.range, {}, {'network_id': addresses.network_id})
     return found
 
 
@@ -52,16 +52,16 @@ def live(managers, addresses, owner, port_id, fatal=None):
         assert len(addresses.there()) == amount, fatal
     lease = managers.manager.create(builders.a_lease(records.ReservationRequest(
         addressed.TYPE, {'network_id': addresses.network_id, 'amount': 2,
-                         'required_floatingips': [addressed.address(205)]}),
+                         'required_floatingips': [addressed.address(215)]}),
         end=managers.manager.clock() + builders.hours(24)), owner)
     managers.run_until(owner, lease, lifecycle.ACTIVE, 'start')
     made = addresses.there()
-    assert (len(made), 205 in made) == (2, True), fatal
+    assert (len(made), 215 in made) == (2, True), fatal
     assert all(f'reservation:{lease.reservations[0].id}' in each.tags for each in made.values())
-    addresses.scene.people['demo'].network.update_ip(made[205].id, port_id=port_id)
+    addresses.scene.people['demo'].network.update_ip(made[215].id, port_id=port_id)
     change(3)
     change(1)
-    assert addresses.there()[205].port_id == port_id
+    assert addresses.there()[215].port_id == port_id
     managers.manager.client.update_lease(owner, lease.id, records.LeaseChanges(end_now=True))
     managers.run_until(owner, lease, lifecycle.TERMINATED, 'end')
     assert addresses.there() == {}, fatal
@@ -77,4 +77,5 @@ def test_a_manager_that_dies_at_any_call_makes_each_address_once_and_leaves_none
         'create', 'tag', 'detach', 'delete', 'of_project', 'quota'}
     for fatal in points:
         live(managers, addresses, owner, port_id, fatal)
+        print(f'died at {fatal}', flush=True)
     print(f'died at {len(points)} points: {points}')

@@ -30,7 +30,7 @@ def addresses(scene):
     """The Addresses; six of them are enrolled during the test."""
     found = addressed.Addresses(scene)
     scene.afterwards(found.withdraw)
-    assert len(found.enrol()) == addressed.LAST - addressed.FIRST + 1
+    assert len(found.enrol()) == addressed.COUNT
     return found
 
 
@@ -79,11 +79,11 @@ def test_a_lease_for_later_starts_and_ends_by_itself_and_is_prolonged(scene, add
 def test_a_running_lease_grows_and_shrinks_and_keeps_what_it_names(addresses):
     lease = addresses.lease(2, [206])
     before = addresses.shown(lease)
-    addresses.change(lease, amount=5)
+    addresses.resize(lease, 5)
     after = {number: each.id for number, each in addresses.there().items()}
     assert (len(after), before.items() <= after.items()) == (5, True)
-    addresses.change(lease, amount=1)
-    scenes.until(lambda: len(addresses.there()) == 1, 'four addresses to be gone')
+    addresses.resize(lease, 1)
+    assert set(addresses.there()) == {206}
     assert addresses.shown(lease) == {206: before[206]}
     with pytest.raises(errors.Conflict) as refused:
         addresses.lease(6)
