@@ -121,6 +121,8 @@ def test_what_hangs_on_the_network_is_removed_at_the_end(
     scene.afterwards(lambda: demo.network.delete_router(router))
     mine = demo.network.create_port(network_id=network_id, fixed_ips=[{'subnet_id': subnet_id}])
     demo.network.add_interface_to_router(router, port_id=mine.id)
+    # A sub-port may have no larger MTU than its trunk, and the owner's network is a tunnel.
+    demo.network.update_network(network_id, mtu=own.mtu)
     outer = demo.network.create_port(network_id=own.id)
     scene.afterwards(lambda: demo.network.delete_port(outer))
     sub = demo.network.create_port(network_id=network_id)
