@@ -394,6 +394,9 @@ def test_a_lease_waits_for_its_owner_to_leave_the_network(manager):
         manager.create(builders.a_lease(
             *(records.ReservationRequest('virtual:network', {}) for _ in range(3)),
             start=manager.clock.now, end=manager.clock.now + builders.hours(1)))
+    [line] = [each for each in manager.client.lease_history(builders.a_member(), lease.id)
+              if each.what == 'end held back by network']
+    assert port in line.text.owner
     manager.cloud.network.delete_port(port)
     manager.run_until(LATE + builders.minutes(30))
     assert manager.lease(lease).state == lifecycle.TERMINATED

@@ -16,6 +16,7 @@ LOG = log.getLogger(__name__)
 
 GROUP = 'virtual:network'
 _DETACH = 'detach server from network'
+_HELD_BACK = 'end held back by network'
 _INTERFACES = (network_made.INTERFACE, 'network:ha_router_replicated_interface')
 _FEW = 5
 
@@ -48,11 +49,12 @@ class Clearing:
         if self._keeps:
             # The router of the lease in its network is no reason to keep either.
             own = {each.id for each in ports if each.device_id in router_ids}
-            kept = [self._told(each) for each in (*ports, *across)
+            kept = [each for each in (*ports, *across)
                     if each.id not in own and not goes_by_itself(each)]
+            self._announce(_HELD_BACK, kept)
             if kept:
-                return kept
-        self._announce(ports)
+                return [self._told(each) for each in kept]
+        self._announce(_DETACH, [each for each in ports if is_of_server(each)])
         pending = [why for port in self._in_order(ports, across) if (why := self._remove(port))]
         for router in routers:
             pending += self._deleted(self._parts.delete_router, f'router {router.id}', router.id)
@@ -110,13 +112,12 @@ class Clearing:
         LOG.info('The %s was deleted', what)
         return []
 
-    def _announce(self, ports):
-        """Write into the history which servers lose a port, before they do."""
+    def _announce(self, what, ports):
+        """Write the owner's ports into the history, before the next step; an audit has none."""
         announce = getattr(self._cloud, 'announce', None)
         if announce is not None:
-            announce(_DETACH, {each.id: f'port {each.id} of server {each.device_id}'
-                               for each in ports
-                               if is_of_server(each) and each.project_id == self._project_id})
+            announce(what, {each.id: self._told(each) for each in ports
+                            if each.project_id == self._project_id})
 
     def _told(self, port):
         """Return a Port in words, without ids of other projects."""
