@@ -28,7 +28,13 @@ class Storage:
         """Change the first reservation of a lease; return the lease when that is carried out."""
         leases = self.scene.climate().leases
         leases.update(lease['id'], reservations=[{'id': lease['reservations'][0]['id'], **fields}])
+        scenes.until(lambda: not self._changing(lease), 'the change to be carried out', 60)
         return self.scene.wait(lease['id'], 'active')
+
+    def _changing(self, lease):
+        events = self.scene.climate().leases.get(lease['id'])['events']
+        return [each for each in events if each['event_type'] == 'update_lease'
+                and each['status'] in ('UNDONE', 'IN_PROGRESS')]
 
     def end(self, lease, seconds=90):
         """End a lease now and wait for that."""
