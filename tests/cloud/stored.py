@@ -28,7 +28,16 @@ class Storage:
         """Change the first reservation of a lease; return the lease when that is carried out."""
         leases = self.scene.climate().leases
         leases.update(lease['id'], reservations=[{'id': lease['reservations'][0]['id'], **fields}])
+        [found] = self.scene.climate().leases.get(lease['id'])['reservations']
+        wanted = found['size_gb'] * found['amount']
+        scenes.until(lambda: self._room(lease) == wanted, 'the change to be carried out', 60)
         return self.scene.wait(lease['id'], 'active')
+
+    def _room(self, lease):
+        """The room that the types of a lease have, by their quotas."""
+        mark = f'gigabytes_{TYPE_PREFIX}{lease["reservations"][0]["id"]}:'
+        found = self.admin.get(f'/os-quota-sets/{self.project_id}').json()['quota_set']
+        return sum(most for name, most in found.items() if name.startswith(mark))
 
     def end(self, lease, seconds=90):
         """End a lease now and wait for that."""

@@ -80,21 +80,21 @@ def test_a_type_is_filled_by_its_owner_up_to_its_quota_and_nobody_else(storage, 
     def make(size, person=demo):
         made = person.block_storage.create_volume(name=name[-8:], size=size, volume_type=name)
         return storage.still(made.id)
-    assert make(15).host == stored.LEASED
+    assert make(8).host == stored.LEASED
     with pytest.raises(openstack.exceptions.HttpException) as full:
-        make(6)
+        make(13)
     assert full.value.status_code == 413
     with pytest.raises(openstack.exceptions.NotFoundException):
         make(1, alt)
     lease = storage.change(lease, amount=3)
-    more = make(15)
+    more = make(20)
     with pytest.raises(errors.Conflict) as refused:
         storage.change(lease, amount=2)
-    assert 'has 30 GB of volumes' in refused.value.message
+    assert 'has 28 GB of volumes' in refused.value.message
     storage.drop(more.id)
     storage.change(lease, amount=2)
     with pytest.raises(openstack.exceptions.HttpException):
-        make(6)
+        make(13)
     demo.block_storage.create_snapshot(volume_id=storage.volumes(lease)[0].id, name='mine')
     storage.end(lease)
     assert storage.volumes(lease) == []
