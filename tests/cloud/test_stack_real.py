@@ -39,7 +39,7 @@ def of(lease):
 
 def end(scene, lease, person='demo'):
     scene.climate(person).leases.end(lease['id'])
-    return scene.wait(lease['id'], 'terminated', 180)
+    return scene.wait(lease['id'], 'terminated', 300)
 
 
 def test_a_stack_is_created_on_leased_room_prolonged_and_deleted(scene, admin, heat):
@@ -78,11 +78,11 @@ def test_servers_of_two_flavors_have_room_for_each(scene, admin, heat):
 
 def test_a_lease_for_later_starts_and_ends_by_itself(scene, heat):
     lease = stacks.leased(scene, stacks.with_room(1), status=None,
-                          start=scenes.in_seconds(15), end=scenes.in_seconds(75))
+                          start=scenes.in_seconds(30), end=scenes.in_seconds(150))
     assert heat.every() == []
-    scene.wait(lease['id'], 'active', 60)
+    scene.wait(lease['id'], 'active', 110)
     assert [each['stack_status'] for each in heat.every()] == ['CREATE_COMPLETE']
-    scene.wait(lease['id'], 'terminated', 180)
+    scene.wait(lease['id'], 'terminated', 300)
     assert heat.every() == []
 
 
