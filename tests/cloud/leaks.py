@@ -4,6 +4,9 @@
 A snapshot is {kind: {id: what it is}}, as an administrator sees it.
 """
 import concurrent.futures
+import contextlib
+
+from keystoneauth1 import exceptions
 
 READERS = {}
 TRUSTS = '/OS-TRUST/trusts'
@@ -135,14 +138,14 @@ def stacks(admin):
 
 @of_service('container-infra')
 def clusters(admin):
-    for each in admin.container_infrastructure_management.clusters():
-        yield each.uuid, each.project_id, (each.name, each.node_count)
+    for each in _of_magnum(admin, 'clusters'):
+        yield each['uuid'], each['project_id'], (each['name'], each['node_count'])
 
 
 @of_service('container-infra')
 def templates(admin):
-    for each in admin.container_infrastructure_management.cluster_templates():
-        yield each.uuid, each.project_id, each.name
+    for each in _of_magnum(admin, 'clustertemplates'):
+        yield each['uuid'], each['project_id'], each['name']
 
 
 #: What a lease of hosts or instances makes.
@@ -175,3 +178,10 @@ def snapshot(admin, kinds=ALL, projects=None):
 def _json(admin, service, path, microversion=None):
     return admin.session.get(path, endpoint_filter={'service_type': service},
                              microversion=microversion).json()
+
+
+def _of_magnum(admin, kind):
+    """Yield what Magnum shows of each; openstacksdk leaves out the project."""
+    for each in _json(admin, 'container-infra', f'/{kind}', '1.10')[kind]:
+        with contextlib.suppress(exceptions.NotFound):
+            yield _json(admin, 'container-infra', f'/{kind}/{each["uuid"]}', '1.10')

@@ -82,9 +82,9 @@ def test_a_cluster_from_now_grows_shrinks_is_prolonged_and_ends(lease, magnum, d
         leased.change(count)
         leased.has(count)
         assert magnum.cluster(found['uuid'])['node_count'] == count
-    until = leased.look()['end_date']
+    until = leased.look()['end']
     leased.prolong('10m')
-    assert leased.look()['end_date'] > until
+    assert leased.look()['end'] > until
     leased.end()
     assert magnum.named(leased.name) == []
 
