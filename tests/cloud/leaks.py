@@ -141,8 +141,9 @@ def clusters(admin):
 
 @of_service('container-infra')
 def templates(admin):
-    for each in admin.container_infrastructure_management.cluster_templates():
-        yield each.uuid, each.project_id, each.name
+    # openstacksdk does not know whose they are.
+    for each in _json(admin, 'container-infra', '/clustertemplates')['clustertemplates']:
+        yield each['uuid'], each['project_id'], each['name']
 
 
 #: What a lease of hosts or instances makes.
