@@ -76,7 +76,7 @@ def test_what_a_member_makes_is_in_the_snapshot_until_it_is_gone(scene, demo):
     demo.network.delete_network(network)
     demo.block_storage.delete_volume(volume)
     demo.orchestration.delete_stack(stack)
-    scenes.until(lambda: scene.state() == before, 'everything to be gone', 60, 1)
+    scenes.until(lambda: scene.state() == before, 'everything to be gone', 120, 1)
 
 
 def test_only_who_is_let_in_gets_room_of_the_second_back_end_and_only_as_much_as_it_has(
