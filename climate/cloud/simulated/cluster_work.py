@@ -124,6 +124,8 @@ class Work:
     def _drop(self, connection, group):
         for server in _nodes(connection, group):
             self._remove(connection, server)
+        # Nodes that were deleted in Nova are no servers any more.
+        connection.execute('DELETE FROM cluster_nodes WHERE group_id = ?', (group['id'],))
         connection.execute('DELETE FROM node_groups WHERE id = ?', (group['id'],))
 
     def _fit_all(self, connection, row):

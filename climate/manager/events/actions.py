@@ -315,7 +315,7 @@ class Actions:
         outcome = results.Outcome(
             result, texts.joined(*(reasons or busy), *map(texts.same, calls.told)),
             {key: state for key, state in states.items() if state is not None}, bindings,
-            patient=patient, slow=slow, in_vain=in_vain, warnings=cloud.warnings,
+            patient=patient, slow=bool(busy) and slow, in_vain=in_vain, warnings=cloud.warnings,
             released=cloud.released)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)

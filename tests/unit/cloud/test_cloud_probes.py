@@ -18,7 +18,7 @@ def answering(canned):
     canned.http.get(f'{canned.NEUTRON}/quotas/climate-status/details', json={
         'quota': {'floatingip': {'limit': 50, 'used': 0, 'reserved': 0}}})
     canned.http.get(f'{canned.CINDER}/scheduler-stats/get_pools', json={'pools': []})
-    canned.http.get(f'{canned.HEAT}/stacks/climate-status', status_code=404)
+    canned.http.get(f'{canned.HEAT}/stacks', json={'stacks': []})
     canned.http.get(f'{canned.MAGNUM}/clusters', json={'clusters': []})
     return canned
 
