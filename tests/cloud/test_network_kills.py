@@ -159,7 +159,7 @@ def lived(installation, neutron, owner, request, killed_at=(None, None)):
         request, start=None, end=installation.now() + builders.hours(24)), owner)
     first = installation.until(lease, lifecycle.ACTIVE, owner, killed_at[0])
     made = neutron.one()
-    [router], [_interface] = neutron.routers(), neutron.interfaces(made.id)
+    [router], [_] = neutron.routers(), neutron.interfaces(made.id)
     binding = manager.client.get_lease(owner, lease.id).reservations[0].binding
     assert (binding['network_id'], binding['router_id']) == (made.id, router.id)
     assert [binding['subnet_id']] == made.subnet_ids
