@@ -235,5 +235,6 @@ def _hosts(environment, name, computes):
         return ()
     wanted = tuple((environment.get(name) or ','.join(known)).split(','))
     if not set(wanted) <= set(known):
-        raise CloudError(f'{name} must name some of {",".join(known)}, or be "none", not "{environment[name]}".')
+        raise CloudError(f'{name} must name some of {",".join(known)}, or be "none", not '
+                         f'"{environment[name]}".')
     return wanted
