@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be asked of the cloud: up, down, status, reset, restart."""
+import dataclasses
 import datetime
 import shutil
 
@@ -71,7 +72,9 @@ def _create(cloud):
 
 
 def down(cloud):
-    """Stop every process; the data stay."""
+    """Stop every process, those of guests as well; the data stay."""
+    for folder in (cloud.folder / 'guests').glob('*'):
+        climate_service.down(dataclasses.replace(cloud, climate_name=folder.name))
     while processes.names(cloud):
         upper = [name for name in processes.names(cloud) if name not in programs.NAMES]
         commands.together([lambda name=name: processes.stop(cloud, name, grace_seconds=5)
