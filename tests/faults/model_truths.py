@@ -49,7 +49,8 @@ _COLUMNS = {
     'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner attempts'),
     'allocations': (tables.ALLOCATIONS, 'reservation_id resource_id start end whole amount '
                                         'copies released_at'),
-    'resources': (tables.RESOURCES, 'id name capacity reservable held_by lent_to withdrawn_at'),
+    'resources': (tables.RESOURCES, 'id pool name capacity reservable held_by lent_to '
+                                    'withdrawn_at'),
     'acquisitions': (tables.ACQUISITIONS, 'lease_id type waits_for not_after retries attempts '
                                           'duration_seconds'),
     'offers': (tables.OFFERS, 'id project_id place held_until request'),
@@ -69,6 +70,9 @@ class Recorded:
     acquisitions: dict
     offers: dict
     early_creations: list
+
+    def hosts(self):
+        return [each for each in self.resources.values() if each.pool == 'host']
 
     def never_acquired(self, lease):
         """True for a lease whose resources were looked for, or are, in vain."""

@@ -5,6 +5,7 @@ import dataclasses
 import sqlite3
 
 from chaos import tenants
+from chaos import things
 from climate.cloud import models
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import flavors
@@ -78,7 +79,7 @@ def testify(path):
         given, doubled = _doubles(rows.fetchall())
         images = [(server_id, count) for server_id, count in connection.execute(
             'SELECT server_id, images FROM deletions WHERE name = ?', (tenants.NAME,))]
-        return Seen(given, len(images), doubled + _harmed(connection), [
+        return Seen(given, len(images), doubled + _harmed(connection) + _left(connection), [
             f'Server {server_id} was deleted without an image.'
             for server_id, count in images if not count])
     finally:
@@ -96,6 +97,12 @@ def _harmed(connection):
     wrong = [] if running == there else [f'Of {there} servers of others {running} run.']
     fences = connection.execute('SELECT name, reason FROM hosts WHERE NOT enabled').fetchall()
     return wrong + [f'{name} is disabled: {reason}' for name, reason in fences]
+
+
+def _left(connection):
+    """Return what leases have left in the cloud, which has only what was made for them."""
+    return [f'{table} has {row} yet.' for table, where in things.TABLES.items()
+            for row in connection.execute(f'SELECT * FROM {table} WHERE {where}')]
 
 
 def _doubles(moves):
