@@ -29,20 +29,13 @@ _CLAIMED = (
     .order_by(OUTBOX.c.id))
 _SENT = sa.delete(OUTBOX).where(_IDS)
 _ANY = sa.select(OUTBOX.c.id).limit(1)
-_LAST_ROW = (
-    sa.select(HISTORY.c.id, HISTORY.c.at, HISTORY.c.why)
-    .where(HISTORY.c.lease_id == sa.bindparam('of_lease'), HISTORY.c.what == sa.bindparam('kind'))
-    .order_by(HISTORY.c.id.desc()).limit(1))
-_LAST_ENTRY = (
-    sa.select(HISTORY.c.at, HISTORY.c.who)
+_LAST = (
+    sa.select(HISTORY.c.id, HISTORY.c.at, HISTORY.c.who, HISTORY.c.why)
     .where(HISTORY.c.lease_id == sa.bindparam('of_lease'), HISTORY.c.what == sa.bindparam('kind'))
     .order_by(HISTORY.c.id.desc()).limit(1))
 _SINCE = (sa.select(HISTORY.c.what, HISTORY.c.why)
           .where(HISTORY.c.lease_id == sa.bindparam('of_lease'),
                  HISTORY.c.at >= sa.bindparam('earliest'), HISTORY.c.why.is_not(None)))
-_LAST = (sa.select(HISTORY.c.why).where(HISTORY.c.lease_id == sa.bindparam('of_lease'),
-                                        HISTORY.c.what == sa.bindparam('kind'))
-         .order_by(HISTORY.c.id.desc()).limit(1))
 
 # How many characters of a list stand in one entry.
 _PAGE = 4_000
@@ -94,8 +87,8 @@ def since(connection, lease_id, earliest):
 
 
 def last(connection, lease_id, what):
-    """Return the last entry of a kind of a lease, with at and who, or None."""
-    return connection.execute(_LAST_ENTRY, {'of_lease': lease_id, 'kind': what}).one_or_none()
+    """Return the last entry of a kind of a lease, with id, at, who and why; or None."""
+    return connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
 
 
 def note_if_new(connection, lease_id, now, who, what, why):
@@ -104,8 +97,8 @@ def note_if_new(connection, lease_id, now, who, what, why):
     This records a lasting problem once, not each time it is found. Dates in the text are ignored
     in the comparison.
     """
-    last = connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
-    if last is None or _timeless(last.why) != _timeless(why and why.operator):
+    entry = last(connection, lease_id, what)
+    if entry is None or _timeless(entry.why) != _timeless(why and why.operator):
         note(connection, lease_id, now, who, what, why)
 
 
@@ -118,10 +111,10 @@ def replace(connection, lease_id, earliest, what, before, after):
     :param before: a ``texts.Text``, as is `after`.
     :returns: whether it was replaced.
     """
-    last = connection.execute(_LAST_ROW, {'of_lease': lease_id, 'kind': what}).one_or_none()
-    if last is None or last.at < earliest or _timeless(last.why) != _timeless(before.operator):
+    entry = last(connection, lease_id, what)
+    if entry is None or entry.at < earliest or _timeless(entry.why) != _timeless(before.operator):
         return False
-    connection.execute(sa.update(HISTORY).where(HISTORY.c.id == last.id)
+    connection.execute(sa.update(HISTORY).where(HISTORY.c.id == entry.id)
                        .values(**texts.columns('why', after)))
     return True
 

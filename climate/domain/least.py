@@ -105,7 +105,7 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[Group],
     for name in sorted({name for amount, _ in parts for name in amount}):
         yield (f'{name} on {nouns.plural(pool)}',
                sum(copies * amount.get(name, 0) for amount, copies in parts),
-               most(lambda capacity, name=name: capacity.get(name, 0)))  # type: ignore[misc]
+               most(functools.partial(_units, name)))
 
 
 def _smallest(count: int, rooms: Iterable[tuple[int, int]]) -> int:
@@ -126,6 +126,10 @@ def _is_as_large(amount: Mapping[str, int], other: Mapping[str, int]) -> bool:
 
 def _is_later(moment: datetime.datetime | None, until: datetime.datetime) -> bool:
     return moment is None or moment >= until
+
+
+def _units(name: str, capacity: Mapping[str, int]) -> int:
+    return capacity.get(name, 0)
 
 
 def _copies(amount: Mapping[str, int], capacity: Mapping[str, int]) -> int:

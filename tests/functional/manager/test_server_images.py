@@ -146,6 +146,12 @@ def test_a_prolonged_lease_that_is_ended_early_gets_new_images(manager):
     assert _imaged(manager) == _ids(servers * 2)
 
 
+def _delete_days_later(manager, lease):
+    manager.clock.now = NOON + hours(24 * 3)
+    _delete(manager, lease)
+    manager.run_until(NOON + hours(24 * 3) + minutes(5))
+
+
 @pytest.fixture
 def ill(manager):
     """callable(whether): Nova refuses to delete servers, or does so again."""
@@ -164,9 +170,7 @@ def test_a_deletion_that_was_given_up_and_is_repeated_makes_new_images(manager, 
     # The retries of one order had one image.
     assert _imaged(manager) == _ids(servers)
     ill(False)
-    manager.clock.now = NOON + hours(24 * 3)
-    _delete(manager, lease)
-    manager.run_until(NOON + hours(24 * 3) + minutes(5))
+    _delete_days_later(manager, lease)
     assert _imaged(manager) == _ids(servers * 2)
     assert acts.is_clean(manager, 1)
 
@@ -178,9 +182,7 @@ def test_a_lease_that_is_deleted_after_its_end_was_given_up_gets_new_images(mana
     assert manager.lease(lease).state == lifecycle.ERROR
     assert _imaged(manager) == _ids(servers)
     ill(False)
-    manager.clock.now = NOON + hours(24 * 3)
-    _delete(manager, lease)
-    manager.run_until(NOON + hours(24 * 3) + minutes(5))
+    _delete_days_later(manager, lease)
     assert _imaged(manager) == _ids(servers * 2)
 
 
