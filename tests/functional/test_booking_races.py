@@ -136,8 +136,8 @@ def test_no_two_tries_of_a_lease_begin_with_the_same_hosts(
     with pytest.raises(errors.LostRace):
         booking.Booking(manager.core).book(wishes, lease.interval, builders.NOON, too_late)
     assert len(tried) == 6
-    # Of a hundred, so one host may be among them twice.
-    assert len({key for each in tried for key in each}) > 9
+    # Twelve draws of a hundred hosts: some may be drawn twice, six of them once in 30,000 runs.
+    assert len({key for each in tried for key in each}) > 6
 
 
 def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all(
