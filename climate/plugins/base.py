@@ -288,6 +288,14 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         Several may draw from one pool.
         """
 
+    def schedules_in_start(self, reservation: records.Reservation) -> bool:
+        """Return True if `start` has servers placed on the hosts of the reservation. Pure.
+
+        Nova's scheduler then lets them in before the reservation is active, as when a stack is
+        created there or a server is unshelved.
+        """
+        return False
+
     def prepares(self, request: Request) -> bool:
         """Return True if `prepare` is to be called before the start. Pure."""
         return False

@@ -72,7 +72,3 @@ class LeasesTargets:
         None means all of it. The limit is that of the request, so that a resized server gets no
         more than was reserved for it.
         """
-
-    def unshelves(self, reservation):
-        """Return True if the target is unshelved on its resources during the start. Pure."""
-        return False

@@ -85,19 +85,21 @@ class Reservations:
         now = self._core.clock()
         holding = holdings.get(connection, reservation_id)
         plugin = self._core.registry.plugins.get(holding.resource_type)
-        wakes, more, lease = False, {}, None
+        in_start, more, lease = False, {}, None
         if holding.state == lifecycle.ERROR:
             lease = leases.get(connection, holding.lease_id)
             holding = dataclasses.replace(holding, healing=agenda.is_being_healed(lease),
                                           deleting=agenda.deletion_ordered(lease))
-        if plugin is not None and plugin.schedules_targets:
+        is_active = holding.reservation_state == lifecycle.RESERVATION_ACTIVE
+        if plugin is not None and (plugin.schedules_targets or not is_active):
             lease = lease or leases.get(connection, holding.lease_id)
             [reservation] = [each for each in lease.reservations if each.id == reservation_id]
-            wakes = plugin.unshelves(reservation)
-            more = {'ordinary': plugin.may_leave_pool(lease, reservation),
-                    'server_id': plugin.leased_id(reservation),
-                    'capacity': plugin.target_capacity(reservation)}
-        found = dataclasses.replace(usability.judge(holding, project_id, now, wakes), **more)
+            in_start = plugin.schedules_in_start(reservation)
+            if plugin.schedules_targets:
+                more = {'ordinary': plugin.may_leave_pool(lease, reservation),
+                        'server_id': plugin.leased_id(reservation),
+                        'capacity': plugin.target_capacity(reservation)}
+        found = dataclasses.replace(usability.judge(holding, project_id, now, in_start), **more)
         if not found.active:
             return found
         had = holdings.names(connection, reservation_id, host_pool.HostPool.name, _SERVICE_HOST,

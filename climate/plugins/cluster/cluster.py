@@ -52,6 +52,9 @@ class ClusterPlugin(base.ResourcePlugin):
             return 'cluster_template_id', 'the cluster is created in your project, as you'
         return 'resource_id', 'the nodes are created in your project, as you'
 
+    def schedules_in_start(self, reservation):
+        return True
+
     def needs(self, request):
         counts = {parsing.MASTERS: request['master_count'], parsing.WORKERS: request['node_count']}
         return [self._need(request, key, counts[key]) for key in _keys(request)]

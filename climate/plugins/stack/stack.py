@@ -69,6 +69,9 @@ class StackPlugin(base.ResourcePlugin):
         # Heat makes a trust of its own from the token that creates a stack.
         return request['resource_id'] is None
 
+    def schedules_in_start(self, reservation):
+        return reservation.request['room'] is not None
+
     def leased_id(self, reservation):
         return reservation.request['resource_id']
 

@@ -192,3 +192,30 @@ def test_a_target_that_is_no_server_is_none_to_nova(ask, manager, api, enrolled,
     assert server.host in ask(hosts.id).json['reservation']['hosts']
     with pytest.raises(errors.Conflict):
         manager.cloud.boot('demo', 'lost', {'reservation': target.id}, flavor='1')
+
+
+_WITH_SERVERS = {
+    'a stack': ('virtual:stack', {'flavor_parameter': 'size', 'template': {
+        'heat_template_version': '2021-04-16',
+        'parameters': {'size': {'type': 'string', 'default': '2'}},
+        'resources': {'vm': {'type': 'OS::Nova::Server', 'properties': {
+            'flavor': {'get_param': 'size'}}}}}}),
+    'a cluster': ('virtual:cluster', {'cluster_template_id': 'kubernetes', 'node_count': 1}),
+}
+
+
+@pytest.mark.parametrize('kind', _WITH_SERVERS)
+def test_servers_that_the_start_itself_boots_are_let_in(ask, conf, manager, enrolled, kind):
+    conf.set_override('stack_seconds', 60, group='simulated')
+    conf.set_override('cluster_seconds', 60, group='simulated')
+    resource_type, request = _WITH_SERVERS[kind]
+    lease = manager.create(builders.a_lease(
+        builders.records.ReservationRequest(resource_type, request), end=LATER))
+    assert not ask(reservation_of(lease)).json['reservation']['usable']
+    manager.run()
+    found = ask(reservation_of(lease)).json['reservation']
+    assert manager.lease(lease).task == 'start'
+    assert (found['usable'], bool(found['hosts'])) == (True, True)
+    assert not ask(reservation_of(lease), project='other').json['reservation']['usable']
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    assert not ask(reservation_of(lease)).json['reservation']['usable']

@@ -233,13 +233,13 @@ def test_it_is_placed_on_ordinary_hosts_unless_it_sleeps_or_has_room(scene):
 
 def test_it_is_woken_during_the_start_where_room_is_held(scene):
     later = _reservation(scene.resolve(UNBOUND, later=True))
-    assert not scene.plugin.unshelves(later)
+    assert not scene.plugin.schedules_in_start(later)
     bound = dataclasses.replace(later, binding={'resource_id': 's'})
-    assert scene.plugin.unshelves(dataclasses.replace(bound, allocated={'hosts': (1,)}))
-    assert not scene.plugin.unshelves(dataclasses.replace(later, allocated={'hosts': (1,)}))
-    assert not scene.plugin.unshelves(
+    assert scene.plugin.schedules_in_start(dataclasses.replace(bound, allocated={'hosts': (1,)}))
+    assert not scene.plugin.schedules_in_start(dataclasses.replace(later, allocated={'hosts': (1,)}))
+    assert not scene.plugin.schedules_in_start(
         _reservation(scene.resolve(UNBOUND), allocated={'hosts': (1,)}))
-    assert not scene.plugin.unshelves(_reservation(scene.resolve(SIZED), allocated={'hosts': (1,)}))
+    assert not scene.plugin.schedules_in_start(_reservation(scene.resolve(SIZED), allocated={'hosts': (1,)}))
 
 
 def test_it_has_as_much_room_as_is_held(scene):
