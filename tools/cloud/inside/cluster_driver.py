@@ -58,6 +58,12 @@ class PlainServers(driver.Driver):
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         """See how far the servers are; Magnum asks every 10 s while something is in progress."""
         nodes = Nodes(context, cluster)
+        # What was still at work when a deletion began may have made more of them since.
+        if cluster.status == STATUS.DELETE_IN_PROGRESS:
+            nodes.delete()
+        for group in cluster.nodegroups:
+            if group.status == STATUS.DELETE_IN_PROGRESS:
+                nodes.delete(group)
         there = nodes.all()
         if cluster.status == STATUS.DELETE_IN_PROGRESS:
             if not there:
