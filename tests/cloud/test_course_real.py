@@ -144,7 +144,7 @@ def test_a_course_whose_stack_cannot_start_takes_back_what_had_started(
     storage.images(lease)
 
 
-def test_a_course_is_prolonged_as_a_whole_or_not_at_all(scene, neutron, addresses, course):
+def test_a_course_is_prolonged_as_a_whole_or_not_at_all(scene, addresses, storage, course):
     lease = course(start=scenes.in_seconds(5), end=scenes.in_seconds(900))
     scene.wait(lease['id'], 'active', 120)
     later = scene.climate('alt').leases.create(
@@ -160,5 +160,4 @@ def test_a_course_is_prolonged_as_a_whole_or_not_at_all(scene, neutron, addresse
     scene.wait(lease['id'], 'active', 60)
     scene.climate().leases.end(lease['id'])
     scene.wait(lease['id'], 'terminated', 240)
-
-
+    assert len(storage.images(lease)) == 1
