@@ -12,6 +12,8 @@ import stored
 
 from climate.client import errors
 
+pytestmark = pytest.mark.services
+
 # A student's server: on the leased hosts and network, with a leased address and the volume.
 _TEMPLATE = stacks.template(
     {'hints': {'type': 'json', 'default': {}},

@@ -10,6 +10,8 @@ from climate import context
 from climate.domain import lifecycle
 from climate.domain import records
 
+pytestmark = pytest.mark.services
+
 TYPES = ['virtual:floatingip']
 
 

@@ -17,6 +17,8 @@ from tools.cloud import processes
 from tools.cloud import services
 from tools.cloud import settings
 
+pytestmark = pytest.mark.services
+
 AT_ONCE = 16
 
 

@@ -28,6 +28,8 @@ from climate.domain import records
 from climate.plugins import registry
 from tools.cloud import climate_service
 
+pytestmark = pytest.mark.services
+
 TYPES = [network_scene.TYPE]
 LONGEST = 180
 

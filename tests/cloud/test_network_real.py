@@ -13,6 +13,8 @@ import scene as scenes
 from climate.client import errors
 from tools.cloud import settings
 
+pytestmark = pytest.mark.services
+
 PASSWORD = 'of-a-throw-away'
 
 

@@ -5,6 +5,8 @@ from openstack import exceptions
 import pytest
 import scene as scenes
 
+pytestmark = pytest.mark.services
+
 TEMPLATE = {'heat_template_version': '2018-08-31',
             'resources': {'word': {'type': 'OS::Heat::RandomString'}}}
 

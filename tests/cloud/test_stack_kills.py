@@ -22,6 +22,8 @@ from climate.domain import records
 from climate.plugins import registry
 from tools.cloud import climate_service
 
+pytestmark = pytest.mark.services
+
 TYPES = ['physical:host', 'virtual:stack']
 HOURS = builders.hours
 LONGEST = 180

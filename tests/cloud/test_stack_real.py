@@ -13,6 +13,8 @@ import stack_scene as stacks
 from climate.client import errors
 from tools.cloud import settings
 
+pytestmark = pytest.mark.services
+
 PASSWORD = 'of-a-throw-away'
 
 

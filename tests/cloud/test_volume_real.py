@@ -8,6 +8,8 @@ import stored
 
 from climate.client import errors
 
+pytestmark = pytest.mark.services
+
 
 @pytest.fixture
 def kinds(backend):

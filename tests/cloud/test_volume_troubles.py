@@ -24,6 +24,8 @@ from climate.plugins import registry
 from tools.cloud import climate_service
 from tools.cloud import processes
 
+pytestmark = pytest.mark.services
+
 NOWHERE = '00000000-0000-4000-8000-000000000009'
 
 
