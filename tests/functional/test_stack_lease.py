@@ -198,7 +198,7 @@ def test_a_template_that_makes_leases_itself_is_refused(manager, kind):
 ])
 def test_an_environment_does_not_hide_that_a_template_makes_leases(manager, environment):
     template = stacks.template(thing={'type': 'OS::My::Thing'})
-    with pytest.raises(errors.BadField, match='OS::(Blazar|Climate)::.* makes a lease') as refused:
+    with pytest.raises(errors.BadField, match=r'OS::(Blazar|Climate)::.* makes a lease') as refused:
         manager.create(builders.a_lease(stacks.asked(template, environment=environment)))
     assert refused.value.details['field'] == 'environment'
 
