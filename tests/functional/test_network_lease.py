@@ -374,6 +374,18 @@ def test_all_that_hangs_on_a_network_is_removed_in_order(conf, manager, full):
     assert [each.port_id for each in hands.floating_ips()] == [None]
 
 
+def test_a_port_that_nova_never_detaches_does_not_hold_the_segment(conf, manager):
+    conf.set_override('port_seconds', 10 ** 6, group='simulated')
+    lease, made = running(manager)
+    server = manager.cloud.boot('demo', 'vm')
+    manager.cloud.network.add_port(made.id, '10.42.0.5', 'demo', 'compute:nova', server.id)
+    manager.run_until(LATE)
+    assert there(manager) == [made]
+    manager.run_until(LATE + builders.minutes(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+    nothing_left(manager)
+
+
 def test_the_history_tells_which_server_loses_a_port(manager, full):
     manager.run_until(LATE)
     [line] = [each for each in manager.client.lease_history(
