@@ -11,6 +11,7 @@ from climate.domain import selection
 from climate.plugins import base
 from climate.plugins.network import address_pool
 from climate.plugins.network import floatingip_request
+from climate.plugins.network import marks
 from climate.plugins.network import owned
 
 #: The needs: addresses that the request names, and any others.
@@ -92,13 +93,13 @@ class FloatingIPPlugin(base.ResourcePlugin):
     def observe(self, cloud):
         services = cloud.as_service()
         every = services.floating_ips.every()
-        marked = owned.leasable(services, [each for each in every if owned.marks(each)])
+        marked = owned.leasable(services, [each for each in every if marks.of(each)])
         return Observed(tuple(every), tuple(marked))
 
     def traces(self, observed):
         # Not signed: the owner of any floating IP may write these marks.
         return [audit.Trace(made_for, 'floating IP', each.address)
-                for each in observed.marked for made_for in sorted(owned.marks(each))]
+                for each in observed.marked for made_for in sorted(marks.of(each))]
 
     def lacks(self, observed, lease, reservation, resources):
         there = {(each.network_id, each.address): each for each in observed.floating_ips}
@@ -124,7 +125,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         free = {(each.facts['network_id'], each.facts['address']) for each in resources
                 if each.pool == address_pool.AddressPool.name}
         found = [each for each in cloud.as_service().floating_ips.every()
-                 if made_for in owned.marks(each) and (each.network_id, each.address) in free]
+                 if made_for in marks.of(each) and (each.network_id, each.address) in free]
         self._take_back(cloud, found, None)
 
     @classmethod
@@ -146,7 +147,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         for each in missing:
             try:
                 found = neutron.create(each.facts['network_id'], each.facts['address'],
-                                       lease.project_id, owned.description_of(reservation.id))
+                                       lease.project_id, marks.description(reservation.id))
             except errors.ResourceInUse as error:
                 refused[each.name] = error.message
                 continue
@@ -161,7 +162,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
                         self.conf[self.resource_type].release_seconds)
 
     def _tag(self, neutron, floating_ip, reservation):
-        tags = (self.conf[self.resource_type].tag, owned.tag_of(reservation.id))
+        tags = (self.conf[self.resource_type].tag, marks.tag(reservation.id))
         if not set(tags) <= set(floating_ip.tags):
             neutron.tag(floating_ip.id, tags)
 
