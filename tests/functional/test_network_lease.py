@@ -9,6 +9,7 @@ from climate import errors
 from climate.cloud.simulated import neutron
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager.audit import comparison
 from climate.plugins.compute import host
 from climate.plugins.network import network
 
@@ -265,6 +266,14 @@ def test_other_networks_and_routers_that_the_owner_marks_stay(manager):
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert {each.id for each in there(manager)} == {other.id, same.id}
     assert [each.id for each in hands.routers()] == [mine.id]
+
+
+def test_the_id_of_a_lease_that_a_user_writes_on_a_router_is_no_trace_and_breaks_no_audit(manager):
+    lease, _ = running(manager)
+    manager.run_until(LATE)
+    mine = manager.cloud.network.add_router('demo')
+    manager.cloud.network.describe(mine.id, f'Climate reservation {lease.id}')
+    assert comparison.Auditor(manager.core).look() == []
 
 
 @pytest.mark.parametrize('name', ['network', 'subnet', 'router', 'port'])
