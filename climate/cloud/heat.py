@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heat: the stacks of projects.
 
-Heat takes the project of most calls from the path. Climate's own login therefore reads, suspends,
-resumes and deletes the stacks of any project there. Only `create` ignores the path.
+An administrator, such as Climate's own login, reads, suspends, resumes and deletes the stacks of
+all projects, whatever project the path of a call names. So `find` looks at the project of a stack.
 """
 import re
 
@@ -71,11 +71,12 @@ class Stacks(base.Stacks):
             answer = self._adapter.get('/stacks', params={'name': name_or_id},
                                        **self._in(project_id))
             return next((_stack(each) for each in answer.json()['stacks']
-                         if each['stack_name'] == name_or_id), None)
+                         if each['stack_name'] == name_or_id and _is_of(project_id, each)), None)
         with faults.ignored_if_absent():
             # Heat redirects to the address with both the name and the id.
             answer = self._adapter.get(f'/stacks/{name_or_id}', **self._in(project_id))
-            return _stack(answer.json()['stack'])
+            found = answer.json()['stack']
+            return _stack(found) if _is_of(project_id, found) else None
         return None
 
     def suspend(self, project_id, stack):
@@ -124,6 +125,15 @@ def _body(spec):
     if spec.get('timeout_minutes'):
         body['timeout_mins'] = spec['timeout_minutes']
     return body
+
+
+def _is_of(project_id, found):
+    """Return whether a stack of an answer is of a project, which only its address tells.
+
+    :param project_id: None: any project.
+    """
+    place = found['links'][0]['href'].rpartition('/stacks/')[0]
+    return project_id in (None, place.rpartition('/')[2])
 
 
 def _stack(found):

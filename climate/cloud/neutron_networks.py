@@ -68,13 +68,6 @@ class Segments(_OfNeutron, base.Segments):
     def of_project(self, project_id):
         return [_network(each) for each in self._neutron.networks(project_id=project_id)]
 
-    def on(self, segment):
-        physical_network, network_type, segmentation_id = segment
-        found = [_network(each) for each in self._neutron.networks(
-            provider_physical_network=physical_network, provider_network_type=network_type,
-            provider_segmentation_id=segmentation_id)]
-        return next((each for each in found if each.segment in (segment, None)), None)
-
     def create(self, segment, project_id, name, description):
         try:
             made = self._create(segment, project_id=project_id, name=name,

@@ -214,6 +214,12 @@ def test_an_unknown_or_inner_network_is_refused(manager):
         assert refused.value.details['field'] == 'network_id'
 
 
+def test_an_id_that_would_be_another_path_of_neutron_is_not_asked_for(manager):
+    with pytest.raises(errors.BadField, match='does not match') as refused:
+        scene.leased(manager, 1, network_id='../ports?device_id=x')
+    assert refused.value.details['field'] == 'virtual:floatingip.network_id'
+
+
 @pytest.mark.parametrize('address, why', [
     ('172.24.4.1', 'gateway'), ('172.24.4.0', 'network'), ('172.24.4.255', 'broadcast'),
     ('172.24.4.150', 'allocation pool'),

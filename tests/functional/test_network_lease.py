@@ -9,6 +9,7 @@ from climate import errors
 from climate.cloud.simulated import neutron
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager.audit import comparison
 from climate.plugins.compute import host
 from climate.plugins.network import network
 
@@ -267,6 +268,14 @@ def test_other_networks_and_routers_that_the_owner_marks_stay(manager):
     assert [each.id for each in hands.routers()] == [mine.id]
 
 
+def test_the_id_of_a_lease_that_a_user_writes_on_a_router_is_no_trace_and_breaks_no_audit(manager):
+    lease, _ = running(manager)
+    manager.run_until(LATE)
+    mine = manager.cloud.network.add_router('demo')
+    manager.cloud.network.describe(mine.id, f'Climate reservation {lease.id}')
+    assert comparison.Auditor(manager.core).look() == []
+
+
 @pytest.mark.parametrize('name', ['network', 'subnet', 'router', 'port'])
 def test_a_full_quota_is_said_with_its_name_when_the_lease_is_made_and_before_it_starts(
         manager, name):
@@ -372,6 +381,18 @@ def test_all_that_hangs_on_a_network_is_removed_in_order(conf, manager, full):
     assert [each.sub_port_ids for each in hands.trunks()] == [()]
     assert [each.id for each in manager.cloud.servers()] == [full.server.id]
     assert [each.port_id for each in hands.floating_ips()] == [None]
+
+
+def test_a_port_that_nova_never_detaches_does_not_hold_the_segment(conf, manager):
+    conf.set_override('port_seconds', 10 ** 6, group='simulated')
+    lease, made = running(manager)
+    server = manager.cloud.boot('demo', 'vm')
+    manager.cloud.network.add_port(made.id, '10.42.0.5', 'demo', 'compute:nova', server.id)
+    manager.run_until(LATE)
+    assert there(manager) == [made]
+    manager.run_until(LATE + builders.minutes(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+    nothing_left(manager)
 
 
 def test_the_history_tells_which_server_loses_a_port(manager, full):

@@ -190,6 +190,34 @@ def test_a_template_that_makes_leases_itself_is_refused(manager, kind):
     assert refused.value.details['field'] == 'template'
 
 
+@pytest.mark.parametrize('environment', [
+    {'resource_registry': {'OS::My::Thing': 'OS::Blazar::Lease'}},
+    {'resource_registry': {'OS::My::*': 'OS::Blazar::*'}},
+    {'resource_registry': {'resources': {'thing': {'OS::My::Thing': 'OS::Climate::Lease'}}}},
+    'resource_registry: {"OS::My::Thing": "OS::Bl\\x61zar::Lease"}',
+])
+def test_an_environment_does_not_hide_that_a_template_makes_leases(manager, environment):
+    template = stacks.template(thing={'type': 'OS::My::Thing'})
+    with pytest.raises(errors.BadField, match=r'OS::(Blazar|Climate)::.* makes a lease') as refused:
+        manager.create(builders.a_lease(stacks.asked(template, environment=environment)))
+    assert refused.value.details['field'] == 'environment'
+
+
+def test_servers_by_another_name_need_room_too(manager):
+    template = stacks.template({'size': {'type': 'string', 'default': 'm1.small'}},
+                               vm={**stacks.server(), 'type': 'OS::My::Server'})
+    environment = {'resource_registry': {'OS::My::Server': 'OS::My::Vm',
+                                         'OS::My::Vm': 'OS::Nova::Server', 'OS::X::Y': 'x.yaml'}}
+    with pytest.raises(errors.BadField, match='hold_room=preferred'):
+        manager.create(builders.a_lease(stacks.asked(template, environment=environment)))
+
+
+def test_a_malformed_environment_is_refused(manager):
+    with pytest.raises(errors.BadField, match='YAML') as refused:
+        manager.create(builders.a_lease(stacks.asked(environment='a: [')))
+    assert refused.value.details['field'] == 'environment'
+
+
 @pytest.mark.parametrize(('request_of', 'field', 'words'), [
     ({'template': 'no template'}, 'template', 'Template format version not found'),
     ({'template': stacks.template(x={'type': 'Nonsense'})}, 'template', 'Resource Type'),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One lease with hosts, addresses, a volume and a stack that uses all of them."""
+import dataclasses
 import re
 
 import builders
@@ -75,6 +76,22 @@ def leased(manager, *reservations):
 def of(manager, lease, label):
     [found] = [each for each in manager.lease(lease).reservations if each.label == label]
     return found
+
+
+@pytest.mark.usefixtures('as_before')
+def test_a_stack_that_makes_leases_only_with_what_its_lease_has_is_not_created(manager):
+    template = stacks.template(
+        {'many': {'type': 'number', 'default': 0}},
+        leases={'type': 'OS::Heat::ResourceGroup', 'properties': {
+            'count': {'get_param': 'many'}, 'resource_def': {'type': 'OS::Blazar::Lease'}}})
+    asked = dataclasses.replace(
+        stacks.asked(template, lease_parameters={'many': 'ips.amount'}), depends_on=('ips',))
+    lease = leased(manager, asked,
+                   records.ReservationRequest('virtual:floatingip', {
+                       'network_id': neutron.PUBLIC, 'amount': 1}, label='ips'))
+    manager.run_until(LATER + builders.hours(1))
+    assert manager.cloud.stacks() == []
+    assert 'makes a lease itself' in stacks.told(manager, lease)
 
 
 @pytest.mark.usefixtures('as_before')

@@ -327,6 +327,22 @@ def test_an_image_of_an_existing_volume_in_use_is_given_up_in_the_end_and_the_vo
     assert volumes.volume(volume_id).server_ids == (server.id,)
 
 
+@pytest.mark.parametrize(('status', 'most'), [('error', 3), ('creating', 1)])
+def test_a_snapshot_that_fails_is_given_up_and_does_not_fill_the_quota_of_the_owner(
+        manager, volumes, status, most):
+    volume_id = own_volume(manager, volumes)
+    lease = leased(manager, records.ReservationRequest(
+        'virtual:volume', {'resource_id': volume_id, 'on_end': 'snapshot'}))
+    with manager.cloud.state() as connection:
+        connection.execute('CREATE TRIGGER none AFTER INSERT ON volume_snapshots BEGIN '
+                           f"UPDATE volume_snapshots SET status = '{status}'; END")
+    manager.run_until(NOON + HOURS(3) + MINUTES(10))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert 'There is no snapshot of volume' in manager.lease(lease).reason
+    assert [each.status for each in volumes.snapshots(volume_id)] == [status] * most
+    assert volumes.volume(volume_id).status == 'available'
+
+
 def test_a_lease_of_a_volume_that_its_owner_deletes_is_over(manager, volumes):
     volume_id = own_volume(manager, volumes)
     lease = leased(manager, records.ReservationRequest(

@@ -38,11 +38,6 @@ class Segments(face.Face):
         """Return the SegmentNetworks of a project."""
 
     @abc.abstractmethod
-    @face.read
-    def on(self, segment: models.Segment) -> models.SegmentNetwork | None:
-        """Return the SegmentNetwork on a segment, or None."""
-
-    @abc.abstractmethod
     def create(self, segment: models.Segment, project_id: str, name: str,
                description: str) -> models.SegmentNetwork:
         """Create a network of a project on exactly this segment; return the SegmentNetwork.

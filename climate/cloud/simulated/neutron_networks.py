@@ -46,11 +46,6 @@ class Segments(_Calls, base.Segments):
             each for each in rows.networks(connection) if each.project_id == project_id],
             admin=True)
 
-    def on(self, segment):
-        return self._call('networks', lambda connection, _: next((
-            each for each in rows.networks(connection) if each.segment == segment), None),
-            admin=True)
-
     def create(self, segment, project_id, name, description):
         return self._call('create_network', lambda connection, _: rows.create_network(
             connection, segment, project_id, name, description), admin=True)

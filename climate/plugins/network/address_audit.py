@@ -4,7 +4,7 @@ import contextlib
 
 from climate import errors
 from climate.plugins.network import addressing
-from climate.plugins.network import owned
+from climate.plugins.network import marks
 
 
 def unfit(services, resources):
@@ -18,7 +18,7 @@ def unfit(services, resources):
             networks[key] = services.networks.network(key)
     users = {key: services.networks.used_addresses(key) for key in networks}
     leased = {(each.network_id, each.address) for each in services.floating_ips.every()
-              if owned.marks(each)}
+              if marks.of(each)}
     found = {}
     for each in resources:
         network_id, address = each.facts['network_id'], each.facts['address']

@@ -6,18 +6,16 @@ from oslo_config import cfg
 
 from climate import errors
 from climate.domain import audit
-from climate.domain import lifecycle
 from climate.domain import requirement
 from climate.domain import selection
 from climate.plugins import base
 from climate.plugins.network import address_pool
-from climate.plugins.network import addressing
+from climate.plugins.network import floatingip_request
+from climate.plugins.network import marks
 from climate.plugins.network import owned
 
 #: The needs: addresses that the request names, and any others.
 NAMED, OTHERS = 'named', 'others'
-# The field of a stored request with the addresses of the need NAMED.
-_KEPT = 'kept_floatingips'
 
 
 class FloatingIPPlugin(base.ResourcePlugin):
@@ -32,15 +30,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
     services = ('neutron',)
     schema = {
         'type': 'object',
-        'properties': {
-            'network_id': {'description': 'Id of the external network.', 'type': 'string',
-                           'minLength': 1, 'maxLength': 36},
-            'amount': {'description': 'How many floating IPs.', 'type': 'integer', 'minimum': 1,
-                       'maximum': 1000000, 'default': 1},
-            'required_floatingips': {
-                'description': 'Addresses that must be among them.', 'type': 'array',
-                'items': {'type': 'string', 'minLength': 1, 'maxLength': 45}, 'maxItems': 1000},
-        },
+        'properties': floatingip_request.PROPERTIES,
         'required': ['network_id', 'amount'],
         'additionalProperties': False,
     }
@@ -58,29 +48,21 @@ class FloatingIPPlugin(base.ResourcePlugin):
 
     @classmethod
     def asked(cls, request):
-        return {name: value for name, value in request.items() if name != _KEPT}
+        return floatingip_request.asked(request)
 
     def resolve(self, cloud, request, occasion):
-        before, amount = occasion.before, request['amount']
-        required = _required(request)
-        if before is None:
-            address_pool.external_network(cloud, request['network_id'])
-            kept = required or request.get(_KEPT, ())[:amount]
-        else:
-            _refuse_changes(before, request['network_id'], required)
-            kept = required or _kept(before)[:amount]
-        self._check_quota(cloud, occasion.project_id, _more(before, amount))
-        return {**self.asked(request), 'required_floatingips': required, _KEPT: list(kept)}
+        return floatingip_request.resolve(cloud, request, occasion)
 
     def needs(self, request):
         pool = address_pool.AddressPool.name
         network = requirement.Leaf('==', 'network_id', request['network_id'])
-        named = requirement.In('address', tuple(request[_KEPT])) if request[_KEPT] else None
+        kept = tuple(request[floatingip_request.KEPT])
+        named = requirement.In('address', kept) if kept else None
         found = []
         if named is not None:
-            found.append(base.Need(NAMED, pool, _exactly(len(request[_KEPT])),
+            found.append(base.Need(NAMED, pool, _exactly(len(kept)),
                                    requirement.conjunction(network, named)))
-        others = request['amount'] - len(request[_KEPT])
+        others = request['amount'] - len(kept)
         if others:
             wanted = network if named is None else requirement.conjunction(
                 network, requirement.Not(named))
@@ -98,7 +80,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
             # An earlier try may have broken off after the call that created it.
             self._tag(services.floating_ips, each, reservation)
         missing = [each for address, each in wanted.items() if address not in mine]
-        self._check_quota(cloud, lease.project_id, len(missing))
+        floatingip_request.check_quota(cloud, lease.project_id, len(missing))
         made = self._created(cloud, lease, reservation, missing)
         return {**reservation.binding, 'floating_ips': {
             each.address: each.id for each in sorted([*mine.values(), *made],
@@ -111,13 +93,13 @@ class FloatingIPPlugin(base.ResourcePlugin):
     def observe(self, cloud):
         services = cloud.as_service()
         every = services.floating_ips.every()
-        marked = owned.leasable(services, [each for each in every if owned.marks(each)])
+        marked = owned.leasable(services, [each for each in every if marks.of(each)])
         return Observed(tuple(every), tuple(marked))
 
     def traces(self, observed):
         # Not signed: the owner of any floating IP may write these marks.
         return [audit.Trace(made_for, 'floating IP', each.address)
-                for each in observed.marked for made_for in sorted(owned.marks(each))]
+                for each in observed.marked for made_for in sorted(marks.of(each))]
 
     def lacks(self, observed, lease, reservation, resources):
         there = {(each.network_id, each.address): each for each in observed.floating_ips}
@@ -143,7 +125,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         free = {(each.facts['network_id'], each.facts['address']) for each in resources
                 if each.pool == address_pool.AddressPool.name}
         found = [each for each in cloud.as_service().floating_ips.every()
-                 if made_for in owned.marks(each) and (each.network_id, each.address) in free]
+                 if made_for in marks.of(each) and (each.network_id, each.address) in free]
         self._take_back(cloud, found, None)
 
     @classmethod
@@ -165,7 +147,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         for each in missing:
             try:
                 found = neutron.create(each.facts['network_id'], each.facts['address'],
-                                       lease.project_id, owned.description_of(reservation.id))
+                                       lease.project_id, marks.description(reservation.id))
             except errors.ResourceInUse as error:
                 refused[each.name] = error.message
                 continue
@@ -180,20 +162,9 @@ class FloatingIPPlugin(base.ResourcePlugin):
                         self.conf[self.resource_type].release_seconds)
 
     def _tag(self, neutron, floating_ip, reservation):
-        tags = (self.conf[self.resource_type].tag, owned.tag_of(reservation.id))
+        tags = (self.conf[self.resource_type].tag, marks.tag(reservation.id))
         if not set(tags) <= set(floating_ip.tags):
             neutron.tag(floating_ip.id, tags)
-
-    def _check_quota(self, cloud, project_id, more):
-        """Refuse more floating IPs than the quota of a project has left."""
-        if not more:
-            return
-        found = cloud.as_service().networks.quota(project_id, 'floatingip')
-        if found.limit is not None and found.used + more > found.limit:
-            raise errors.Conflict(reason=(
-                f'Your quota "floatingip" in Neutron is {found.limit}, of which {found.used} are '
-                f'used: {more} more do not fit. Delete floating IPs, or ask for a greater '
-                'quota.'))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -211,51 +182,6 @@ class Observed:
 def _exactly(count):
     return selection.Demand(amount=selection.WHOLE, at_least=count, at_most=count,
                             spread=selection.Spread.APART)
-
-
-def _required(request):
-    """Return the required addresses in canonical form.
-
-    :raises BadField: one is malformed or there twice, or there are too many.
-    """
-    found = [str(addressing.parse('required_floatingips', each))
-             for each in request.get('required_floatingips') or ()]
-    twice = next((each for each in found if found.count(each) > 1), None)
-    if twice is not None:
-        raise errors.BadField(field='required_floatingips', reason=f'{twice} is there twice.')
-    if len(found) > request['amount']:
-        raise errors.BadField(field='required_floatingips', reason=(
-            f'there are {len(found)} addresses, but amount is {request["amount"]}.'))
-    return found
-
-
-def _refuse_changes(before, network_id, required):
-    """Refuse what a stored reservation cannot change."""
-    if network_id != before.request['network_id']:
-        raise errors.Conflict(reason='network_id: a reservation keeps its network; make another '
-                                     'reservation instead.')
-    if _runs(before) and required and required != list(before.request['required_floatingips']):
-        raise errors.Conflict(reason='required_floatingips: a reservation that has started can '
-                                     'only give them up, with [].')
-
-
-def _runs(reservation):
-    return reservation.state != lifecycle.RESERVATION_PENDING
-
-
-def _more(before, amount):
-    """Return how many floating IPs a project gets in addition; 0 if a change asks for no more."""
-    if before is None:
-        return amount
-    has = before.request['amount']
-    if amount <= has:
-        return 0
-    return amount - has if _runs(before) else amount
-
-
-def _kept(before):
-    """Return the addresses that a reservation keeps although it names none any more."""
-    return before.request[_KEPT] if _runs(before) else []
 
 
 def _all_of(resources):

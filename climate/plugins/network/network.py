@@ -8,6 +8,7 @@ from climate.domain import audit
 from climate.domain import requirement
 from climate.domain import selection
 from climate.plugins import base
+from climate.plugins.network import marks
 from climate.plugins.network import network_clearing
 from climate.plugins.network import network_made
 from climate.plugins.network import network_request
@@ -95,7 +96,7 @@ class NetworkPlugin(base.ResourcePlugin):
                        if each.segment and each.segment[1] == segment_pool.VLAN]
         return [audit.Trace(made_for, kind, f'{each.name} ({each.id})')
                 for kind, found in (('network', on_segments), ('router', observed.routers))
-                for each in found for made_for in sorted(network_made.marks(each))]
+                for each in found for made_for in sorted(marks.of(each))]
 
     def lacks(self, observed, lease, reservation, resources):
         found, binding = [], reservation.binding
@@ -120,9 +121,9 @@ class NetworkPlugin(base.ResourcePlugin):
         free = {segment_pool.parse('name', each.name) for each in resources
                 if each.pool == segment_pool.SegmentPool.name}
         networks = [each for each in services.segments.every()
-                    if each.segment in free and made_for in network_made.marks(each)]
+                    if each.segment in free and made_for in marks.of(each)]
         routers = [each for each in services.network_parts.routers()
-                   if made_for in network_made.marks(each)]
+                   if made_for in marks.of(each)]
         for project_id in sorted({each.project_id for each in (*networks, *routers)}):
             work = network_clearing.Clearing(cloud, project_id, keeps=True)
             pending = work.advance([each for each in networks if each.project_id == project_id],

@@ -19,6 +19,9 @@ _DETACH = 'detach server from network'
 _HELD_BACK = 'end held back by network'
 _INTERFACES = (network_made.INTERFACE, 'network:ha_router_replicated_interface')
 _FEW = 5
+# Nova never detaches a port while its compute is down, nor if a user has merely written the server
+# on the port. After that time the port is deleted all the same.
+_NOVA_TAKES = datetime.timedelta(minutes=5)
 
 
 class Clearing:
@@ -94,7 +97,8 @@ class Clearing:
                 self._parts.remove_interface(port.device_id, port.id)
             elif goes_by_itself(port):
                 return None
-            elif is_of_server(port) and self._neutron.interfaces.detach(port.device_id, port.id):
+            elif (is_of_server(port) and not _is_over(self._cloud, _NOVA_TAKES)
+                  and self._neutron.interfaces.detach(port.device_id, port.id)):
                 return f'{self._told(port)} is being detached'
             else:
                 self._parts.delete_port(port.id)
@@ -145,6 +149,12 @@ def is_of_server(port):
     return port.owner.startswith('compute:') and bool(port.device_id)
 
 
+def _is_over(cloud, span):
+    """Return whether the action was first tried that long ago; an audit has no such limit."""
+    attempt = getattr(cloud, 'attempt', None)
+    return attempt is not None and attempt.now >= attempt.since + span
+
+
 def not_yet(conf, cloud, pending):
     """Return the error for a network that cannot be removed yet.
 
@@ -156,8 +166,8 @@ def not_yet(conf, cloud, pending):
     if len(pending) > _FEW:
         told += f' and {len(pending) - _FEW} more'
     reason = f'the network of the lease cannot be deleted yet: {told}.'
-    most, attempt = conf[GROUP].end_minutes, getattr(cloud, 'attempt', None)
-    if most and attempt and attempt.now >= attempt.since + datetime.timedelta(minutes=most):
+    most = conf[GROUP].end_minutes
+    if most and _is_over(cloud, datetime.timedelta(minutes=most)):
         return errors.CloudError.plain('Neutron', (
             f'{reason} Remove what is still there; then delete the lease.'))
     return errors.StillBusy.plain('Neutron', reason, has_own_limit=bool(most))

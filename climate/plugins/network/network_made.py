@@ -8,22 +8,14 @@ users cannot choose a segment; subnet and router are made as the owner.
 from oslo_log import log
 
 from climate import errors
+from climate.plugins.network import marks
 from climate.plugins.network import network_request
 from climate.plugins.network import segment_pool
 
 LOG = log.getLogger(__name__)
 
-# What stands before the id of the reservation, in a tag and in a description.
-_TAG, _MARK = 'reservation:', 'Climate reservation '
 #: What the port of a router in a subnet has as its owner, with more at its end on some clouds.
 INTERFACE = 'network:router_interface'
-
-
-def marks(thing):
-    """Return the ids of the reservations that a SegmentNetwork or a Router names, as a set."""
-    texts = (*getattr(thing, 'tags', ()), thing.description)
-    return {each.removeprefix(mark) for each in texts for mark in (_TAG, _MARK)
-            if each.startswith(mark)}
 
 
 def networks_of(cloud, lease, reservation, resources):
@@ -39,7 +31,7 @@ def networks_of(cloud, lease, reservation, resources):
     here = {segment_pool.parse('name', each.name) for each in resources}
     around = {physical for physical, _, _ in here} if known is None else set()
     return [each for each in cloud.as_service().segments.of_project(lease.project_id)
-            if each.id == known or (each.segment and reservation.id in marks(each) and (
+            if each.id == known or (each.segment and reservation.id in marks.of(each) and (
                 each.segment in here or each.segment[0] in around))]
 
 
@@ -51,7 +43,7 @@ def routers_of(cloud, lease, reservation):
     known = reservation.binding.get('router_id')
     routers = cloud.as_service().network_parts.routers(lease.project_id)
     found = [each for each in routers if each.id == known]
-    return found or [each for each in routers if reservation.id in marks(each)]
+    return found or [each for each in routers if reservation.id in marks.of(each)]
 
 
 class Making:
@@ -71,7 +63,7 @@ class Making:
         self._network = network
         self._handed_over = (network is not None
                              and reservation.binding.get('network_id') == network.id)
-        self._description = f'{_MARK}{reservation.id}'
+        self._description = marks.description(reservation.id)
 
     def make(self, anew=False):
         """Make what is missing; return the binding.
@@ -136,7 +128,7 @@ class Making:
 
     def _mark(self):
         """Tag the network, unless it was handed over: then its tags are the owner's."""
-        tags = (self._tag, f'{_TAG}{self._reservation.id}')
+        tags = (self._tag, marks.tag(self._reservation.id))
         if not self._handed_over and not set(tags) <= set(self._network.tags):
             self._cloud.as_service().segments.tag(self._network.id, tags)
 

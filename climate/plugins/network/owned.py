@@ -6,31 +6,12 @@ from oslo_log import log
 
 from climate import errors
 from climate.plugins.network import addressing
+from climate.plugins.network import marks
 
 LOG = log.getLogger(__name__)
 
-# What stands before the id of the reservation, in a tag and in the description of a floating IP.
-_TAG, _MARK = 'reservation:', 'Climate reservation '
 # Neutron's status of a floating IP that a router serves.
 _SERVED = 'ACTIVE'
-
-
-def tag_of(reservation_id):
-    return f'{_TAG}{reservation_id}'
-
-
-def description_of(reservation_id):
-    return f'{_MARK}{reservation_id}'
-
-
-def marks(floating_ip):
-    """Return the ids of the reservations that a FloatingIP names, as a set.
-
-    The description is there from the first call on, the tags after a second one.
-    """
-    texts = (*floating_ip.tags, floating_ip.description)
-    return {each.removeprefix(mark) for each in texts for mark in (_TAG, _MARK)
-            if each.startswith(mark)}
 
 
 def of_reservation(services, lease, reservation):
@@ -41,7 +22,7 @@ def of_reservation(services, lease, reservation):
     """
     known = set(reservation.binding.get('floating_ips', {}).values())
     mine = services.floating_ips.of_project(lease.project_id)
-    marked = [each for each in mine if each.id not in known and reservation.id in marks(each)]
+    marked = [each for each in mine if each.id not in known and reservation.id in marks.of(each)]
     return [each for each in mine if each.id in known] + leasable(services, marked)
 
 

@@ -8,6 +8,7 @@ from climate import errors
 from climate.domain import lifecycle
 from climate.plugins.stack import handover
 from climate.plugins.stack import parsing
+from climate.plugins.stack import previews
 from climate.plugins.stack import quotas
 from climate.plugins.stack import room
 from climate.plugins.stack import watched
@@ -78,11 +79,8 @@ def _create(conf, cloud, lease, reservation):
         request, name_of(reservation), handover.values(conf, cloud, lease, reservation),
         tags=[f'reservation:{reservation.id}'],
         timeout_minutes=conf['virtual:stack'].create_minutes or None)
+    preview = previews.at_start(owner, request, spec)
     if request['room'] is not None:
-        try:
-            preview = owner.preview(spec)
-        except errors.BadRequest as error:
-            raise errors.CloudError.plain('Heat', error.message[:500]) from error
         room.refuse_elsewhere(reservation, preview)
     if request['time_only'] is not None and 'time only' not in reservation.binding.get(
             'warnings', ()):

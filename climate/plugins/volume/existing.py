@@ -6,6 +6,9 @@ from climate.plugins.volume import copies
 from climate.plugins.volume import names
 from climate.plugins.volume import parsing
 
+# A snapshot that failed stays, and counts in the quota of its owner.
+_MOST_FAILED = 3
+
 
 def start(cloud, lease, reservation):
     """Attach the volume if asked; return the binding.
@@ -24,8 +27,10 @@ def start(cloud, lease, reservation):
 def end(conf, cloud, lease, reservation):
     """Detach the volume from the server of the lease, and make the copy that was asked for.
 
+    A copy that cannot be made is given up: the volume has all data.
+
     :raises StillBusy: it is not done yet.
-    :raises CloudError: the copy could not be made in time.
+    :raises CloudError: it could not be detached in time.
     """
     volume = find(cloud, lease, reservation)
     if _detach(cloud, lease, reservation, volume):
@@ -72,9 +77,8 @@ def _image(conf, cloud, lease, reservation, volume):
         cloud.as_owner_or_service().volumes.forget_key(volume.id)
         return
     if copies.is_late(conf, cloud):
-        cloud.warn(reservation, 'no image', (
-            f'There is no image of volume {volume.id}, because none could be made in time: the '
-            f'volume is {volume.status}. The volume itself stays.'))
+        _give_up(cloud, reservation, 'image', volume, (
+            f'none could be made in time: the volume is {volume.status}'))
         return
     why = (made.advance(volume) if volume.status == 'available'
            else f'no image is made of it while it is {volume.status}')
@@ -87,16 +91,25 @@ def _snapshot(conf, cloud, reservation, volume):
              if each.name == name]
     if any(each.status == 'available' for each in found):
         return
+    if copies.is_late(conf, cloud) or (
+            sum(each.status == 'error' for each in found) >= _MOST_FAILED):
+        _give_up(cloud, reservation, 'snapshot', volume, 'Cinder could not make it')
+        return
     if not any(each.status == 'creating' for each in found):
         services = cloud.as_owner_or_service()
         if services.volumes.trust_id is None:
-            # Made by Climate itself, it would not be the owner's. The volume has all data.
-            cloud.warn(reservation, 'no snapshot', (
-                f'There is no snapshot of volume {volume.id}, because Climate cannot act for its '
-                'owner any more. The volume itself stays.'))
+            # Made by Climate itself, it would not be the owner's.
+            _give_up(cloud, reservation, 'snapshot', volume,
+                     'Climate cannot act for its owner any more')
             return
         services.volumes.create_snapshot(volume.id, name)
         again = cloud.as_service().volumes.snapshots(volume.id)
         if any(each.name == name and each.status == 'available' for each in again):
             return
     raise copies.not_yet(conf, cloud, [(volume.id, 'its snapshot is being made')])
+
+
+def _give_up(cloud, reservation, copy, volume, why):
+    """Tell the owner that there is no copy; the volume has all data."""
+    cloud.warn(reservation, f'no {copy}', (
+        f'There is no {copy} of volume {volume.id}, because {why}. The volume itself stays.'))

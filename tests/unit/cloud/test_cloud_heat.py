@@ -25,9 +25,10 @@ def caller():
                                   auth_token='token-of-the-caller', overwrite=False)
 
 
-def shown(status='CREATE_COMPLETE', reason=''):
+def shown(status='CREATE_COMPLETE', reason='', project='p'):
     return {'stack': {'id': ID, 'stack_name': 'one', 'stack_status': status,
-                      'stack_status_reason': reason}}
+                      'stack_status_reason': reason, 'links': [
+                          {'href': f'http://heat/v1/{project}/stacks/one/{ID}', 'rel': 'self'}]}}
 
 
 def refused(status, text):
@@ -108,6 +109,24 @@ def test_a_name_is_looked_up_in_a_list_because_heat_looks_in_the_project_of_the_
     assert stacks.find('p', 'one') == models.Stack(ID, 'one', 'CREATE', 'FAILED')
     assert stacks.find('p', 'two') is None
     assert canned.asked('GET', '/stacks')[0].qs == {'name': ['one']}
+
+
+def test_the_stack_of_another_project_is_none_although_heat_redirects_an_administrator_to_it(
+        stacks, canned):
+    others = 'http://heat/v1/others'
+    canned.http.get(f'{THEIRS}/stacks/{ID}', status_code=302,
+                    headers={'Location': f'{others}/stacks/one/{ID}'})
+    canned.http.get(f'{others}/stacks/one/{ID}', json=shown(project='others'))
+    assert stacks.find('p', ID) is None
+    canned.http.get(f'{THEIRS}/stacks/{ID}', json=shown())
+    assert stacks.find('p', ID) == STACK
+
+
+def test_the_stack_of_that_name_of_another_project_is_passed_over(stacks, canned):
+    canned.http.get(f'{THEIRS}/stacks', json={'stacks': [
+        {**shown('DELETE_FAILED', project='others')['stack'], 'id': 'other'},
+        shown()['stack']]})
+    assert stacks.find('p', 'one') == STACK
 
 
 def test_a_deleted_stack_that_heat_still_shows_is_gone(stacks, canned):
