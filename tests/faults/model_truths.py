@@ -213,7 +213,13 @@ def _end_was_given_up(recorded, lease):
         for event in recorded.events.get(lease.id, ()))
 
 
+def _change_is_left_to_the_end(recorded, lease):
+    return 'It could not be changed before its end.' in (lease.reason or '') and any(
+        event.kind == event_kinds.END for event in recorded.open_events(lease.id))
+
+
 def those_that_run_hold_what_they_have(recorded):
+    """Check this; what is different after a change that was left to the end, the end returns."""
     whole = _whole_ones(recorded)
     held = collections.defaultdict(set)
     for resource in recorded.resources.values():
@@ -222,7 +228,8 @@ def those_that_run_hold_what_they_have(recorded):
         lease = recorded.leases[reservation.lease_id]
         if (reservation.state != lifecycle.RESERVATION_ACTIVE or lease.state != lifecycle.ACTIVE
                 or {each.kind for each in recorded.open_events(lease.id)} & {
-                    event_kinds.UPDATE, event_kinds.DELETE}):
+                    event_kinds.UPDATE, event_kinds.DELETE}
+                or _change_is_left_to_the_end(recorded, lease)):
             continue
         mine = {each.resource_id for each in whole[reservation.id] if each.released_at is None}
         assert mine == held[reservation.id], (

@@ -45,6 +45,7 @@ _MAKING = ('prepare', 'start')
 _GONE = texts.same('Its target is not in the cloud any more.')
 _NEVER_CAME = texts.same('Its target never came.')
 _PASSED = texts.same('It could not be started before its end.')
+_UNCHANGED = texts.same('It could not be changed before its end.')
 
 
 class Actions:
@@ -126,6 +127,10 @@ class Actions:
             each.id for each in lease.open_reservations if each.leased_id in gone}, _GONE)
 
     def _update(self, claim, now):
+        if claim.lease.end <= now:
+            # The event of the end comes next, and takes all hosts back.
+            return results.Outcome(
+                results.MOOT, texts.joined(claim.lease.reason_text, _UNCHANGED))
         claim = self._occupy(claim, now)
         # Reservations in error count too: an earlier try of this update failed on them.
         running = [each for each in claim.lease.reservations if each.state in (
