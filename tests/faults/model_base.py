@@ -173,7 +173,7 @@ class Base(stateful.RuleBasedStateMachine):
 
     def _judge_refusal(self, error, quiet):
         self.tally[f'refused: {type(error).__name__}'] += 1
-        assert type(error) is not errors.ClimateError, self.complaints.found
+        assert type(error) is not errors.ClimateError, '\n'.join(self.complaints.found)
         assert self.mood != CALM or not isinstance(error, errors.CloudError), error.message
         if quiet:
             found = truths.read(self.world.database)
@@ -200,7 +200,7 @@ class Base(stateful.RuleBasedStateMachine):
     @stateful.invariant()
     def all_is_true(self):
         self._stirred = False
-        assert not self.complaints.found, self.complaints.found
+        assert not self.complaints.found, '\n'.join(self.complaints.found)
         before, self.recorded = self.recorded, truths.read(self.world.database)
         truths.check(self.recorded, before, self.now, builders.minutes(self.cleaning))
         if not self.world.frozen:

@@ -45,7 +45,7 @@ def judge(model):
     assert all(each.place is None for each in recorded.offers.values()), recorded.offers
     _audit_finds_nothing(model, manager)
     _nothing_is_left(model, manager)
-    assert not model.complaints.found, model.complaints.found
+    assert not model.complaints.found, '\n'.join(model.complaints.found)
 
 
 def _audit_finds_nothing(model, manager):

@@ -64,7 +64,7 @@ class Servers(requests.Requests):
         self.create(side, [builders.hosts(count, before_end='snapshot',
                                           on_image_failure=on_failure)], None, long)
         self.act(side, lambda manager: manager.run())
-        for lease_id in set(self.told) - known:
+        for lease_id in [each for each in self.told if each not in known]:
             lease = self.lease(lease_id)
             if lease is None or lease.state != lifecycle.ACTIVE:
                 continue
