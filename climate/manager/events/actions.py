@@ -91,7 +91,8 @@ class Actions:
                                    patient=error.kwargs.get('has_own_limit', False),
                                    slow=error.kwargs.get('takes_minutes', False))
         except errors.ClimateError as error:
-            return results.Outcome(results.FAILED, texts.of_error(error))
+            return results.Outcome(results.FAILED, texts.of_error(error),
+                                   unreachable=isinstance(error, errors.CloudUnreachable))
 
     def _start(self, claim, now):
         if agenda.passed_by(claim.lease, now):
@@ -277,7 +278,7 @@ class Actions:
                                        self._core.registry)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
-        patient = slow = True
+        patient = slow = unreachable = True
         calls = turns.Turns(lease, method, reservations, in_vain)
         theirs = (self._allocated.left_to(lease, reservations) if method == 'end'
                   else self._allocated.of(reservations, found))
@@ -307,6 +308,7 @@ class Actions:
                             method, error.message)
                 reasons.append(
                     texts.of_error(error).within(f'Reservation {reservation.id}: '))
+                unreachable = unreachable and isinstance(error, errors.CloudUnreachable)
                 # What runs goes on while its change fails.
                 runs = (method == 'start'
                         and reservation.state == lifecycle.RESERVATION_ACTIVE)
@@ -320,8 +322,8 @@ class Actions:
         outcome = results.Outcome(
             result, texts.joined(*(reasons or busy), *map(texts.same, calls.told)),
             {key: state for key, state in states.items() if state is not None}, bindings,
-            patient=patient, slow=bool(busy) and slow, in_vain=in_vain, warnings=cloud.warnings,
-            released=cloud.released)
+            patient=patient, slow=bool(busy) and slow, unreachable=bool(reasons) and unreachable,
+            in_vain=in_vain, warnings=cloud.warnings, released=cloud.released)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

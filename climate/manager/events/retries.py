@@ -39,9 +39,15 @@ class Retries:
                     claim.lease.acquire_type == acquire.BEST_EFFORT):
                 # A best effort has a time limit of its own, and the hosts that it cleared must be
                 # returned in the end. So it is tried without a limit.
-                return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
+                return self._without_limit(attempts)
+            if outcome.unreachable and claim.kind.releases_all:
+                # What a lease holds is released when the service is back, without anybody's help.
+                return self._without_limit(attempts)
             return self._pause.after(attempts)
         return self._pause_of_wait(claim, outcome) if outcome.result == results.BUSY else None
+
+    def _without_limit(self, attempts):
+        return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
 
     def has_failed(self, event, outcome):
         """Return True if the action failed, or if it waits for the cloud longer than it may."""

@@ -124,7 +124,7 @@ def test_a_change_that_nobody_began_before_the_end_is_left_to_the_end(manager):
 def test_what_is_being_deleted_in_vain_is_not_usable(manager):
     manager.enrol(1)
     lease = acts.active(manager, end=NOON + hours(9))
-    manager.cloud.fail('nova.aggregates', 99, NO)
+    manager.cloud.fail('nova.aggregates', 99, acts.NO)
     acts.delete(manager, lease)
     for moment in (0, 1, 5):
         manager.run_until(NOON + minutes(moment))
