@@ -7,6 +7,7 @@ own, and here the calls of its service that may fail and the tables of what is m
 import re
 
 from climate.domain import lifecycle
+from climate.plugins.network import owned
 
 #: The calls of their services that may fail.
 CALLS = (
@@ -38,7 +39,7 @@ def check(cloud, recorded, own):
     left = cloud.leftovers()
     what_was_made_is_of_somebody(left, recorded)
     nothing_of_users_was_deleted(left, own)
-    each_address_was_promised(left, recorded)
+    each_address_was_promised(cloud, recorded)
     no_back_end_has_more_than_it_can_hold(left, recorded)
 
 
@@ -59,15 +60,15 @@ def nothing_of_users_was_deleted(left, own):
     assert not lost, f'Users have lost {lost}.'
 
 
-def each_address_was_promised(left, recorded):
+def each_address_was_promised(cloud, recorded):
     """A floating IP of a reservation has an address that was allocated to it, in its project."""
     numbers = {each.name.partition('@')[0]: each.id for each in recorded.resources.values()
                if each.pool == 'address' and each.withdrawn_at is None}
     given = {(each.reservation_id, each.resource_id) for each in recorded.allocations}
-    for _, _, address, project_id, _, _, tags in left['floating_ips']:
-        for found in _ID.findall(tags):
-            assert (found, numbers[address]) in given, f'{address} is of {found}.'
-            assert project_id == 'demo', (address, project_id)
+    for each in cloud.network.floating_ips():
+        for found in owned.marks(each):
+            assert (found, numbers[each.address]) in given, f'{each} is of {found}.'
+            assert each.project_id == 'demo', each
 
 
 def no_back_end_has_more_than_it_can_hold(left, recorded):
