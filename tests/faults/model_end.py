@@ -84,6 +84,8 @@ def _end_of_bad_luck(model):
         world.cloud.mark_host(name, up=True)
     world.cloud.silence_cell()
     model.mend_images()
+    model.give_segments_back()
+    model.empty_leased_networks()
     manager = world.managers[0]
     for verb, name in model.unfinished[-1:] + model.unfinished:
         with contextlib.suppress(errors.ResourceKnown, errors.ResourceInUse,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of users with addresses, volumes, stacks and clusters."""
+"""The steps of users with addresses, networks, volumes, stacks and clusters."""
 import dataclasses
 import uuid
 
@@ -32,6 +32,10 @@ def _volumes(size_gb, amount, give, on_end):
                   give=give, on_end=on_end)
 
 
+def _network(segment, inside, on_end):
+    return _asked('virtual:network', required_segment=segment, on_end=on_end, **inside)
+
+
 def _stack(count):
     """Without servers, or with so many that have room on hosts."""
     if not count:
@@ -55,6 +59,11 @@ KINDS = {
         _volumes, st.sampled_from([40, 100, 150]), st.integers(1, 2),
         st.sampled_from(['volumes', 'volumes', 'type']),
         st.sampled_from(['delete', 'image', 'image'])),
+    'virtual:network': st.builds(
+        _network, st.sampled_from([None, None, 'physnet1:vlan:3001']),
+        st.sampled_from([{}, {'subnet': '10.42.0.0/24'}, {
+            'subnet': '10.42.0.0/24', 'router': True, 'external_network': neutron.PUBLIC}]),
+        st.sampled_from(['delete', 'delete', 'wait'])),
     'virtual:stack': st.builds(_stack, st.integers(0, 2)),
     'virtual:cluster': st.builds(_cluster, st.integers(1, 3)),
 }
@@ -99,20 +108,26 @@ class Types(model_offers.Offers):
                     'INSERT INTO volumes (id, name, size_gb, status, project_id, type_name, '
                     "backend, metadata) VALUES (?, 'mine', 10, 'available', 'demo', 'ordinary', "
                     "'storage@plain#plain', '{}')", (own_id,))
+            elif kind == 'virtual:network':
+                connection.execute("INSERT INTO networks VALUES (?, 'mine', 'demo', 0)", (own_id,))
             else:
                 connection.execute(
                     "INSERT INTO stacks VALUES (?, ?, 'demo', 'CREATE', 'COMPLETE', '', NULL, "
                     "NULL, '')", (own_id, f'mine-{own_id}'))
         self.own[own_id] = model_types.OWN[kind]
 
-    @stateful.precondition(lambda self: self.own)
+    @stateful.precondition(lambda self: self._leasable())
     @base.rule(side=base.SIDE, which=base.WHICH, ending=st.integers(0, 2), later=requests.LATER,
                long=requests.LONG)
     def lease_what_a_user_has(self, side, which, ending, later, long):
-        own_id = self.pick(sorted(self.own), which)
-        [kind] = [kind for kind, table in model_types.OWN.items() if table == self.own[own_id]]
+        own_id, kind = self.pick(self._leasable(), which)
         self.create(side, [_asked(kind, resource_id=own_id, on_end=_ON_END[kind][ending])], later,
                     long)
+
+    def _leasable(self):
+        """Return the pairs (id, type) of what users have and may lease."""
+        return [(own_id, kind) for own_id, table in sorted(self.own.items()) for kind in _ON_END
+                if table == model_types.OWN[kind]]
 
     @stateful.precondition(lambda self: self.own)
     @base.rule(which=base.WHICH)
@@ -126,3 +141,6 @@ class Types(model_offers.Offers):
     def _delete(self, own_id):
         with self.world.cloud.state() as connection:
             connection.execute(f'DELETE FROM {self.own.pop(own_id)} WHERE id = ?', (own_id,))
+            connection.execute('DELETE FROM network_segments WHERE network_id = ?', (own_id,))
+            connection.execute('DELETE FROM ports WHERE id IN (SELECT port_id FROM port_devices '
+                               'WHERE device_id = ?)', (own_id,))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of addresses, volumes, stacks and clusters in the cloud, after each step.
+"""What is true of addresses, networks, volumes, stacks and clusters, after each step.
 
 A further type needs a line in model_things.KINDS, a pool in model_world.POOLS if it has one of its
 own, and here the calls of its service that may fail and the tables of what is made for leases.
@@ -7,22 +7,28 @@ own, and here the calls of its service that may fail and the tables of what is m
 import re
 
 from climate.domain import lifecycle
+from climate.plugins.network import network_made
+from climate.plugins.network import owned
+from climate.plugins.network import segment_pool
 
 #: The calls of their services that may fail.
 CALLS = (
     'neutron.create_floating_ip', 'neutron.tag_floating_ip', 'neutron.floating_ips',
     'neutron.delete_floating_ip', 'neutron.detach_floating_ip', 'neutron.quota',
-    'neutron.network', 'cinder.create_volume', 'cinder.create_type', 'cinder.allow_type',
-    'cinder.set_quota', 'cinder.delete_volume', 'cinder.delete_type', 'cinder.volume',
+    'neutron.network', 'neutron.networks', 'neutron.create_network', 'neutron.tag_network',
+    'neutron.create_subnet', 'neutron.create_router', 'neutron.add_interface', 'neutron.ports',
+    'neutron.routers', 'neutron.trunks', 'neutron.remove_interface', 'neutron.delete_port',
+    'neutron.delete_router', 'neutron.delete_network', 'nova.detach_port',
+    'cinder.create_volume', 'cinder.create_type', 'cinder.allow_type', 'cinder.set_quota', 'cinder.delete_volume', 'cinder.delete_type', 'cinder.volume',
     'cinder.volumes', 'cinder.upload_to_image', 'cinder.create_snapshot', 'cinder.quotas',
     'heat.preview', 'heat.create', 'heat.find', 'heat.delete', 'heat.suspend', 'heat.resume',
     'magnum.create_cluster', 'magnum.cluster', 'magnum.clusters', 'magnum.delete_cluster',
     'magnum.resize_cluster', 'magnum.node_groups')
 #: The tables of the simulated cloud whose rows name the reservation that they were made for.
-MADE = ('floating_ips', 'volume_types', 'volume_type_access', 'volume_quotas', 'volumes', 'stacks',
-        'clusters', 'flavors', 'flavor_access')
+MADE = ('floating_ips', 'network_segments', 'routers', 'volume_types', 'volume_type_access',
+        'volume_quotas', 'volumes', 'stacks', 'clusters', 'flavors', 'flavor_access')
 #: What users have beside leases: {type: its table}.
-OWN = {'virtual:volume': 'volumes', 'virtual:stack': 'stacks'}
+OWN = {'virtual:volume': 'volumes', 'virtual:stack': 'stacks', 'virtual:network': 'networks'}
 # The tables of what may have data of users, and which column has its id.
 _WITH_DATA = {'volumes': 'id', 'stacks': 'id', 'stack_parts': 'stack_id', 'clusters': 'id',
               'node_groups': 'cluster_id', 'cluster_nodes': 'group_id'}
@@ -38,7 +44,8 @@ def check(cloud, recorded, own):
     left = cloud.leftovers()
     what_was_made_is_of_somebody(left, recorded)
     nothing_of_users_was_deleted(left, own)
-    each_address_was_promised(left, recorded)
+    each_address_was_promised(cloud, recorded)
+    each_segment_was_promised(cloud, recorded)
     no_back_end_has_more_than_it_can_hold(left, recorded)
 
 
@@ -54,20 +61,31 @@ def what_was_made_is_of_somebody(left, recorded):
 
 
 def nothing_of_users_was_deleted(left, own):
-    there = {table: {row[0] for row in left[table]} for table in set(OWN.values())}
+    there = {table: {row[0] for row in left[table]} for table in set(own.values())}
     lost = {each: table for each, table in own.items() if each not in there[table]}
     assert not lost, f'Users have lost {lost}.'
 
 
-def each_address_was_promised(left, recorded):
+def each_address_was_promised(cloud, recorded):
     """A floating IP of a reservation has an address that was allocated to it, in its project."""
     numbers = {each.name.partition('@')[0]: each.id for each in recorded.resources.values()
                if each.pool == 'address' and each.withdrawn_at is None}
     given = {(each.reservation_id, each.resource_id) for each in recorded.allocations}
-    for _, _, address, project_id, _, _, tags in left['floating_ips']:
-        for found in _ID.findall(tags):
-            assert (found, numbers[address]) in given, f'{address} is of {found}.'
-            assert project_id == 'demo', (address, project_id)
+    for each in cloud.network.floating_ips():
+        for found in owned.marks(each):
+            assert (found, numbers[each.address]) in given, f'{each} is of {found}.'
+            assert each.project_id == 'demo', each
+
+
+def each_segment_was_promised(cloud, recorded):
+    """A network of a reservation is on a segment that was allocated to it, in its project."""
+    names = {each.name: each.id for each in recorded.resources.values() if each.pool == 'segment'}
+    given = {(each.reservation_id, each.resource_id) for each in recorded.allocations}
+    for each in cloud.network.networks():
+        for found in network_made.marks(each):
+            assert (found, names[segment_pool.text(each.segment)]) in given, (
+                f'{each} is of {found}.')
+            assert each.project_id == 'demo', each
 
 
 def no_back_end_has_more_than_it_can_hold(left, recorded):
@@ -103,5 +121,6 @@ def take_what_came_too_late(cloud, own):
 
 def nothing_is_left(left, at_first):
     """Check that the cloud has of all types what it had at first."""
-    for table in (*MADE, 'stack_parts', 'node_groups', 'cluster_nodes'):
+    for table in (*MADE, 'networks', 'subnets', 'ports', 'stack_parts', 'node_groups',
+                  'cluster_nodes'):
         assert left[table] == at_first[table], (table, left[table])

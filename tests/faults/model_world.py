@@ -28,6 +28,7 @@ POOLS = {
     'address': ([f'172.24.4.{number}' for number in range(210, 214)],
                 {'network_id': neutron.PUBLIC}),
     'backend': (['storage@ssd#ssd'], {}),
+    'segment': ([f'physnet1:vlan:{number}' for number in range(3000, 3003)], {}),
 }
 _TRIES = 4
 CLAIM = datetime.timedelta(seconds=30)
@@ -41,6 +42,7 @@ _OPTIONS = {
     ('simulated', 'image_seconds'): 8,
     ('simulated', 'volume_seconds'): 4,
     ('simulated', 'stack_seconds'): 6,
+    ('simulated', 'port_seconds'): 4,
     ('simulated', 'cluster_seconds'): 6,
     ('acquire', 'lent_aggregate'): LENT_AGGREGATE,
     ('acquire', 'retry_pause_longest_seconds'): 120,

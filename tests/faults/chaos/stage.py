@@ -40,6 +40,7 @@ server_seconds = 0.3
 image_seconds = 1
 volume_seconds = 0.5
 stack_seconds = 0.5
+cluster_seconds = 0.5
 delay_seconds = 0.02
 [acquire]
 lent_aggregate = lent
