@@ -3,6 +3,7 @@
 import json
 import pathlib
 import sys
+import time
 
 import scene as scenes
 
@@ -44,13 +45,20 @@ class Magnum:
 
     def call(self, method, path, **body):
         """The answer as JSON; None if there is nothing."""
-        answer = self._session.request(
-            path, method, endpoint_filter={'service_type': 'container-infra'},
-            microversion='1.10', raise_exc=False, **({'json': body} if body else {}))
+        answer = self._ask(method, path, body)
+        while 'master_count' in answer.text and answer.status_code == 400 and method == 'GET':
+            # For a moment a cluster that is deleted has no node groups, and cannot be shown.
+            time.sleep(0.3)
+            answer = self._ask(method, path, body)
         if answer.status_code == 404:
             return None
         assert answer.status_code < 400, answer.text
         return answer.json() if answer.content else {}
+
+    def _ask(self, method, path, body):
+        return self._session.request(
+            path, method, endpoint_filter={'service_type': 'container-infra'},
+            microversion='1.10', raise_exc=False, **({'json': body} if body else {}))
 
     def template(self, name):
         """The id of a new template."""

@@ -7,6 +7,7 @@ import model_things
 import model_world
 
 from climate import errors
+from climate.plugins.network import marks
 from climate.plugins.network import network_made
 
 _OWNERS = ('demo', 'demo', 'friends')
@@ -96,7 +97,7 @@ class Networks(model_things.Types):
 
     def _reservation(self, network):
         """Return the row of the reservation of a network; None: its marks are gone."""
-        return next(map(self.recorded.reservations.get, network_made.marks(network)), None)
+        return next(map(self.recorded.reservations.get, marks.of(network)), None)
 
     def _may_stay(self, network):
         """True where nobody has to take away what is put into a network, or somebody may."""

@@ -7,8 +7,7 @@ own, and here the calls of its service that may fail and the tables of what is m
 import re
 
 from climate.domain import lifecycle
-from climate.plugins.network import network_made
-from climate.plugins.network import owned
+from climate.plugins.network import marks
 from climate.plugins.network import segment_pool
 
 #: The calls of their services that may fail.
@@ -19,8 +18,9 @@ CALLS = (
     'neutron.create_subnet', 'neutron.create_router', 'neutron.add_interface', 'neutron.ports',
     'neutron.routers', 'neutron.trunks', 'neutron.remove_interface', 'neutron.delete_port',
     'neutron.delete_router', 'neutron.delete_network', 'nova.detach_port',
-    'cinder.create_volume', 'cinder.create_type', 'cinder.allow_type', 'cinder.set_quota', 'cinder.delete_volume', 'cinder.delete_type', 'cinder.volume',
-    'cinder.volumes', 'cinder.upload_to_image', 'cinder.create_snapshot', 'cinder.quotas',
+    'cinder.create_volume', 'cinder.create_type', 'cinder.allow_type', 'cinder.set_quota',
+    'cinder.delete_volume', 'cinder.delete_type', 'cinder.volume', 'cinder.volumes',
+    'cinder.upload_to_image', 'cinder.create_snapshot', 'cinder.quotas',
     'heat.preview', 'heat.create', 'heat.find', 'heat.delete', 'heat.suspend', 'heat.resume',
     'magnum.create_cluster', 'magnum.cluster', 'magnum.clusters', 'magnum.delete_cluster',
     'magnum.resize_cluster', 'magnum.node_groups')
@@ -72,7 +72,7 @@ def each_address_was_promised(cloud, recorded):
                if each.pool == 'address' and each.withdrawn_at is None}
     given = {(each.reservation_id, each.resource_id) for each in recorded.allocations}
     for each in cloud.network.floating_ips():
-        for found in owned.marks(each):
+        for found in marks.of(each):
             assert (found, numbers[each.address]) in given, f'{each} is of {found}.'
             assert each.project_id == 'demo', each
 
@@ -82,7 +82,7 @@ def each_segment_was_promised(cloud, recorded):
     names = {each.name: each.id for each in recorded.resources.values() if each.pool == 'segment'}
     given = {(each.reservation_id, each.resource_id) for each in recorded.allocations}
     for each in cloud.network.networks():
-        for found in network_made.marks(each):
+        for found in marks.of(each):
             assert (found, names[segment_pool.text(each.segment)]) in given, (
                 f'{each} is of {found}.')
             assert each.project_id == 'demo', each
