@@ -65,7 +65,8 @@ class Heat:
             scenes.until(lambda: self.status(stack_id) is None, 'the stack to be gone', 120)
 
     def every(self):
-        return self._call('get', '/stacks').json()['stacks']
+        return [each for each in self._call('get', '/stacks').json()['stacks']
+                if each['stack_status'] != 'DELETE_COMPLETE']
 
     def status(self, stack_id):
         """The status of a stack, None if there is none."""

@@ -174,6 +174,7 @@ def test_a_manager_that_dies_at_any_call_makes_one_stack_and_leaves_none(
     print(f'died at {len(points)} points: {points}')
 
 
+@pytest.mark.usefixtures('open_host')
 def test_a_manager_that_dies_with_an_existing_stack_brings_it_to_its_end(
         scene, managers, owner, demo):
     heat = stacks.Heat(demo)

@@ -88,6 +88,7 @@ def test_a_lease_for_later_starts_and_ends_by_itself(scene, heat):
     assert heat.every() == []
 
 
+@pytest.mark.usefixtures('open_host')
 @pytest.mark.parametrize(('on_end', 'left'), [('suspend', 'SUSPEND_COMPLETE'),
                                               ('leave', 'RESUME_COMPLETE'), ('delete', None)])
 def test_an_existing_stack_sleeps_until_its_lease(scene, admin, heat, on_end, left):

@@ -112,6 +112,7 @@ def test_a_volume_moves_to_an_ordinary_type_and_stays(storage, demo):
         stored.ORDINARY, 'cinder1@fake#fake', 'available', demo.current_project_id)
 
 
+@pytest.mark.usefixtures('open_host')
 def test_volumes_are_attached_to_the_server_of_the_lease_and_detached_at_its_end(storage):
     lease, server = with_server(storage, size_gb=1, amount=2, attach=True, on_end='delete')
     assert [(each.status, each.attachments[0]['server_id'])
@@ -120,6 +121,7 @@ def test_volumes_are_attached_to_the_server_of_the_lease_and_detached_at_its_end
     assert storage.volumes(lease) == []
 
 
+@pytest.mark.usefixtures('open_host')
 @pytest.mark.parametrize('on_end', ['keep', 'snapshot', 'image'])
 def test_an_existing_volume_is_attached_and_stays_with_the_copy_of_it(storage, demo, on_end):
     volume = storage.make()

@@ -76,6 +76,7 @@ def test_a_full_quota_is_said_by_its_name_early_and_again_before_the_start(scene
     assert 'the quota "gigabytes" of the project' in found['status_reason']
 
 
+@pytest.mark.usefixtures('open_host')
 def test_a_volume_in_use_and_volumes_of_others_are_refused(storage):
     server, volume, theirs = storage.server(), storage.make(), storage.make(person='alt')
     storage.scene.people['demo'].compute.create_volume_attachment(server.id, volume_id=volume.id)
@@ -92,6 +93,7 @@ def test_a_volume_in_use_and_volumes_of_others_are_refused(storage):
     assert len(list(storage.admin.snapshots(all_projects=True, volume_id=volume.id))) == 1
 
 
+@pytest.mark.usefixtures('open_host')
 def test_volumes_that_the_owner_attached_are_detached_and_saved_before_they_go(storage, demo):
     lease = storage.lease({'size_gb': 1, 'on_end': 'image'})
     [volume] = storage.volumes(lease)
