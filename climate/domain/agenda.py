@@ -85,6 +85,11 @@ def is_being_deleted(lease: records.Lease) -> bool:
     return _is_ahead(lease.event(event_kinds.DELETE))
 
 
+def is_being_ended(lease: records.Lease) -> bool:
+    """Return whether the end of a lease is not done and was not given up."""
+    return _is_ahead(lease.event(event_kinds.END))
+
+
 def given_up(lease: records.Lease) -> bool:
     """Return whether a lease was given up without resources, and has none.
 

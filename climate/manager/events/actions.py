@@ -126,6 +126,11 @@ class Actions:
             each.id for each in lease.open_reservations if each.leased_id in gone}, _GONE)
 
     def _update(self, claim, now):
+        if claim.lease.end <= now:
+            # Nothing is made any more. It stays open, and is closed with the end: until then what
+            # the change took out of the lease may be in use.
+            raise errors.StillBusy.plain('Climate', 'the lease is being ended.',
+                                         has_own_limit=agenda.is_being_ended(claim.lease))
         claim = self._occupy(claim, now)
         # Reservations in error count too: an earlier try of this update failed on them.
         running = [each for each in claim.lease.reservations if each.state in (
