@@ -14,19 +14,20 @@ from climate.plugins.network import segment_pool
 #: The calls of their services that may fail.
 CALLS = (
     'neutron.create_floating_ip', 'neutron.tag_floating_ip', 'neutron.floating_ips',
-    'neutron.delete_floating_ip', 'neutron.detach_floating_ip', 'neutron.quota',
-    'neutron.network', 'neutron.networks', 'neutron.create_network', 'neutron.tag_network',
-    'neutron.create_subnet', 'neutron.create_router', 'neutron.add_interface', 'neutron.ports',
-    'neutron.routers', 'neutron.trunks', 'neutron.remove_interface', 'neutron.delete_port',
-    'neutron.delete_router', 'neutron.delete_network', 'nova.detach_port', 'cinder.create_volume', 'cinder.create_type', 'cinder.allow_type',
-    'cinder.set_quota', 'cinder.delete_volume', 'cinder.delete_type', 'cinder.volume',
-    'cinder.volumes', 'cinder.upload_to_image', 'cinder.create_snapshot', 'cinder.quotas',
-    'heat.preview', 'heat.create', 'heat.find', 'heat.delete', 'heat.suspend', 'heat.resume',
-    'magnum.create_cluster', 'magnum.cluster', 'magnum.clusters', 'magnum.delete_cluster',
-    'magnum.resize_cluster', 'magnum.node_groups')
+    'neutron.delete_floating_ip', 'neutron.detach_floating_ip', 'neutron.quota', 'neutron.network',
+    'neutron.networks', 'neutron.create_network', 'neutron.tag_network', 'neutron.create_subnet',
+    'neutron.create_router', 'neutron.add_interface', 'neutron.ports', 'neutron.routers',
+    'neutron.trunks', 'neutron.remove_interface', 'neutron.delete_port', 'neutron.delete_router',
+    'neutron.delete_network', 'nova.detach_port', 'cinder.create_volume', 'cinder.create_type',
+    'cinder.allow_type', 'cinder.set_quota', 'cinder.delete_volume', 'cinder.delete_type',
+    'cinder.volume', 'cinder.volumes', 'cinder.upload_to_image', 'cinder.create_snapshot',
+    'cinder.quotas', 'heat.preview', 'heat.create', 'heat.find', 'heat.delete', 'heat.suspend',
+    'heat.resume', 'magnum.create_cluster', 'magnum.cluster', 'magnum.clusters',
+    'magnum.delete_cluster', 'magnum.resize_cluster', 'magnum.node_groups')
 #: The tables of the simulated cloud whose rows name the reservation that they were made for.
-MADE = ('floating_ips', 'network_segments', 'routers', 'volume_types', 'volume_type_access', 'volume_quotas', 'volumes', 'stacks',
-        'clusters', 'flavors', 'flavor_access')
+MADE = (
+    'floating_ips', 'network_segments', 'routers', 'volume_types', 'volume_type_access',
+    'volume_quotas', 'volumes', 'stacks', 'clusters', 'flavors', 'flavor_access')
 #: What users have beside leases: {type: its table}.
 OWN = {'virtual:volume': 'volumes', 'virtual:stack': 'stacks', 'virtual:network': 'networks'}
 # The tables of what may have data of users, and which column has its id.
@@ -121,5 +122,6 @@ def take_what_came_too_late(cloud, own):
 
 def nothing_is_left(left, at_first):
     """Check that the cloud has of all types what it had at first."""
-    for table in (*MADE, 'networks', 'subnets', 'ports', 'stack_parts', 'node_groups', 'cluster_nodes'):
+    for table in (*MADE, 'networks', 'subnets', 'ports', 'stack_parts', 'node_groups',
+                  'cluster_nodes'):
         assert left[table] == at_first[table], (table, left[table])
