@@ -265,6 +265,21 @@ def test_a_lease_that_is_deleted_while_its_cluster_is_made_leaves_nothing(manage
 
 
 @pytest.mark.usefixtures('as_before')
+def test_a_lease_that_ends_at_the_moment_of_its_change_is_only_ended(manager, hosts, conf):
+    hosts(2)
+    lease = started(manager, a_cluster(1))
+    conf.set_override('cluster_seconds', 6, group='simulated')
+    conf.set_override('delete_seconds', 5, group='simulated')
+    change(manager, lease, node_count=4)
+    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    settle(manager)
+    lease = manager.lease(lease)
+    assert (lease.state, lease.reason) == (lifecycle.TERMINATED, None)
+    assert [each.what for each in manager.client.lease_history(builders.a_member(), lease.id)
+            if 'failed' in each.what or 'given up' in each.what] == []
+
+
+@pytest.mark.usefixtures('as_before')
 def test_the_cluster_of_an_owner_who_is_gone_is_deleted(manager, hosts):
     hosts(1)
     lease = started(manager, a_cluster(1))
