@@ -274,7 +274,8 @@ def test_a_lease_that_ends_at_the_moment_of_its_change_is_only_ended(manager, ho
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
     settle(manager)
     lease = manager.lease(lease)
-    assert (lease.state, lease.reason) == (lifecycle.TERMINATED, None)
+    assert (lease.state, lease.reason) == (
+        lifecycle.TERMINATED, 'It could not be changed before its end.')
     assert [each.what for each in manager.client.lease_history(builders.a_member(), lease.id)
             if 'failed' in each.what or 'given up' in each.what] == []
 

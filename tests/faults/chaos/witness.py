@@ -22,7 +22,8 @@ _TABLE = ('CREATE TABLE witness (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT
           'aggregate TEXT NOT NULL, whole INTEGER NOT NULL, came INTEGER NOT NULL)')
 _TRIGGER = ('CREATE TRIGGER witness_{what} AFTER {what} ON aggregate_hosts BEGIN '
             'INSERT INTO witness (host, aggregate, whole, came) '
-            'SELECT {row}.host, name, zone IS NOT NULL, {came} FROM aggregates WHERE id = {row}.aggregate_id; END')
+            'SELECT {row}.host, name, zone IS NOT NULL, {came} FROM aggregates '
+            'WHERE id = {row}.aggregate_id; END')
 _DELETIONS = ('CREATE TABLE deletions (server_id TEXT NOT NULL, name TEXT NOT NULL, '
               'images INTEGER NOT NULL)')
 _DELETED = ('CREATE TRIGGER witness_deleted AFTER UPDATE OF task ON servers '
