@@ -143,7 +143,7 @@ def test_nothing_is_created_for_an_owner_who_is_gone_before_the_start(scene, gue
                           start=scenes.in_seconds(20), end=scenes.in_seconds(600))
     admin.identity.delete_user(guest)
     scenes.until(lambda: 'trust' in str(scene.climate('admin').leases.get(
-        lease['id'])['status_reason']).lower(), 'the reason to be told', 60)
+        lease['id'])['status_reason']).lower(), 'the reason to be told', 150)
     assert heat.every() == []
     service = admin.identity.find_project('service').id
     assert not [what for _, project, what in leaks.stacks(admin) if project == service]
