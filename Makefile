@@ -6,8 +6,11 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
+# How often each race for the last resource is run on MariaDB and PostgreSQL.
+ROUNDS ?= 100
 
-.PHONY: run demo test proofs check cloud cloud-test cloud-down databases databases-down db-test eventlet-test \
+.PHONY: run demo test proofs check cloud cloud-test cloud-test-compute cloud-test-services cloud-down \
+	cloud-down-services databases databases-down db-test eventlet-test \
 	faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need. Until it was named
@@ -87,7 +90,7 @@ db-test: $(VENV)/.test databases  ## The functional tests on MariaDB and on Post
 	$(MAKE) --jobs=2 --output-sync=target --no-print-directory db-test-mariadb db-test-postgresql
 
 db-test-%: $(VENV)/.test
-	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $*) CLIMATE_RACE_ROUNDS=100 \
+	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $*) CLIMATE_RACE_ROUNDS=$(ROUNDS) \
 		$(BIN)/python -m pytest -m 'not faults' tests/functional
 
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
@@ -124,12 +127,29 @@ cloud: $(VENV)/.test  ## A real OpenStack on this machine, with Climate beside i
 	$(PYTHON) -m tools.cloud up
 	$(PYTHON) -m tools.cloud climate-up
 
-cloud-test: cloud  ## Climate's tests on the real OpenStack.
-	$(BIN)/python -m pytest tests/cloud
+cloud-test: cloud  ## Climate's tests on the real OpenStack, half of them on a second one beside it.
+	$(MAKE) --jobs=2 --keep-going --output-sync=target --no-print-directory \
+		cloud-test-compute cloud-test-services
 
-cloud-down:
+cloud-test-compute:
+	$(BIN)/python -m pytest -m 'not services' tests/cloud
+
+# They wait most of the time, so two clouds are tested in the time of one.
+cloud-test-services cloud-down-services: BESIDE = CLOUD_DIR=$(CLOUD_DIR)/services \
+	CLOUD_VENV=$(CLOUD_DIR)/venv CLOUD_SHIFT=7000
+
+cloud-test-services:
+	$(BESIDE) $(PYTHON) -m tools.cloud up
+	$(BESIDE) $(PYTHON) -m tools.cloud climate-up
+	$(BESIDE) $(BIN)/python -m pytest -m services tests/cloud
+
+cloud-down: cloud-down-services
 	$(PYTHON) -m tools.cloud climate-down
 	$(PYTHON) -m tools.cloud down
+
+cloud-down-services:
+	$(BESIDE) $(PYTHON) -m tools.cloud climate-down
+	$(BESIDE) $(PYTHON) -m tools.cloud down
 
 bench: ARGUMENTS = --form bench
 bench-short: ARGUMENTS = --form short

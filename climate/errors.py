@@ -438,7 +438,11 @@ class TrustDead(CloudError):
 
 
 class StillBusy(CloudError):
-    """The work is not finished yet: try again in a moment. Never shown to a user."""
+    """The work is not finished yet: try again in a moment. Never shown to a user.
+
+    Keyword arguments for the manager: ``has_own_limit=True`` if the caller limits the time of this
+    wait itself; with it ``takes_minutes=True`` if ever longer pauses between two tries will do.
+    """
 
     code = 'still_busy'
     template = '{service}: {reason}'

@@ -18,13 +18,14 @@ class Policy:
 
     :param monotonic: returns the seconds of a monotonic clock.
     :param pools: the names of the enabled pools.
+    :param views: the paths of those that have a path of their own.
     """
 
-    def __init__(self, conf, monotonic=time.monotonic, pools=()):
+    def __init__(self, conf, monotonic=time.monotonic, pools=(), views=()):
         self._monotonic = monotonic
         self._enforcer = policy.Enforcer(conf)
         self._enforcer.register_defaults(policies.list_rules())
-        self._enforcer.register_defaults(resources.list_rules(pools))
+        self._enforcer.register_defaults(resources.list_rules(pools, views))
         self._loaded_at = float('-inf')
         self._reload()
 

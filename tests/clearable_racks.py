@@ -21,6 +21,7 @@ class Rack:
     enabled: bool = True
     up: bool = True
     reason: str | None = None
+    answers: bool = True
     admitted: bool = False
 
 

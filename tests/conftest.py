@@ -26,7 +26,9 @@ from climate.db import migrate
 from climate.plugins import registry
 
 
-_PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy']
+_PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy',
+            'virtual:cluster', 'virtual:floatingip', 'virtual:network', 'virtual:stack',
+            'virtual:volume']
 
 
 @pytest.fixture

@@ -34,7 +34,8 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     """
     manager = manager or client.ManagerClient(bus.Bus(conf))
     plugins = plugins if plugins is not None else registry.load(conf.plugins)
-    rules = rules or policy.Policy(conf, pools=registry.pools_of(plugins))
+    rules = rules or policy.Policy(conf, pools=registry.pools_of(plugins),
+                                   views=registry.views_of(registry.pools_of(plugins)))
     parts = base.Parts(
         conf=conf, manager=manager,
         policy=rules, views=views.Views(plugins), plugins=plugins, clock=clock)

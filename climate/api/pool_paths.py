@@ -19,7 +19,25 @@ def of(plugins):
     found = _paths('/os-hosts', os_hosts.HostSerializer())
     for name, pool in sorted(registry.pools_of(plugins).items()):
         found |= _paths(f'/resources/{name}', serializers.ResourceSerializer(pool))
+        if pool.view is not None:
+            found |= _paths_of_view(serializers.ViewSerializer(pool))
     return found
+
+
+def _paths_of_view(serializer):
+    place, operation = f'/{serializer.many}', operations.operation
+    return {
+        place: {
+            'get': operation(f'List {serializer.many} that can be leased',
+                             query=operations.paging()),
+            'post': operation(f'Enrol one of {serializer.many}', serializer.create_schemas[1], 201),
+        },
+        f'{place}/{{id}}': {
+            'parameters': [_NUMBER],
+            'get': operation(f'Show one of {serializer.many}'),
+            'delete': operation(f'Withdraw one of {serializer.many}', status=204),
+        },
+    }
 
 
 def _paths(place, serializer):

@@ -2,6 +2,7 @@
 """Serialization of the resources of a pool, from REST 1.1 on."""
 import functools
 
+from climate import errors
 from climate.api import schemas
 from climate.api import views
 from climate.policies import resources as rules
@@ -41,6 +42,14 @@ class ResourceSerializer:
         fields = {key: value for key, value in data.items() if key not in ('name', 'properties')}
         return data.get('name', ''), as_text(data.get('properties', {})), fields
 
+    def renamed(self, error):
+        """Return a BadField that names the field as the body of an enrolment does."""
+        return error
+
+    def is_range(self, name, fields):
+        """Return whether what `enrolment` returned stands for several resources."""
+        return self._pool.is_range(name, fields)
+
     def changes(self, data):
         """Split a body into ({property: text or None}, reservable or None)."""
         return as_text(data.get('properties', {})), data.get('reservable')
@@ -54,6 +63,44 @@ class ResourceSerializer:
     def property(self, found, lenient):
         """Render a Property after a change."""
         return {'property': found.name, 'private': found.private, **views.stamps_1_1(found)}
+
+
+class ViewSerializer(ResourceSerializer):
+    """Parses and renders the resources of a pool for the path of its own, its ``View``."""
+
+    since_1_1 = False
+
+    def __init__(self, pool):
+        super().__init__(pool)
+        self._view = pool.view
+        self.one, self.many = pool.view.one, pool.view.path
+        self.rules = rules.of_view(pool.view.path)
+
+    @functools.cached_property
+    def create_schemas(self):
+        schema = self._view.enrol_schema
+        # Clients of REST 1.0 send fields that nobody knows.
+        return {**schema, 'additionalProperties': True}, schema
+
+    def enrolment(self, data):
+        fields = {own: data[name] for name, own in self._view.enrols.items() if name in data}
+        return fields.pop('name', ''), {}, fields
+
+    def renamed(self, error):
+        names = {own: name for name, own in self._view.enrols.items()}
+        field = error.kwargs.get('field')
+        if field not in names:
+            return error
+        return errors.BadField(**{**error.kwargs, 'field': names[field]})
+
+    def is_range(self, name, fields):
+        return False
+
+    def resource(self, resource, lenient):
+        stamps = views.stamps_1_0 if lenient else views.stamps_1_1
+        return {'id': str(resource.id), **{name: resource.facts.get(fact)
+                                           for name, fact in self._view.fields.items()},
+                'reservable': resource.reservable, **stamps(resource)}
 
 
 def as_text(properties):

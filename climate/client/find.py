@@ -28,8 +28,9 @@ def only(what: str, name: str, candidates: Iterable[http.Record],
     if not found:
         raise errors.NotFound(f'No {what} is called "{name}".', status=404)
     if len(found) > 1:
+        several = f'{what}es' if what.endswith('s') else f'{what}s'
         raise errors.Ambiguous(
-            f'{len(found)} {what}s are called "{name}"; give the id of one: '
+            f'{len(found)} {several} are called "{name}"; give the id of one: '
             + ', '.join(shown(record) for record in found),
             [str(record['id']) for record in found])
     return found[0]

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 import itertools
 import typing
 
@@ -65,7 +66,9 @@ class Resources:
         """
         if name_or_id.isdecimal():
             return self.get(name_or_id)
-        named = (each for each in self.list() if each.get(self.name_field) == name_or_id)
+        # A pool may say what people call a resource in a field with its own name.
+        named = (each for each in self.list()
+                 if name_or_id in (each.get(self.name_field), each.get(self.noun)))
         return find.only(self.noun, name_or_id, named, lambda each: str(each['id']))
 
     def create(self, name: str | None = None, properties: Fields | None = None,
@@ -77,6 +80,20 @@ class Resources:
         """
         body = self._new(name, dict(properties or {}), dict(fields or {}))
         return self._http.record(self._http.call('POST', self._place, body=body), self.one)
+
+    def create_range(self, name: str, properties: Fields | None = None,
+                     fields: Fields | None = None) -> Sequence[http.Record]:
+        """Enrol all resources of a range, or none, and return them in order.
+
+        :param name: what the pool takes for a range, such as "172.24.4.210-172.24.4.220"; also
+            one resource. The other parameters are those of `create`.
+        """
+        body = self._new(name, dict(properties or {}), dict(fields or {}))
+        response = self._http.call('POST', self._place, body=body)
+        if self.many in response.json():
+            found = self._http.document(response, self.many)[self.many]
+            return [http.Record(each) for each in found]
+        return [self._http.record(response, self.one)]
 
     def update(self, resource_id: str, properties: Fields | None = None, *,
                unset: Collection[str] = (), reservable: bool | None = None) -> http.Record:

@@ -53,9 +53,19 @@ def status_of(error):
     return getattr(getattr(error, 'response', None), 'status_code', None)
 
 
+def said(error):
+    """Return what a foreign error says, with the detail that keystoneauth leaves out."""
+    reason = str(error) or type(error).__name__
+    # Other answers than those of the API guidelines have no such list, or are no JSON.
+    with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
+        detail = error.response.json()['errors'][0]['detail'].strip()
+        return reason if detail in reason else f'{reason}: {detail}'
+    return reason
+
+
 def _cloud_error(service, error, trust_id, login_group):
     status = status_of(error)
-    reason = str(error) or type(error).__name__
+    reason = said(error)
     if is_login(error):
         service = 'Keystone'
         if trust_id is not None and status in _TRUST_DEAD_STATUS:

@@ -20,7 +20,7 @@ class Keystone(base.Keystone):
         self._session = link.session
         self._adapter = link.rest(version='3')
 
-    def create_trust(self, context, expires_at=None):
+    def create_trust(self, context, expires_at=None, redelegable=False):
         if not context.auth_token:
             raise errors.TrustRefused(reason='the request carries no token.')
         # Users and projects by id, because a member may not look up names; roles by name.
@@ -30,6 +30,8 @@ class Keystone(base.Keystone):
             'expires_at': None if expires_at is None else expires_at.strftime(_MOMENT),
             'roles': [{'name': name} for name in context.roles],
         }
+        if redelegable:
+            wanted |= {'allow_redelegation': True, 'redelegation_count': 1}
         try:
             # The caller's token creates the trust, not that of Climate.
             answer = self._adapter.post(

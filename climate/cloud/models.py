@@ -179,3 +179,158 @@ class Trust:
 def named(aggregates, name):
     """Return the Aggregate of that name, or None."""
     return next((each for each in aggregates if each.name == name), None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Subnet:
+    """A subnet of a network.
+
+    :ivar cidr: its addresses, such as 172.24.4.0/24.
+    :ivar gateway: the address of its gateway; None: it has none.
+    :ivar pools: pairs (first, last) of the addresses that Neutron allocates itself.
+    """
+
+    id: str
+    cidr: str
+    gateway: str | None = None
+    pools: tuple[tuple[str, str], ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """A network with its subnets.
+
+    :ivar external: whether floating IPs can be created on it.
+    """
+
+    id: str
+    name: str
+    external: bool
+    subnets: tuple[Subnet, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class FloatingIP:
+    """A floating IP of a project.
+
+    :ivar id: empty for one that is to be created.
+    :ivar port_id: the port that it points to; None: no port.
+    :ivar status: ACTIVE while a router serves it; DOWN.
+    """
+
+    id: str
+    network_id: str
+    address: str
+    project_id: str
+    port_id: str | None = None
+    description: str = ''
+    tags: tuple[str, ...] = ()
+    status: str = 'DOWN'
+
+
+@dataclasses.dataclass(frozen=True)
+class StackPart:
+    """A resource of a stack.
+
+    :ivar kind: its type in Heat, such as OS::Nova::Server.
+    :ivar properties: {name: value}, resolved; only a preview has them.
+    :ivar status: such as DELETE_FAILED; only a stack that exists has it.
+    :ivar reason: Heat's words about the status.
+    """
+
+    name: str
+    kind: str
+    properties: dict = dataclasses.field(default_factory=dict)
+    status: str = ''
+    reason: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class StackPreview:
+    """What a stack would consist of.
+
+    :ivar parameters: {name: value} of all parameters that the template declares.
+    :ivar parts: all StackParts, those of nested stacks too.
+    """
+
+    parameters: dict
+    parts: tuple
+
+
+@dataclasses.dataclass(frozen=True)
+class Stack:
+    """A stack of Heat.
+
+    :ivar action: Heat's action, such as CREATE.
+    :ivar progress: IN_PROGRESS, COMPLETE or FAILED.
+    :ivar reason: Heat's words about them.
+    """
+
+    id: str
+    name: str
+    action: str
+    progress: str
+    reason: str = ''
+
+    @property
+    def status(self):
+        """Return the status as users read it, such as CREATE_COMPLETE."""
+        return f'{self.action}_{self.progress}'
+
+
+@dataclasses.dataclass(frozen=True)
+class ClusterTemplate:
+    """A template of clusters of Magnum.
+
+    :ivar flavor_id: the id or the name of the flavor of workers, or None.
+    :ivar master_flavor_id: the id or the name of the flavor of masters, or None.
+    """
+
+    id: str
+    name: str
+    flavor_id: str | None
+    master_flavor_id: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """A cluster of Magnum.
+
+    :ivar status: Magnum's status, such as CREATE_COMPLETE.
+    :ivar reason: Magnum's words for the status; empty if there are none.
+    :ivar flavor_id: the id or the name of the flavor of its first workers, or None.
+    """
+
+    id: str
+    name: str
+    project_id: str
+    status: str
+    reason: str = ''
+    flavor_id: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeGroup:
+    """A group of nodes of a cluster that have one flavor.
+
+    :ivar status: Magnum's status, such as CREATE_COMPLETE.
+    :ivar reason: Magnum's words for the status; empty if there are none.
+    :ivar role: 'worker' or 'master', or another text that the owner chose for workers.
+    :ivar is_default: whether it was made with the cluster; such a group cannot be deleted.
+    """
+
+    id: str
+    name: str
+    status: str
+    reason: str
+    role: str
+    node_count: int
+    is_default: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Quota:
+    """A quota of a project: the limit, None without one, and how much of it is used."""
+
+    limit: int | None
+    used: int

@@ -26,6 +26,7 @@ _HINTS_VERSION = '2.100'
 _ZONE_KEY = 'availability_zone'
 # A metadata key that no aggregate has.
 _NO_KEY = 'climate:none'
+_QUOTAS = ('instances', 'cores', 'ram')
 
 
 class Nova(base.Nova):
@@ -112,6 +113,13 @@ class Nova(base.Nova):
     def delete_aggregate(self, aggregate):
         with contextlib.suppress(nova_errors.NotFound):
             self._client.aggregates.delete(aggregate.id)
+
+    def quotas(self, project_id):
+        told = self._client.quotas.get(project_id, detail=True).to_dict()
+        return {name: models.Quota(
+                    limit=None if told[name]['limit'] < 0 else told[name]['limit'],
+                    used=told[name]['in_use'] + told[name]['reserved'])
+                for name in _QUOTAS}
 
     def _servers_on_one(self, service_host):
         return self._lists.find(host=service_host)

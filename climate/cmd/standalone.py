@@ -100,6 +100,7 @@ class _LateApplication:
 def _configuration(state):
     """Return the configuration; files and the command line may override the built-in defaults."""
     return configuration.load(sys.argv[1:], 'climate-standalone', defaults=[
+        (None, 'plugins', registry.own_types()),
         (None, 'log_file', f'{state}/climate.log'),
         ('database', 'connection', f'sqlite:///{state}/climate.sqlite'),
         ('cloud', 'driver', 'simulated'),

@@ -35,6 +35,11 @@ OPTS = [
                help='Seconds between two further attempts to start a lease whose start was given '
                     'up, until it ends. It is also tried whenever resources are released. '
                     '0: never.'),
+    cfg.BoolOpt('take_back_partial_starts', default=True,
+                help='Whether a lease whose reservations depend on each other ends at once when '
+                     'the start of one of them was given up, so that all or nothing starts. '
+                     'False: what has started stays, and the rest is tried further, as '
+                     'heal_seconds says.'),
     cfg.FloatOpt('busy_seconds', default=1, min=0,
                  help='Seconds between two checks of an asynchronous change in the cloud, such as '
                       'the deletion of servers or the release of a host.'),

@@ -25,6 +25,19 @@ OPTS = [
                  help='Seconds to migrate a server. 0: no time. Not set: as server_seconds.'),
     cfg.FloatOpt('image_seconds', default=0, min=0,
                  help='Seconds to create the image of a server. 0: it is active at once.'),
+    cfg.FloatOpt('floating_ip_seconds', default=0, min=0,
+                 help='Seconds for which a router serves a floating IP that was taken off its '
+                      'port. 0: no time.'),
+    cfg.FloatOpt('port_seconds', default=0, min=0,
+                 help='Seconds to detach a port from a server. 0: no time.'),
+    cfg.FloatOpt('volume_seconds', default=0, min=0,
+                 help='Seconds to create, delete, attach, detach, copy or retype a volume. 0: no '
+                      'time.'),
+    cfg.FloatOpt('stack_seconds', default=0, min=0,
+                 help='Seconds to create, suspend, resume or delete a stack. 0: no time.'),
+    cfg.FloatOpt('cluster_seconds', default=0, min=0,
+                 help='Seconds to create, change or delete a cluster. 0: it is done when the '
+                      'cluster is looked at next.'),
     cfg.IntOpt('crash_at', default=0, min=0,
                help='Number of the fault point at which this process kills itself with SIGKILL, to '
                     'try out crashes. There is a fault point before and one after each call of '

@@ -13,8 +13,8 @@ _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 #: The kinds of drift.
 KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',
-         'foreign host', 'foreign server', 'filter', 'unknown host', 'shared host', 'disabled',
-         'lent')
+         'foreign host', 'foreign server', 'filter', 'unknown host', 'shared host', 'unfit',
+         'disabled', 'lent')
 
 # The repairs in the order in which they are made, with the words of the table for each.
 CLEAR = 'clear'
@@ -195,17 +195,17 @@ def left_behind(traces: Iterable[Trace], known: Iterable[str],
     for trace in traces:
         made_for = trace.made_for
         unknown = made_for not in known
-        if made_for in over:
-            lease_id, resource_type = over[made_for]
-            problem = f'its reservation is over (lease {lease_id})'
-        elif made_for in signers and unknown:
-            problem, resource_type = 'no lease has its reservation', None
-        else:
+        lease_id, resource_type = over.get(made_for, (None, None))
+        resource_type = resource_type or signers.get(made_for)
+        if resource_type is None or (lease_id is None and not unknown):
+            # It is in use; or any user may have written the id of a lease on it.
             continue
+        problem = ('no lease has its reservation' if lease_id is None
+                   else f'its reservation is over (lease {lease_id})')
         name = trace.name.lower().replace('_', '-')
         what = trace.name if made_for in name else f'{trace.name} of {made_for}'
         drifts.append(Drift('left behind', f'{trace.kind} {what}', problem, CLEAR,
-                            (resource_type or signers[made_for], made_for), unknown))
+                            (resource_type, made_for), unknown))
     return drifts
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 import dataclasses
 from typing import Any
 
+from climate.domain import nouns
 from climate.domain import records
 
 
@@ -90,7 +91,7 @@ class Considered:
     @property
     def sentence(self) -> str:
         """Return the numbers as a sentence."""
-        text = f'{self.resource_type}: {self.enrolled} {self.pool}s are enrolled'
+        text = f'{self.resource_type}: {self.enrolled} {nouns.plural(self.pool)} are enrolled'
         for place, each in enumerate(self.criteria):
             text += f', {each.remaining} {"of them " if place else ""}with {each.criterion}'
         return f'{text}; {self.wanted} wanted, at the best time there is room for {self.free}.'

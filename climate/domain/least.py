@@ -13,6 +13,7 @@ import datetime
 import functools
 from typing import Any
 
+from climate.domain import nouns
 from climate.domain import selection
 
 # {pool: [[the amount of one copy, or None for a whole resource; the number of copies]]}.
@@ -86,7 +87,7 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[Group],
     """Yield triples (what, number wanted, number that can be free at most)."""
     wholes = sum(copies for amount, copies in entries if amount is None)
     unused = [each for each in groups if _is_later(each.used_from, until)]
-    yield f'{pool}s', wholes, sum(each.count for each in unused)
+    yield nouns.plural(pool), wholes, sum(each.count for each in unused)
     partly = [each for each in groups if _is_later(each.whole_from, until)]
     parts = [(amount, copies) for amount, copies in entries if amount is not None]
 
@@ -100,9 +101,9 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[Group],
     for amount, _ in parts:
         # A copy that takes no less of any class needs a place for this amount, too.
         wanted = sum(copies for other, copies in parts if _is_as_large(other, amount))
-        yield f'places on {pool}s', wanted, most(functools.partial(_copies, amount))
+        yield f'places on {nouns.plural(pool)}', wanted, most(functools.partial(_copies, amount))
     for name in sorted({name for amount, _ in parts for name in amount}):
-        yield (f'{name} on {pool}s',
+        yield (f'{name} on {nouns.plural(pool)}',
                sum(copies * amount.get(name, 0) for amount, copies in parts),
                most(functools.partial(_units, name)))
 

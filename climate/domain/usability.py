@@ -68,7 +68,7 @@ def judge(holding: Holding, project_id: str, now: records.Moment,
     """Return the Usability of a reservation for a project at `now`, without its hosts.
 
     :param usable_in_start: whether its hosts must be usable while the lease is being started,
-        because its target is unshelved there.
+        because the start has servers placed there.
     """
     idle = _why_idle(holding, now, usable_in_start)
     foreign = holding.project_id != project_id

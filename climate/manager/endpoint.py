@@ -140,6 +140,10 @@ class Endpoint:
         return self._resources.enrol(pool, name, properties, fields)
 
     @_answers
+    def create_resources(self, context, pool, name, properties, fields=None):
+        return self._resources.enrol_range(pool, name, properties, fields)
+
+    @_answers
     def update_resource(self, context, pool, resource_id, properties, reservable=None):
         return self._resources.update(pool, resource_id, properties, reservable)
 

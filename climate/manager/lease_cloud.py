@@ -21,10 +21,11 @@ class LeaseCloud:
     :ivar released: {reservation id: ids of Resources}: see `release`.
     """
 
-    def __init__(self, cloud, lease, attempt=None, announcements=None):
+    def __init__(self, cloud, lease, attempt=None, announcements=None, registry=None):
         """Prepare the cloud without calling it.
 
         :param announcements: has ``lacks(what, words)``; None: nothing is announced.
+        :param registry: the Registry of the plugins, for `fields`.
         """
         self.attempt = attempt
         self._announcements = announcements
@@ -32,6 +33,7 @@ class LeaseCloud:
         self.released = {}
         self._cloud = cloud
         self._lease = lease
+        self._registry = registry
 
     def as_service(self):
         """Return the Services that act as Climate itself."""
@@ -57,6 +59,14 @@ class LeaseCloud:
         """
         self.warnings.setdefault(reservation.id, {})[key] = texts.Text(
             text, operators_text or text)
+
+    def fields(self, reservation):
+        """Return the fields of a reservation of the lease as answers have them, with its id.
+
+        A plugin reads there what the reservations made that its own depends on.
+        """
+        plugin = self._registry.plugin(reservation.resource_type)
+        return {'id': reservation.id, **plugin.fields(reservation)}
 
     def announce(self, what, words):
         """Tell the owner in the history what is done next to servers, or what was made.

@@ -23,6 +23,8 @@ class Outcome:
     :ivar free: ids of reservations that occupy no resource any more.
     :ivar released: {reservation id: ids of resources released before its end is done}.
     :ivar patient: the event is tried again without limit while the result is BUSY.
+    :ivar slow: what it waits for takes minutes, so that it is looked at ever more seldom.
+    :ivar unreachable: it failed only because services of the cloud did not answer.
     :ivar over: no reservation of the lease is left, so the lease ends early.
     :ivar warnings: {reservation id: {key: texts.Text}}, for the history and reason of the lease.
     :ivar missing_resources: ids of reservations that started with less than was asked for; None:
@@ -36,6 +38,8 @@ class Outcome:
     bindings: dict = dataclasses.field(default_factory=dict)
     free: frozenset = frozenset()
     patient: bool = False
+    slow: bool = False
+    unreachable: bool = False
     over: bool = False
     in_vain: frozenset = frozenset()
     warnings: dict = dataclasses.field(default_factory=dict)

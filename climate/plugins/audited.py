@@ -27,7 +27,8 @@ class Audited:
         """Return the objects that reservations have in the cloud, of this type's kinds. Pure.
 
         Objects of reservations that the database does not know count too, but only objects that
-        can be recognised as Climate's.
+        can be recognised as Climate's. What belongs to owners and cannot be listed for all
+        projects at once, such as a stack, is no trace: `end` of its lease alone takes it back.
 
         :returns: ``domain.audit.Trace``, in any order.
         """

@@ -17,9 +17,12 @@ from climate.domain import selection
 from climate.plugins import audited
 from climate.plugins import cloud as clouds
 from climate.plugins import early
+from climate.plugins import pool_view
 from climate.plugins import targets
 
 Attempt = clouds.Attempt
+#: Why a resource is unfit that the cloud does not know.
+UNKNOWN = 'the cloud does not know it any more'
 #: The request of a client for one reservation, as the plugin's schema describes it.
 Request = dict[str, Any]
 #: {need key: the Resources that were allocated for that need, each once}.
@@ -54,6 +57,8 @@ class Pool(audited.AuditedPool, abc.ABC):
                                 'minLength': 1, 'maxLength': 255}},
         'additionalProperties': False,
     }
+    #: The path of its own that REST 1.0 serves too; None: there is only /v1/resources/{name}.
+    view: ClassVar[pool_view.View | None] = None
     #: Names of the capacity in criteria: {criterion name: class name}.
     capacity_names: ClassVar[Mapping[str, str]] = {}
     #: The names of the facts that `discover` returns.
@@ -91,6 +96,22 @@ class Pool(audited.AuditedPool, abc.ABC):
         return self.discover(cloud, name)
 
     @classmethod
+    def is_range(cls, name: str, fields: Mapping[str, Any]) -> bool:
+        """Return whether an enrolment stands for several resources, such as a range. Pure."""
+        return False
+
+    def identify_range(self, cloud: clouds.Cloud, name: str,
+                       fields: Mapping[str, Any]) -> Sequence[Found]:
+        """Read all resources that a range stands for; returns Founds, in order. Changes nothing.
+
+        Only called if `is_range` is true. Either all of them are enrolled or none.
+
+        :raises BadRequest: the range is malformed or too long.
+        :raises ResourceNotFound: the cloud lacks one of them.
+        """
+        return [self.identify(cloud, name, fields)]
+
+    @classmethod
     def shown(cls, resource: records.Resource) -> dict[str, Any]:
         """Return the pool's own fields of a Resource in answers from REST 1.1 on, as a dict.
 
@@ -113,6 +134,16 @@ class Pool(audited.AuditedPool, abc.ABC):
             except (errors.ResourceNotFound, errors.ResourceAmbiguous):
                 continue
         return found
+
+    def unfit(self, cloud: clouds.Cloud,
+              resources: Iterable[records.Resource]) -> dict[str, str]:
+        """Return {name: why, in words} of enrolled resources that could not be enrolled now.
+
+        Changes nothing. Administrators read it in the log and in audits.
+        """
+        resources = tuple(resources)
+        found = self.survey(cloud, resources)
+        return {each.name: UNKNOWN for each in resources if each.name not in found}
 
     def failing(self, cloud: clouds.Cloud,
                 resources: Iterable[records.Resource]) -> dict[int, str]:
@@ -170,11 +201,16 @@ class Occasion:
     :ivar project_id: the project that the reservation is for.
     :ivar starts_now: True if the lease starts with the request, not later.
     :ivar before: the Reservation whose request is to be replaced; None for a new one.
+    :ivar caller: the RequestContext of the request, for faces that ask a service with the token of
+        the caller; None: no request is being answered.
+    :ivar depends_on: {label: resource type} of the reservations that a new reservation depends on.
     """
 
     project_id: str
     starts_now: bool = True
     before: records.Reservation | None = None
+    caller: Any = None
+    depends_on: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited, abc.ABC):
@@ -238,12 +274,27 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         """
         return None
 
+    def redelegates(self, request: Request) -> bool:
+        """Return True if a service needs a trust of its own to serve a resolved request. Pure.
+
+        The trust of the lease is then redelegable, once.
+        """
+        return False
+
     @abc.abstractmethod
     def needs(self, request: Request) -> Sequence[Need]:
         """Return the Needs of a resolved request, each with a key of its own. Pure.
 
         Several may draw from one pool.
         """
+
+    def schedules_in_start(self, reservation: records.Reservation) -> bool:
+        """Return True if `start` has servers placed on the hosts of the reservation. Pure.
+
+        Nova's scheduler then lets them in before the reservation is active, as when a stack is
+        created there or a server is unshelved.
+        """
+        return False
 
     def prepares(self, request: Request) -> bool:
         """Return True if `prepare` is to be called before the start. Pure."""

@@ -25,11 +25,13 @@ class State(Protocol):
     """Whether a host takes new servers.
 
     :ivar reason: the reason given when it was disabled; None if none was given.
+    :ivar answers: False if nothing else of it, and of its servers, is known at the moment.
     """
 
     enabled: bool
     up: bool
     reason: str | None
+    answers: bool
 
 
 class Server(Protocol):

@@ -56,6 +56,12 @@ class LeaseCloud(Cloud, Protocol):
         only then: ``reservation.binding['warnings']`` has the key of each that is written.
         """
 
+    def fields(self, reservation: records.Reservation) -> dict[str, Any]:
+        """Return the fields of a reservation of the lease as answers have them, with its id.
+
+        A plugin reads there what the reservations made that its own depends on.
+        """
+
     def announce(self, what: str, words: Mapping[str, str]) -> None:
         """Tell the owner in the history what is done next to servers, or what was made.
 

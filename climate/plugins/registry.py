@@ -86,6 +86,14 @@ def pools_of(classes):
     return {pool.name: pool for plugin in classes.values() for pool in plugin.pools}
 
 
+def views_of(pools):
+    """Return {path: Pool class} of the pools that have a path of their own.
+
+    :param pools: {name: Pool class}.
+    """
+    return {pool.view.path: pool for pool in pools.values() if pool.view is not None}
+
+
 def unknown_pool(name, known):
     """Return the error for an unknown pool, which names the known ones."""
     return errors.UnknownPool(pool=str(name)[:80], enabled=', '.join(sorted(known)) or 'none')
@@ -180,7 +188,14 @@ def list_opts():
 
 def list_rules():
     """Return the policy rules for the pools of every installed plugin, for the sample policy."""
-    return rules.list_rules(pools_of(_installed()))
+    pools = pools_of(_installed())
+    return rules.list_rules(pools, views_of(pools))
+
+
+def own_types():
+    """Return the names of the types that Climate itself has, sorted."""
+    return sorted(point.name for point in metadata.entry_points(group=NAMESPACE)
+                  if point.value.startswith('climate.'))
 
 
 def _installed():

@@ -16,6 +16,8 @@ class LeasesTargets:
     leases_targets = False
     #: The noun for a target in messages, such as "server".
     target_kind = 'target'
+    #: True if the targets are servers, so that Nova's scheduler asks about them.
+    schedules_targets = False
     #: How long a reservation awaits its target before it is over.
     patience_seconds = 0
     #: How often the manager checks whether the targets still exist. 0: never.
@@ -70,7 +72,3 @@ class LeasesTargets:
         None means all of it. The limit is that of the request, so that a resized server gets no
         more than was reserved for it.
         """
-
-    def unshelves(self, reservation):
-        """Return True if the target is unshelved on its resources during the start. Pure."""
-        return False

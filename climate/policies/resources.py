@@ -27,12 +27,38 @@ def of_pool(name):
                     for field in dataclasses.fields(Rules)})
 
 
-def list_rules(pools):
+def of_view(path):
+    """Return the Rules of a path of its own; what it does not serve is as in `of_pool`."""
+    names = {'get': 'get', 'create': 'post', 'delete': 'delete'}
+    return dataclasses.replace(of_pool(path), **{
+        name: f'climate:{path}:{word}' for name, word in names.items()})
+
+
+def list_rules(pools, views=()):
     """Return the rules of some pools with their defaults.
 
     :param pools: the names of the pools.
+    :param views: the paths of those that have a path of their own.
     """
-    return [rule for name in sorted(pools) for rule in _rules(name)]
+    return [*(rule for name in sorted(pools) for rule in _rules(name)),
+            *(rule for path in sorted(views) for rule in _rules_of_view(path))]
+
+
+def _rules_of_view(path):
+    rules = of_view(path)
+    many, one = f'/v1/{path}', f'/v1/{path}/{{id}}'
+    return [
+        policy.DocumentedRuleDefault(
+            rules.get, base.READER_OR_ADMIN, f'List {path}, and show one.',
+            [{'path': many, 'method': 'GET'}, {'path': one, 'method': 'GET'}],
+            scope_types=['project']),
+        policy.DocumentedRuleDefault(
+            rules.create, base.ADMIN, f'Enrol one of {path}.',
+            [{'path': many, 'method': 'POST'}], scope_types=['project']),
+        policy.DocumentedRuleDefault(
+            rules.delete, base.ADMIN, f'Withdraw one of {path}.',
+            [{'path': one, 'method': 'DELETE'}], scope_types=['project']),
+    ]
 
 
 def _rules(name):

@@ -140,6 +140,17 @@ class ManagerClient:
             context, 'create_resource', pool=pool, name=name, properties=properties,
             fields=fields))
 
+    def create_resources(self, context: context.RequestContext, pool: str, name: str,
+                         properties: Mapping[str, str | None],
+                         fields: Mapping[str, Any] | None = None) -> list[records.Resource]:
+        """Enrol all resources of a range, or none; return the Resources, by id.
+
+        The parameters are those of `create_resource`.
+        """
+        return wire.unpack_all(records.Resource, self._call(
+            context, 'create_resources', pool=pool, name=name, properties=properties,
+            fields=fields))
+
     def update_resource(self, context: context.RequestContext, pool: str, resource_id: int,
                         properties: Mapping[str, str | None],
                         reservable: bool | None = None) -> records.Resource:

@@ -6,16 +6,21 @@ import os
 import pathlib
 
 from keystoneauth1 import exceptions
+from keystoneauth1 import session
+from keystoneauth1.identity import v3
+import leaks
 import leased as servers
 import openstack
 import pytest
 import scene as scenes
+import stored
 
 from climate.client import errors
 from tools.cloud import settings
 
 HERE = pathlib.Path(__file__).resolve().parent
-CLOUD = pathlib.Path(os.environ.get('CLOUD_DIR') or HERE.parents[1] / '.cloud')
+CLOUD = settings.from_environment(os.environ)
+PASSWORD = 'of-a-throw-away'
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -31,16 +36,17 @@ def _connect(name):
     Its ``session`` is a keystoneauth session with a token; its proxies (``compute``, ``image``,
     ``network``, ``placement``) call the services.
     """
-    clouds = CLOUD / 'clouds.yaml'
+    clouds = CLOUD.home / 'clouds.yaml'
     if not clouds.exists():
-        pytest.fail(f'There is no cloud in {CLOUD}: run `make cloud`.', pytrace=False)
+        pytest.fail(f'{clouds} does not exist: run `make cloud` (a guest: `python3 -m tools.cloud '
+                    'climate-up`).', pytrace=False)
     config = openstack.config.OpenStackConfig(config_files=[str(clouds)], load_envvars=False)
     connection = openstack.connection.Connection(config=config.get_one(name))
     try:
         connection.authorize()
     except (exceptions.ClientException, openstack.exceptions.SDKException) as error:
-        pytest.fail(f'The cloud in {CLOUD} does not let {name} in ({error}): run `make cloud`.',
-                    pytrace=False)
+        pytest.fail(f'The cloud in {CLOUD.folder} does not let {name} in ({error}): '
+                    'run `make cloud`.', pytrace=False)
     return connection
 
 
@@ -89,7 +95,7 @@ def alt_session(alt):
 @pytest.fixture(scope='session')
 def cloud():
     """The settings of the cloud under test."""
-    return settings.from_environment({**os.environ, 'CLOUD_DIR': str(CLOUD)})
+    return CLOUD
 
 
 @pytest.fixture(scope='session')
@@ -118,16 +124,22 @@ def climate(cloud, people):
     old.clean()
     hosts = old.climate('admin').hosts
     known = {host['hypervisor_hostname']: host for host in hosts.list()}
-    for name in cloud.compute_hosts:
+    for name in cloud.climate_hosts:
         host = known.get(name) or hosts.create(name)
-        rack = 'right' if name == cloud.compute_hosts[-1] else 'left'
+        rack = 'right' if name == cloud.climate_hosts[-1] else 'left'
         hosts.update(host['id'], {'rack': rack})
 
 
 @pytest.fixture
-def scene(cloud, people, climate):
+def kinds():
+    """What a test must leave as it found it; a module of another type has a fixture of its own."""
+    return leaks.COMPUTE
+
+
+@pytest.fixture
+def scene(cloud, people, climate, kinds):
     """A Scene; afterwards the cloud must be as it was before."""
-    made = scenes.Scene(cloud, dict(people))
+    made = scenes.Scene(cloud, dict(people), kinds)
     before = made.state()
     yield made
     made.clean()
@@ -139,7 +151,7 @@ def scene(cloud, people, climate):
 @pytest.fixture
 def open_host(scene, cloud):
     """The name of a host that is not enrolled during the test, so that everybody may use it."""
-    name = cloud.compute_hosts[-1]
+    name = cloud.climate_hosts[-1]
     hosts = scene.climate('admin').hosts
     hosts.delete(hosts.find(name)['id'])
     scene.afterwards(lambda: hosts.create(name, {'rack': 'right'}))
@@ -190,3 +202,37 @@ def image_of(scene, admin, demo):
             ('active', demo.current_project_id)]
         return found[0]
     return find
+
+
+@pytest.fixture
+def guest(scene, demo, admin):
+    """A member of project demo who may be deleted; in the scene as "guest"."""
+    name = scene.name()
+    user = admin.identity.create_user(name=name, password=PASSWORD, domain_id='default')
+    scene.afterwards(lambda: admin.identity.delete_user(user, ignore_missing=True))
+    admin.identity.assign_project_role_to_user(
+        demo.current_project_id, user, admin.identity.find_role('member'))
+    login = v3.Password(settings.url('keystone', '/v3'), username=name, password=PASSWORD,
+                        user_domain_id='default', project_id=demo.current_project_id)
+    scene.people['guest'] = openstack.connection.Connection(
+        session=session.Session(auth=login), region_name='RegionOne')
+    return user
+
+
+@pytest.fixture(scope='module')
+def backend(climate, people, cloud):
+    """The back end that only leases use, enrolled as long as the tests of a module run."""
+    pool = scenes.Scene(cloud, people).climate('admin').pool('backend')
+    known = {each['name']: each for each in pool.list()}
+    found = known.get(stored.LEASED) or pool.create(stored.LEASED)
+    yield found
+    pool.delete(found['id'])
+
+
+@pytest.fixture
+def storage(scene, backend):
+    """The Storage; afterwards there are no types of reservations."""
+    found = stored.Storage(scene)
+    assert found.types() == []
+    scene.afterwards(lambda: scenes.until(lambda: not found.types(), 'the types to be gone'))
+    return found

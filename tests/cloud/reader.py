@@ -92,7 +92,8 @@ def new(cloud, root, host):
                 '/sbin:/bin',
         'ROOT': str(root), 'NO_PROXY': '127.0.0.1', 'no_proxy': '127.0.0.1',
         'CLOUD_DIR': str(cloud.folder), 'CLOUD_VENV': str(cloud.venv), 'CLOUD_FILTER': '0',
-        'CLOUD_COMPUTES': str(cloud.computes), 'CLOUD_CINDER': str(int(cloud.cinder)),
+        'CLOUD_COMPUTES': str(cloud.computes), 'CLOUD_WITH': ','.join(cloud.optional) or 'none',
+        'CLOUD_SHIFT': os.environ.get('CLOUD_SHIFT', '0'),
         'CLOUD_NOVA_EXTRA': f'{root}/etc/nova/nova.conf',
         'CLOUD_NOVA_PASTE': f'{root}/nova-api-paste.ini'}, sql_command())
     for text, other in _changes(cloud, root, host).items():

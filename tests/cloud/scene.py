@@ -11,12 +11,15 @@ import sys
 import time
 import uuid
 
+import leaks
+
 from climate import client
 from climate.client import errors
 from tools.cloud import processes
 
 PYTHON = sys.executable
 BIN = pathlib.Path(PYTHON).parent
+POOLS = ('host', 'address', 'backend', 'segment')
 OVER = ('ACTIVE', 'ERROR')
 UTC = datetime.UTC
 
@@ -63,7 +66,7 @@ def run(settings, *words, code=0, seconds=120, **variables):
         [str(word) for word in words], capture_output=True, text=True, check=False, timeout=seconds,
         stdin=subprocess.DEVNULL, env=kept | {
             'CLOUD_DIR': str(settings.folder),
-            'OS_CLIENT_CONFIG_FILE': str(settings.folder / 'clouds.yaml')} | variables)
+            'OS_CLIENT_CONFIG_FILE': str(settings.home / 'clouds.yaml')} | variables)
     assert done.returncode == code, f'{words}: {done.returncode}\n{done.stdout}\n{done.stderr}'
     return done.stdout, done.stderr
 
@@ -92,11 +95,13 @@ class Scene:
     """The people of a test, and everything that they make, to be cleaned away.
 
     :ivar people: {name: connection of openstacksdk}.
+    :ivar kinds: what must be in the cloud after a test as it was before, see `leaks`.
     """
 
-    def __init__(self, settings, people):
+    def __init__(self, settings, people, kinds=leaks.COMPUTE):
         self.settings = settings
         self.people = people
+        self.kinds = kinds
         self._leases = []
         self._servers = []
         self._undo = []
@@ -107,7 +112,8 @@ class Scene:
 
     def climate(self, person='demo'):
         """Climate's library as that person."""
-        return client.Client(self.people[person].session)
+        return client.Client(self.people[person].session,
+                             endpoint_override=self.settings.climate_endpoint)
 
     def command(self, person, *words, code=0):
         """The JSON that the command `climate` prints; (stdout, stderr) when it fails."""
@@ -192,10 +198,16 @@ class Scene:
     def trusts(self):
         """The ids of the trusts that were given to Climate."""
         admin = self.people['admin']
-        answer = admin.session.get(
-            '/OS-TRUST/trusts', endpoint_filter={'service_type': 'identity'}, params={
-                'trustee_user_id': admin.identity.find_user('climate').id})
-        return {trust['id'] for trust in answer.json()['trusts']}
+        trustee = f'to {admin.identity.find_user("climate").id}'
+        found = leaks.snapshot(admin, ('trusts',), self._projects())['trusts']
+        return {identifier for identifier, what in found.items() if what == trustee}
+
+    def _projects(self):
+        """The ids of the only projects that count, where several Climates share a cloud."""
+        if not self.settings.is_guest:
+            return None
+        return {connection.current_project_id for name, connection in self.people.items()
+                if name != 'admin'}
 
     def forget_leases(self):
         """Take from the cloud what leases have there that Climate does not know any more."""
@@ -211,26 +223,16 @@ class Scene:
 
     def state(self):
         """All that a test could leave behind, in a form that can be compared."""
-        admin = self.people['admin']
-        aggregates = {each.name: (each.availability_zone, sorted(each.hosts or ()))
-                      for each in admin.compute.aggregates()}
-        children = [each for each in admin.placement.resource_providers()
-                    if each.name.startswith('climate_')]
-        inventories = {each.name: admin.session.get(
-            f'/resource_providers/{each.id}/inventories',
-            endpoint_filter={'service_type': 'placement'}).json()['inventories']
-            for each in children}
-        return {
-            'aggregates': aggregates, 'inventories': inventories, 'trusts': self.trusts(),
-            'classes': {each['name'] for each in admin.session.get(
-                '/resource_classes', microversion='1.2',
-                endpoint_filter={'service_type': 'placement'}).json()['resource_classes']},
-            'flavors': {each.id for each in admin.compute.flavors(is_public=None)},
-            'groups': {each.id for each in admin.compute.server_groups(all_projects=True)},
-            'servers': {each.id for each in admin.compute.servers(all_projects=True)},
-            'images': {each.id for each in admin.image.images()},
-            'hosts': {each['hypervisor_hostname'] for each in self.climate('admin').hosts.list()},
-        }
+        found = leaks.snapshot(self.people['admin'], self.kinds, self._projects())
+        return found | {'enrolled': self._enrolled()}
+
+    def _enrolled(self):
+        """{pool: names of the resources that Climate knows there}."""
+        found = {}
+        for pool in POOLS:
+            with contextlib.suppress(errors.NotFound):
+                found[pool] = {each['name'] for each in self.climate('admin').pool(pool).list()}
+        return found
 
     def clean(self):
         """Give back all that was made through this scene."""

@@ -19,6 +19,8 @@ RESERVATION = {'id', 'lease_id', 'resource_id', 'resource_type', 'status', 'miss
                'resources_changed', 'created_at', 'updated_at', 'min', 'max',
                'hypervisor_properties', 'resource_properties', 'before_end'}
 EVENT = {'id', 'lease_id', 'event_type', 'time', 'status', 'created_at', 'updated_at'}
+FLOATING_IP = {'id', 'floating_network_id', 'subnet_id', 'floating_ip_address', 'reservable',
+               'created_at', 'updated_at'}
 NOBODY = '3b1f1c0e-0000-4000-8000-000000000000'
 
 
@@ -240,3 +242,57 @@ def test_the_plug_in_of_openstack_does_the_same(openstack, scene, cloud):
     assert 'Only 4 of 9 hosts' in openstack.refused(
         'reservation', 'lease', 'create', name, '--reservation',
         'resource_type=physical:host,min=9,max=9', person='demo')
+
+
+def test_floating_ips_are_enrolled_leased_and_withdrawn(blazar, openstack, scene, admin):
+    network_id = admin.network.find_network('public').id
+    made = blazar.read('floatingip-create', network_id, '172.24.4.207')
+    scene.afterwards(lambda: [scene.climate('admin').pool('address').delete(each['id'])
+                              for each in list(scene.climate('admin').pool('address').list())])
+    assert {*made} == FLOATING_IP
+    assert (made['floating_network_id'], made['floating_ip_address'], made['reservable']) == (
+        network_id, '172.24.4.207', True)
+    shown = blazar.read('floatingip-show', made['id'], person='demo')
+    assert {**shown, 'created_at': None} == {**made, 'created_at': None}
+    assert blazar.read('floatingip-list', person='demo') == [
+        {key: made[key] for key in ('id', 'floating_ip_address', 'floating_network_id')}]
+    assert openstack.read('reservation', 'floatingip', 'list')[0]['id'] == made['id']
+
+    name = scene.name()
+    lease = blazar.read(
+        'lease-create', name, '--reservation',
+        f'resource_type=virtual:floatingip,network_id={network_id},amount=1,'
+        'required_floatingips=["172.24.4.207"]', person='demo')
+    scene.remember(lease['id'])
+    [reservation] = _part(lease['reservations'])
+    assert (reservation['resource_type'], reservation['network_id'], reservation['amount'],
+            reservation['required_floatingips']) == (
+        'virtual:floatingip', network_id, 1, ['172.24.4.207'])
+    scenes.until(lambda: blazar.read('lease-show', name, person='demo')['status'] == 'ACTIVE',
+                 'the lease to be ACTIVE')
+    [there] = admin.network.ips(floating_ip_address='172.24.4.207')
+    assert f'reservation:{reservation["id"]}' in there.tags
+    assert 'lease' in blazar.refused('floatingip-delete', made['id'])
+    assert 'Only 0 of 1 addresses' in blazar.refused(
+        'lease-create', scene.name(), '--reservation',
+        f'resource_type=virtual:floatingip,network_id={network_id}', person='demo')
+    blazar('lease-update', name, '--prolong-for', '1h', person='demo')
+    assert f'Deleted lease: {name}' in blazar('lease-delete', name, person='demo')[0]
+    scenes.until(lambda: not list(admin.network.ips(floating_ip_address='172.24.4.207')),
+                 'the floating IP to be gone')
+    assert f'Deleted floatingip: {made["id"]}' in blazar('floatingip-delete', made['id'])[0]
+    assert blazar.read('floatingip-list') == []
+
+
+def test_what_is_wrong_with_a_floating_ip_is_said(blazar, scene, admin):
+    network_id = admin.network.find_network('public').id
+    for address, words in (('172.24.4.1', 'gateway'), ('172.24.4.100', 'allocation pool'),
+                           ('10.0.0.1', 'no subnet'), ('nonsense', 'floating_ip_address')):
+        assert words in blazar.refused('floatingip-create', network_id, address)
+    assert 'floating_network_id' in blazar.refused('floatingip-create', NOBODY, '172.24.4.207')
+    assert 'climate:floatingips:post' in blazar.refused(
+        'floatingip-create', network_id, '172.24.4.207', person='demo')
+    assert 'was not found' in blazar.refused('floatingip-show', '999')
+    assert 'network_id' in blazar.refused(
+        'lease-create', scene.name(), '--reservation',
+        f'resource_type=virtual:floatingip,network_id={NOBODY},amount=1', person='demo')

@@ -3,6 +3,8 @@
 from openstack import exceptions
 import pytest
 
+from tools.cloud import settings
+
 
 @pytest.fixture
 def server(scene, open_host):
@@ -23,7 +25,7 @@ def test_every_compute_is_up(admin):
 
 def test_the_catalog_names_the_reservation_service(demo):
     assert demo.session.get_endpoint(
-        service_type='reservation', interface='public') == 'http://127.0.0.1:1234/v1'
+        service_type='reservation', interface='public') == settings.url('climate', '/v1')
 
 
 def test_a_member_is_no_admin_and_a_reader_makes_nothing(demo, demo_reader):

@@ -6,7 +6,6 @@ import time
 
 from keystoneauth1 import session
 from keystoneauth1.identity import v3
-import openstack
 import pytest
 import scene as scenes
 
@@ -14,23 +13,6 @@ from climate import client
 from climate.client import errors
 from tools.cloud import processes
 from tools.cloud import settings
-
-PASSWORD = 'of-a-throw-away'
-
-
-@pytest.fixture
-def guest(scene, demo, admin):
-    """A member of project demo who may be deleted; in the scene as "guest"."""
-    name = scene.name()
-    user = admin.identity.create_user(name=name, password=PASSWORD, domain_id='default')
-    scene.afterwards(lambda: admin.identity.delete_user(user, ignore_missing=True))
-    admin.identity.assign_project_role_to_user(
-        demo.current_project_id, user, admin.identity.find_role('member'))
-    login = v3.Password(settings.url('keystone', '/v3'), username=name, password=PASSWORD,
-                        user_domain_id='default', project_id=demo.current_project_id)
-    scene.people['guest'] = openstack.connection.Connection(
-        session=session.Session(auth=login), region_name='RegionOne')
-    return user
 
 
 def test_a_lease_whose_user_was_deleted_still_ends_cleanly(scene, guest, admin, cloud, image_of):

@@ -32,7 +32,7 @@ from climate.rpc import client  # noqa: E402
 
 _PLAY_SECONDS = 30
 _TOGETHER = 6
-_PLUGINS = ['physical:host', 'virtual:instance', 'virtual:dummy']
+_PLUGINS = ['physical:host', 'virtual:instance', 'virtual:dummy', 'virtual:floatingip']
 
 
 class Running:

@@ -13,6 +13,7 @@ import model_cloud
 import model_end
 import model_images
 import model_truths as truths
+import model_types
 import model_world
 
 from climate import errors
@@ -74,6 +75,7 @@ class Base(stateful.RuleBasedStateMachine):
     :ivar disabled: {service host: why an administrator has disabled it}.
     :ivar spoiled: ids of the servers whose images fail.
     :ivar services_touched: some were disabled, so that starts may have failed.
+    :ivar own: {id: its table} of what users have that was not made for a lease.
     :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
     """
 
@@ -96,6 +98,7 @@ class Base(stateful.RuleBasedStateMachine):
         self.spoiled = set()
         self.services_touched = False
         self.unfinished = []
+        self.own = {}
         self.failing = set()
         self._stirred = False
         self.recorded = truths.read(database)
@@ -119,6 +122,10 @@ class Base(stateful.RuleBasedStateMachine):
         self.tally[f'{mood} runs'] += 1
         self.world.choose(cleaning, hold_room)
         self.world.managers[0].enrol(hosts)
+        for pool, (names, fields) in model_world.POOLS.items():
+            for name in names:
+                self.world.managers[0].client.create_resource(
+                    builders.an_admin(), pool, name, {}, fields)
         for number in range(crowd):
             self.boot_for_others('2', model_world.LENT[number % 2])
 
@@ -166,7 +173,7 @@ class Base(stateful.RuleBasedStateMachine):
 
     def _judge_refusal(self, error, quiet):
         self.tally[f'refused: {type(error).__name__}'] += 1
-        assert type(error) is not errors.ClimateError, self.complaints.found
+        assert type(error) is not errors.ClimateError, '\n'.join(self.complaints.found)
         assert self.mood != CALM or not isinstance(error, errors.CloudError), error.message
         if quiet:
             found = truths.read(self.world.database)
@@ -193,13 +200,14 @@ class Base(stateful.RuleBasedStateMachine):
     @stateful.invariant()
     def all_is_true(self):
         self._stirred = False
-        assert not self.complaints.found, self.complaints.found
+        assert not self.complaints.found, '\n'.join(self.complaints.found)
         before, self.recorded = self.recorded, truths.read(self.world.database)
         truths.check(self.recorded, before, self.now, builders.minutes(self.cleaning))
         if not self.world.frozen:
             # What a manager did too late is not true at once: an audit finds it.
             model_cloud.check(self.world.cloud, self.recorded, self.booted_for,
                               self.strangers)
+            model_types.check(self.world.cloud, self.recorded, self.own)
             model_cloud.nobody_else_suffers(self.world.cloud, self.recorded, self.strangers,
                                             self.disabled)
         self.judge_images()

@@ -2,6 +2,7 @@
 """Invariants of the cloud, compared with the allocations after each step."""
 import collections
 
+import model_types
 import model_world
 
 from climate.domain import audit
@@ -27,7 +28,7 @@ def check(cloud, recorded, booted_for, strangers=()):
     inside = {host for each in aggregates for host in each.hosts}
     nobody_is_on_the_hosts_of_others(
         [each for each in cloud.servers() if each.host in inside and each.id not in strangers],
-        recorded, booted_for)
+        recorded, {**booted_for, **model_types.servers_of(cloud)})
 
 
 def no_host_is_handed_out_twice(aggregates):
@@ -45,7 +46,7 @@ def no_host_is_handed_out_twice(aggregates):
 def what_can_be_promised_is_in_the_freepool(aggregates, recorded):
     """Nobody can come to a host that may be leased at any moment."""
     pooled = {host for each in aggregates if each.name == _FREEPOOL for host in each.hosts}
-    for each in recorded.resources.values():
+    for each in recorded.hosts():
         assert each.name in pooled or each.held_by is not None or not each.reservable, (
             f'{each} may be leased, and is not in the freepool.')
 
@@ -84,8 +85,7 @@ def nobody_is_on_the_hosts_of_others(servers, recorded, booted_for):
 
     :param servers: those on hosts that are in the freepool, or in the aggregate of a reservation.
     """
-    pooled = {each.name: each for each in recorded.resources.values()
-              if each.withdrawn_at is None}
+    pooled = {each.name: each for each in recorded.hosts() if each.withdrawn_at is None}
     leasing = {each.leased_id: each.id for each in recorded.reservations.values()
                if each.leased_id is not None}
     for server in servers:

@@ -5,6 +5,7 @@ import datetime
 
 import builders
 import model_truths as truths
+import model_types
 import model_world
 import sqlalchemy as sa
 
@@ -44,7 +45,7 @@ def judge(model):
     assert all(each.place is None for each in recorded.offers.values()), recorded.offers
     _audit_finds_nothing(model, manager)
     _nothing_is_left(model, manager)
-    assert not model.complaints.found, model.complaints.found
+    assert not model.complaints.found, '\n'.join(model.complaints.found)
 
 
 def _audit_finds_nothing(model, manager):
@@ -56,6 +57,9 @@ def _audit_finds_nothing(model, manager):
         wrong = [each for each in found if each.kind not in kinds
                  and not any(f'server {came} ' in each.what for came in model.came)]
         assert not wrong, wrong
+    if model.world.frozen:
+        model.tally['made too late'] += model_types.take_what_came_too_late(
+            model.world.cloud, model.own)
     if found:
         model.tally['drifts at the end'] += len(found)
         repairs.Repairs(manager.core, unknown=True).make(found)
@@ -80,6 +84,8 @@ def _end_of_bad_luck(model):
         world.cloud.mark_host(name, up=True)
     world.cloud.silence_cell()
     model.mend_images()
+    model.give_segments_back()
+    model.empty_leased_networks()
     manager = world.managers[0]
     for verb, name in model.unfinished[-1:] + model.unfinished:
         with contextlib.suppress(errors.ResourceKnown, errors.ResourceInUse,
@@ -201,6 +207,8 @@ def _nothing_is_left(model, manager):
     lent = model_world.LENT_AGGREGATE, model_world.LENT
     assert {(each.name, each.hosts) for each in services.nova.aggregates()} - {
         ('freepool', ())} == {lent}
+    model.delete_what_users_have()
     left = manager.cloud.leftovers()
+    model_types.nothing_is_left(left, model.world.at_first)
     for name in ('flavors', 'flavor_access', 'server_groups', 'resource_classes', 'inventories'):
         assert left[name] == model.world.at_first[name], (name, left[name])

@@ -11,6 +11,8 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 _ACTIVE = 'active'
+# The status of a server that was never built, so that it has no data.
+_UNBUILT = 'BUILD'
 _ORDERS = (event_kinds.END, event_kinds.DELETE, event_kinds.UPDATE)
 _CHANGING = (event_kinds.UPDATE, event_kinds.HEAL, event_kinds.DELETE)
 
@@ -21,10 +23,12 @@ class Deletion:
 
     :ivar at: when it did.
     :ivar images: the ids of the active images that the server had then.
+    :ivar status: that of the server then.
     """
 
     at: datetime.datetime
     images: frozenset
+    status: str
 
 
 class Witness:
@@ -37,7 +41,7 @@ class Witness:
     def __init__(self, cloud, clock):
         self.cloud, self._clock = cloud, clock
         self.begun, self.deletions = {}, {}
-        self._known = set()
+        self._known = {}
 
     def reach(self, name, when):
         """Pass a fault point of the cloud."""
@@ -46,9 +50,11 @@ class Witness:
                 self.begun.setdefault(each['id'], self._clock())
         elif name == 'nova.delete_server':
             there = self.there()
+            # After the call a server that goes slowly still has the status in which it was deleted.
+            self._known.update({each.id: each.status for each in self.cloud.servers()
+                                if each.id in there or each.id in self._known})
             if when == 'after':
-                self._note_gone(self._known - there)
-            self._known |= there
+                self._note_gone(self._known.keys() - there)
 
     def there(self):
         """Return the ids of the servers that are there and not being deleted."""
@@ -60,7 +66,8 @@ class Witness:
             if image['status'] == _ACTIVE:
                 active[image['server_id']].add(image['id'])
         for each in ids:
-            self.deletions.setdefault(each, Deletion(self._clock(), frozenset(active[each])))
+            self.deletions.setdefault(each, Deletion(
+                self._clock(), frozenset(active[each]), self._known[each]))
 
 
 class Judge:
@@ -110,14 +117,21 @@ class Judge:
         if any(armed is None or moment >= armed for moment in begun):
             self._tally['servers imaged'] += 1
             return
+        if deletion.status == _UNBUILT:
+            self._refuse_early(what, deletion, armed)
+            self._tally['servers never built'] += 1
+            return
         assert reservation.request.get('on_image_failure') == 'delete', (
             f'{what} was deleted at {deletion.at} without an image since {armed}; its images are '
             f'of {begun}.')
         assert self._is_told(reservation.lease_id, server_id), (
             f'{what} was deleted without an image, and the history does not say so.')
+        self._refuse_early(what, deletion, armed)
+        self._tally['servers lost as asked for'] += 1
+
+    def _refuse_early(self, what, deletion, armed):
         assert armed is None or deletion.at >= armed + self._patience, (
             f'{what} was deleted without an image at {deletion.at}, too early after {armed}.')
-        self._tally['servers lost as asked for'] += 1
 
     def _armed_at(self, recorded, lease_id, at):
         """Return since when the images are begun that count at the moment of a deletion; or None.

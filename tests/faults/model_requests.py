@@ -125,6 +125,8 @@ class Requests(base.Base):
         request = {}
         if reservation.resource_type == 'physical:host':
             request = {'min': count, 'max': count}
+        elif reservation.resource_type == 'virtual:cluster':
+            request = {'node_count': count}
         elif 'amount' in reservation.request:
             request = {'amount': count}
             if vcpus is not None and reservation.resource_type == 'virtual:instance':

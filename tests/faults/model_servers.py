@@ -17,6 +17,7 @@ DEMO = 'demo'
 #: The project with which leased hosts are shared.
 FRIENDS = 'friends'
 _MOST = 8
+_FOR_SERVERS = ('physical:host', 'virtual:instance', 'flavor:instance')
 
 
 class Servers(requests.Requests):
@@ -29,6 +30,8 @@ class Servers(requests.Requests):
         lease = self.lease(self.pick(self.live(), which).id)
         reservation = self.pick(lease.reservations, place)
         request = reservation.request
+        if reservation.resource_type not in _FOR_SERVERS:
+            return
         if 'sleeps' in request:
             if request['flavor_id'] is not None:
                 self._boot_to_be_leased(lease, reservation, bind, side)
@@ -61,7 +64,7 @@ class Servers(requests.Requests):
         self.create(side, [builders.hosts(count, before_end='snapshot',
                                           on_image_failure=on_failure)], None, long)
         self.act(side, lambda manager: manager.run())
-        for lease_id in set(self.told) - known:
+        for lease_id in [each for each in self.told if each not in known]:
             lease = self.lease(lease_id)
             if lease is None or lease.state != lifecycle.ACTIVE:
                 continue
@@ -106,8 +109,7 @@ class Servers(requests.Requests):
         return (self.mood == base.CALM and not self.disabled
                 and not due & {event_kinds.UPDATE, event_kinds.DELETE}
                 and lease.state == lifecycle.ACTIVE and lease.end > self.now
-                and reservation.state == lifecycle.RESERVATION_ACTIVE and len(mine) < amount
-                and reservation.resource_type != 'virtual:dummy')
+                and reservation.state == lifecycle.RESERVATION_ACTIVE and len(mine) < amount)
 
     @stateful.precondition(lambda self: len(self.world.cloud.servers()) < _MOST)
     @base.rule(flavor=requests.FLAVOR, anywhere=st.integers(0, 2))

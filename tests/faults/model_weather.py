@@ -7,7 +7,8 @@ import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_offers as offers
+import model_networks
+import model_types
 import model_world
 
 from climate import errors
@@ -27,12 +28,12 @@ _CALLS = st.sampled_from([
     'nova.enable_service', 'nova.migrate', 'nova.migrations', 'nova.stop', 'glance.images',
     'glance.give', 'glance.delete_image',
     'placement.ensure_class', 'placement.set_slots', 'placement.delete_class',
-    'keystone.create_trust', 'keystone.delete_trust', 'keystone.login'])
+    'keystone.create_trust', 'keystone.delete_trust', 'keystone.login', *model_types.CALLS])
 _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
 _POINT = st.one_of(st.integers(1, 8), st.integers(1, 25))
 
 
-class Weather(offers.Offers):
+class Weather(model_networks.Networks):
     """The steps of managers and administrators, the passing of time, and faults."""
 
     @base.rule(side=base.SIDE)
@@ -165,7 +166,7 @@ class Weather(offers.Offers):
         self._of_host(side, 'withdraw', name)
 
     def _enrolled(self):
-        return [each.name for each in self.recorded.resources.values()
+        return [each.name for each in self.recorded.hosts()
                 if each.withdrawn_at is None and each.lent_to is None]
 
     def _of_host(self, side, verb, name):
@@ -190,7 +191,7 @@ class Weather(offers.Offers):
         self.use(side, self.pick(self._enrolled(), which), reservable)
 
     def use(self, side, name, reservable=True):
-        [there] = [each.id for each in self.recorded.resources.values()
+        [there] = [each.id for each in self.recorded.hosts()
                    if each.name == name and each.withdrawn_at is None]
         self.ask(side, lambda client: client.update_resource(
             builders.an_admin(), 'host', there, {}, reservable=reservable), of_the_cloud=True)

@@ -11,6 +11,7 @@ import builders
 import model_images
 
 from climate.cloud import simulated
+from climate.cloud.simulated import neutron
 from climate.db import engine
 from climate.db import events
 from climate.db import tables
@@ -22,6 +23,13 @@ POOLED = 4
 #: Those that are lent to best effort, by the aggregate of that name.
 LENT = ('compute-5', 'compute-6')
 LENT_AGGREGATE = 'lent'
+#: What is enrolled at first, beside hosts: {pool: (names, other fields)}.
+POOLS = {
+    'address': ([f'172.24.4.{number}' for number in range(210, 214)],
+                {'network_id': neutron.PUBLIC}),
+    'backend': (['storage@ssd#ssd'], {}),
+    'segment': ([f'physnet1:vlan:{number}' for number in range(3000, 3003)], {}),
+}
 _TRIES = 4
 CLAIM = datetime.timedelta(seconds=30)
 #: So long Climate waits for images before it may delete a server without one.
@@ -32,6 +40,10 @@ _OPTIONS = {
     ('simulated', 'delete_seconds'): 5,
     ('simulated', 'server_seconds'): 3,
     ('simulated', 'image_seconds'): 8,
+    ('simulated', 'volume_seconds'): 4,
+    ('simulated', 'stack_seconds'): 6,
+    ('simulated', 'port_seconds'): 4,
+    ('simulated', 'cluster_seconds'): 6,
     ('acquire', 'lent_aggregate'): LENT_AGGREGATE,
     ('acquire', 'retry_pause_longest_seconds'): 120,
     ('manager', 'workers'): 4,
@@ -41,6 +53,7 @@ _OPTIONS = {
     ('manager', 'claim_seconds'): CLAIM.total_seconds(),
     ('manager', 'minutes_before_end_lease'): 5,
     ('physical:host', 'image_seconds'): IMAGES_TAKE.total_seconds(),
+    ('virtual:volume', 'copy_seconds'): 0,
     ('virtual:instance', 'bind_seconds'): 60,
     ('virtual:instance', 'image_seconds'): 600,
 }
@@ -206,6 +219,11 @@ class World:
         self.managers = [self._manager(), self._manager()]
         nova = self.cloud.as_service().nova
         nova.add_hosts(nova.ensure_aggregate(LENT_AGGREGATE), LENT)
+        # Copies that users keep would fill their quotas.
+        with self.cloud.state() as connection:
+            connection.executemany(
+                "INSERT INTO volume_quotas VALUES ('demo', ?, -1)",
+                [('gigabytes',), ('volumes',), ('snapshots',)])
         self.at_first = self.cloud.leftovers()
 
     def _reach(self, name, when):

@@ -10,6 +10,7 @@ import builders
 import sqlalchemy as sa
 
 from climate import errors
+from climate.cloud.simulated import neutron
 from climate.db import journal
 from climate.db import tables
 from climate.domain import lifecycle
@@ -348,6 +349,68 @@ class Heal(Story):
         return _lease(manager).state == lifecycle.ACTIVE
 
 
+class StartOfAddresses(Start):
+    """Two floating IPs are made, one of which is named."""
+
+    name = 'start of floating IPs'
+    hosts = 0
+
+    def arrange(self, manager):
+        manager.client.create_resources(
+            builders.an_admin(), 'address', '172.24.4.210-172.24.4.213', {},
+            {'network_id': neutron.PUBLIC})
+
+    def act(self, manager):
+        _create_lease(manager, records.ReservationRequest('virtual:floatingip', {
+            'network_id': neutron.PUBLIC, 'amount': 2,
+            'required_floatingips': ['172.24.4.212']}))
+
+
+class _OfAddresses(StartOfAddresses):
+    """Two floating IPs run, and one points to a port."""
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        StartOfAddresses.act(self, manager)
+        wait_for(manager, lambda: Start.is_over(self, manager))
+        manager.cloud.network.associate('172.24.4.210', 'a port')
+
+    @staticmethod
+    def resize(manager, amount):
+        [reservation] = _lease(manager).reservations
+        if reservation.request['amount'] != amount:
+            manager.client.update_lease(builders.a_member(), LEASE, records.LeaseChanges(
+                reservations=(records.ReservationRequest(
+                    None, {'amount': amount}, id=reservation.id),)))
+
+
+class GrowthOfAddresses(_OfAddresses):
+    name = 'growth of floating IPs'
+    is_over = Grow.is_over
+
+    def act(self, manager):
+        self.resize(manager, 4)
+
+
+class ShrinkOfAddresses(GrowthOfAddresses):
+    name = 'shrink of floating IPs'
+
+    def act(self, manager):
+        self.resize(manager, 1)
+
+
+class EndOfAddresses(_OfAddresses):
+    name = 'end of floating IPs'
+    act = End.act
+    is_over = End.is_over
+
+
+class DeleteOfAddresses(_OfAddresses):
+    name = 'delete of floating IPs'
+    act = Delete.act
+    is_over = End.is_over
+
+
 #: The aggregate of hosts that may be cleared.
 LENT = 'lent'
 
@@ -429,7 +492,10 @@ STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Gro
                                              ShrinkOfInstances, BootNow, Sleep, Wake, EndOfServer,
                                              MoveAtTheEnd, ServerGone, Retries, Wait,
                                              DeleteOfWaiting, Heal, HostClearing, EndOfClearing,
-                                             DeleteOfClearing, Enrol, Withdraw)}
+                                             DeleteOfClearing, Enrol, Withdraw,
+                                             StartOfAddresses, GrowthOfAddresses,
+                                             ShrinkOfAddresses, EndOfAddresses,
+                                             DeleteOfAddresses)}
 
 
 def wait_for(manager, over):

@@ -126,6 +126,35 @@ def test_a_loss_that_was_asked_for_and_told_is_all_right(careless):
     assert careless.tally == {'servers lost as asked for': 1}
 
 
+def test_a_server_that_was_never_built_may_go_when_the_time_for_images_is_over(eyes):
+    eyes.manager.cloud.mark_server(eyes.server.id, 'BUILD')
+    eyes.manager.run_until(NOON + builders.hours(6))
+    eyes.look()
+    assert eyes.tally == {'servers never built': 1}
+
+
+def test_a_server_that_is_still_being_built_is_not_to_go_before(eyes):
+    eyes.manager.cloud.mark_server(eyes.server.id, 'BUILD')
+    eyes.delete()
+    eyes.refused('too early')
+
+
+def test_a_server_that_is_built_while_the_call_waits_is_not_excused(eyes, conf):
+    conf.set_override('delete_seconds', 5, group='simulated')
+    cloud, reach = eyes.manager.cloud, eyes.manager.cloud.faults.on_point
+
+    def wait(name, when):
+        reach(name, when)
+        if (name, when) == ('nova.delete_server', 'before'):
+            cloud.mark_server(eyes.server.id, 'ACTIVE')
+
+    cloud.mark_server(eyes.server.id, 'BUILD')
+    cloud.faults.on_point = wait
+    eyes.manager.clock.now = NOON + builders.hours(6)
+    eyes.delete()
+    eyes.refused('without an image since')
+
+
 def _tell(eyes):
     with eyes.manager.database.writer() as connection:
         connection.execute(sa.insert(tables.HISTORY).values(

@@ -54,7 +54,8 @@ def test_an_adapter_that_is_not_installed_ends_the_start_with_who_wants_it(run, 
     status, said = run(program)
     assert status == 1
     assert (f'{program}: climate.cloud.simulated: "boxes", which virtual:box uses, is not '
-            'installed; installed are: glance, keystone, nova, placement.') in said
+            'installed; installed are: cinder, glance, heat, keystone, magnum, neutron, '
+            'nova, placement.') in said
 
 
 def test_one_that_does_not_load_ends_the_start_with_who_wants_it(run, boxes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many callers want the last free host at once, over REST: one gets it, the others learn why.
+"""Many callers want the last free resource at once, over REST: one gets it, the others learn why.
 
 CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """
@@ -9,6 +9,7 @@ import os
 import threading
 
 import builders
+import every_type
 import pytest
 import webtest
 
@@ -17,22 +18,22 @@ from climate.api import app
 from climate.manager.booking import booking
 from climate.manager.leases import draft
 
-_CALLERS = 16
-_ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
+CALLERS = 16
+ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
 
 
 class Crowd:
     """Callers, each on a thread of its own, who ask at the same moment."""
 
     def __init__(self, service):
-        self._clients = [webtest.TestApp(service) for _ in range(_CALLERS)]
-        self._start = threading.Barrier(_CALLERS)
-        self._threads = concurrent.futures.ThreadPoolExecutor(_CALLERS)
+        self._clients = [webtest.TestApp(service) for _ in range(CALLERS)]
+        self._start = threading.Barrier(CALLERS)
+        self._threads = concurrent.futures.ThreadPoolExecutor(CALLERS)
 
-    def ask(self, method, path, bodies, headers=({},) * _CALLERS):
+    def ask(self, method, path, bodies, headers=({},) * CALLERS):
         """The answers, whatever their status, in the order of `bodies`, one for each caller."""
-        return list(self._threads.map(self._ask, self._clients, [method] * _CALLERS,
-                                      [path] * _CALLERS, bodies, headers))
+        return list(self._threads.map(self._ask, self._clients, [method] * CALLERS,
+                                      [path] * CALLERS, bodies, headers))
 
     def leave(self):
         self._threads.shutdown()
@@ -54,10 +55,10 @@ def crowd(conf, manager):
 def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_why(
         manager, api, crowd):
     manager.enrol(1)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
-            builders.a_body(f'lease {number}') for number in range(_CALLERS)])
-        assert _statuses(answers) == {201: 1, 409: 15}
+            builders.a_body(f'lease {number}') for number in range(CALLERS)])
+        assert statuses(answers) == {201: 1, 409: 15}
         for answer in answers:
             if answer.status_code == 409:
                 message = answer.json['error_message']
@@ -66,17 +67,39 @@ def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_w
         [lease] = api.get('/v1/leases').json['leases']
         assert _leases_on_each_host(api) == [1]
         api.delete(f'/v1/leases/{lease["id"]}')
-    assert len(manager.cloud.as_service().keystone.trusts()) == _ROUNDS
+    assert len(manager.cloud.as_service().keystone.trusts()) == ROUNDS
     manager.run()
     assert manager.cloud.as_service().keystone.trusts() == []
 
 
+@pytest.mark.parametrize('leasable', every_type.POOLS, ids=every_type.IDS)
+def test_of_sixteen_who_want_the_last_of_anything_one_gets_it(manager, api, crowd, leasable):
+    version = {'OpenStack-API-Version': 'reservation 1.1'}
+    [resource] = leasable.enrol(manager)
+    for number in range(leasable.parts - 1):
+        earlier = api.post('/v1/leases', leasable.body(f'before {number}'), headers=version)
+        assert earlier.status_int == 201, earlier.text
+    before = manager.cloud.leftovers()
+    for _ in range(ROUNDS):
+        answers = crowd.ask('post_json', '/v1/leases', [
+            leasable.body(f'lease {number}') for number in range(CALLERS)], [version] * CALLERS)
+        assert statuses(answers) == {201: 1, 409: 15}, {answer.text for answer in answers}
+        for answer in answers:
+            if answer.status_code == 409:
+                assert answer.json['error_message'].startswith(leasable.refused)
+        [made] = [answer.json['lease'] for answer in answers if answer.status_code == 201]
+        assert _given(api, leasable, resource) == leasable.parts
+        assert api.delete(f'/v1/leases/{made["id"]}').status_int == 204
+        assert _given(api, leasable, resource) == leasable.parts - 1
+    assert manager.cloud.leftovers() == before
+
+
 def test_sixteen_who_want_two_of_five_hosts_each_never_share_one(manager, api, crowd):
     manager.enrol(5)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
-            builders.a_body(f'lease {number}', least=2) for number in range(_CALLERS)])
-        assert _statuses(answers) == {201: 2, 409: 14}
+            builders.a_body(f'lease {number}', least=2) for number in range(CALLERS)])
+        assert statuses(answers) == {201: 2, 409: 14}
         assert sorted(_leases_on_each_host(api)) == [0, 1, 1, 1, 1]
         for lease in api.get('/v1/leases').json['leases']:
             api.delete(f'/v1/leases/{lease["id"]}')
@@ -91,11 +114,11 @@ def many_hosts_and_few_attempts(conf):
 def test_who_lost_the_race_for_the_first_of_many_free_hosts_gets_another(
         many_hosts_and_few_attempts, manager, api, crowd):
     manager.enrol(200)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
-            builders.a_body(f'lease {number}') for number in range(_CALLERS)])
-        assert _statuses(answers) == {201: _CALLERS}
-        assert sum(_leases_on_each_host(api)) == _CALLERS
+            builders.a_body(f'lease {number}') for number in range(CALLERS)])
+        assert statuses(answers) == {201: CALLERS}
+        assert sum(_leases_on_each_host(api)) == CALLERS
         for lease in api.get('/v1/leases').json['leases']:
             api.delete(f'/v1/leases/{lease["id"]}')
 
@@ -128,18 +151,18 @@ def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all
     with concurrent.futures.ThreadPoolExecutor(len(leases)) as threads:
         answers = list(threads.map(
             lambda lease: api.put(f'/v1/leases/{lease["id"]}', bodies[lease['id']]), leases))
-    assert _statuses(answers) == {200: 1, 409: 6}
+    assert statuses(answers) == {200: 1, 409: 6}
     assert _leases_on_each_host(api) == [1] * 8
 
 
 def test_the_same_request_sent_by_all_at_once_makes_one_lease(manager, api, crowd):
     manager.enrol(4)
-    for number in range(_ROUNDS):
+    for number in range(ROUNDS):
         key = {'Idempotency-Key': f'key {number}', 'OpenStack-API-Version': 'reservation 1.1'}
         body = {'name': 'once', 'end': '2030-05-01 13:00', 'reservations': [
             {'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
-        answers = crowd.ask('post_json', '/v1/leases', [body] * _CALLERS, [key] * _CALLERS)
-        assert _statuses(answers) == {201: _CALLERS}
+        answers = crowd.ask('post_json', '/v1/leases', [body] * CALLERS, [key] * CALLERS)
+        assert statuses(answers) == {201: CALLERS}
         [lease] = api.get('/v1/leases').json['leases']
         assert {answer.json['lease']['id'] for answer in answers} == {lease['id']}
         api.delete(f'/v1/leases/{lease["id"]}')
@@ -150,5 +173,14 @@ def _leases_on_each_host(api):
     return [len(each['reservations']) for each in answer.json['allocations']]
 
 
-def _statuses(answers):
+def _given(api, leasable, resource):
+    """Return how many reservations have a resource now."""
+    answer = api.get(f'/v1/resources/{leasable.pool}/allocations', token=builders.ADMIN,
+                     version='1.1')
+    [found] = [each for each in answer.json['allocations']
+               if str(each['resource_id']) == str(resource.id)]
+    return len(found['reservations'])
+
+
+def statuses(answers):
     return collections.Counter(answer.status_code for answer in answers)

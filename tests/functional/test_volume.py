@@ -24,7 +24,7 @@ def load(path):
     return found
 
 
-CLASSES = {'virtual:volume': load(EXAMPLE).VolumePlugin}
+CLASSES = {'example:volume': load(EXAMPLE).VolumePlugin}
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def asked(api, size_gb, start, end):
     """The response to a request for a volume on the backend "ssd"."""
     return api.post('/v1/leases', {
         'name': 'data', 'start': f'2030-05-01T{start}Z', 'end': f'2030-05-01T{end}Z',
-        'reservations': [{'resource_type': 'virtual:volume', 'size_gb': size_gb,
+        'reservations': [{'resource_type': 'example:volume', 'size_gb': size_gb,
                           'criteria': '["==", "$backend", "ssd"]'}]}, **MEMBER)
 
 

@@ -13,13 +13,18 @@ climate-reset   climate-down, then drop the data of Climate; the cloud keeps its
 Environment, to be the same at each call:
 CLOUD_DIR              where everything is kept (default: .cloud in the checkout)
 CLOUD_VENV             the virtualenv of the services (default: CLOUD_DIR/venv)
+CLOUD_SHIFT            is added to every port, for a second cloud on the machine (default: 0)
 CLOUD_COMPUTES         how many nova-compute (default: 4)
-CLOUD_CINDER           1: with Cinder (default: 0)
+CLOUD_WITH             optional services (default: cinder,heat,magnum; "none": none of them)
 CLOUD_FILTER           0: without Climate's filters in nova-api and nova-scheduler (default: 1)
 CLOUD_NOVA_EXTRA       a file that is appended to nova.conf
 CLOUD_NOVA_PASTE       a file that is used as Nova's api-paste.ini
 CLOUD_MIGRATE_SECONDS  how long live migrations last, or a file with that number (default: 0)
 CLIMATE_VENV           the virtualenv of Climate (default: .venv in the checkout)
+CLIMATE_NAME           another name than climate: a guest beside the cloud's own Climate, with its
+                       own folder CLOUD_DIR/guests/NAME, database, users and projects
+CLIMATE_PORT           the port of Climate's API, which a guest needs
+CLIMATE_HOSTS          the computes that the tests enrol, or "none" (default: all of them)
 """
 import argparse
 import fcntl
@@ -56,7 +61,7 @@ def main(arguments):
 def _do(cloud, verb, names):
     if verb == 'status':
         return 0 if verbs.status(cloud) else 1
-    with (cloud.folder / 'lock').open('w') as lock:
+    with (cloud.home / 'lock').open('w') as lock:
         # Two at once would start everything twice; the second waits for the first.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if verb == 'restart':

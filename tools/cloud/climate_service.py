@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Climate itself beside this cloud: its configuration, its tables, its two daemons."""
+import configparser
+
 from tools.cloud import commands
 from tools.cloud import configure
 from tools.cloud import processes
+from tools.cloud import services
 from tools.cloud import settings
 
+# {type: the optional service that it needs}
+_SERVICE = {'virtual:volume': 'cinder', 'virtual:stack': 'heat', 'virtual:cluster': 'magnum'}
+_NOT_FOR_USE = ('virtual:dummy',)
 # In the order in which they start.
 NAMES = ('climate-manager', 'climate-api')
 
@@ -18,6 +24,8 @@ def up(cloud):
         raise settings.CloudError('The cloud does not answer: "python3 -m tools.cloud up" first.')
     processes.refuse_taken_ports(cloud, [('climate-api', settings.PORTS['climate'])])
     write_conf(cloud)
+    if cloud.is_guest:
+        _welcome(cloud)
     commands.run(cloud, [_command(cloud, 'climate-db'), '--config-file', conf_file(cloud),
                          'upgrade'], 'climate-db.log')
     for name in NAMES:
@@ -34,10 +42,28 @@ def down(cloud):
 def reset(cloud):
     """Stop Climate and drop its leases and hosts; what they have in the cloud stays there."""
     down(cloud)
+    _sql(cloud, f'DROP DATABASE IF EXISTS {cloud.climate_name}; {_creation(cloud)}')
+
+
+def _creation(cloud):
+    return f'CREATE DATABASE IF NOT EXISTS {cloud.climate_name} CHARACTER SET utf8mb4'
+
+
+def _sql(cloud, statements):
     commands.run(cloud, [
         'mariadb', '--host=127.0.0.1', f'--port={settings.PORTS["mariadb"]}', '--user=cloud',
-        f'--password={settings.PASSWORD}', '--execute=DROP DATABASE IF EXISTS climate; '
-        'CREATE DATABASE climate CHARACTER SET utf8mb4'], 'climate-db.log')
+        f'--password={settings.PASSWORD}', f'--execute={statements}'], 'climate-db.log')
+
+
+def _welcome(cloud):
+    """Make what a guest needs in the cloud: a database, people, their clouds.yaml."""
+    _sql(cloud, _creation(cloud))
+    services.fill_guest(cloud)
+    people = {person: (user, project) if person == 'admin' else
+              (f'{cloud.climate_name}-{user}', f'{cloud.climate_name}-{project}')
+              for person, (user, project) in configure.PEOPLE.items()}
+    configure.users_files(cloud, people, cloud.home,
+                          reservation_endpoint_override=cloud.climate_endpoint)
 
 
 def start(cloud, name):
@@ -53,13 +79,25 @@ def wait_until_well(cloud, name):
 
 
 def conf_file(cloud):
-    return cloud.conf / 'climate' / 'climate.conf'
+    return cloud.home / 'conf' / 'climate' / 'climate.conf'
 
 
 def write_conf(cloud):
     """Write climate.conf from its template, as user climate of project service."""
-    commands.write(conf_file(cloud), configure.fill(cloud, 'climate.conf', 'climate')
+    commands.write(conf_file(cloud), configure.fill(cloud, 'climate.conf', 'climate',
+                                                    name=cloud.climate_name,
+                                                    plugins=','.join(plugins(cloud)))
                    + configure.fill(cloud, 'authtoken.conf', 'climate'))
+
+
+def plugins(cloud):
+    """Every type of this checkout whose services are there."""
+    parser = configparser.ConfigParser()
+    parser.read(settings.CHECKOUT / 'setup.cfg')
+    types = [line.partition('=')[0].strip()
+             for line in parser['options.entry_points']['climate.plugins'].split('\n') if line]
+    return [each for each in types if each not in _NOT_FOR_USE
+            and _SERVICE.get(each, 'neutron') in ('neutron', *cloud.optional)]
 
 
 def _command(cloud, name):

@@ -13,8 +13,9 @@ FILTERS = (
     'ServerGroupAntiAffinityFilter', 'ServerGroupAffinityFilter', 'SameHostFilter',
     'DifferentHostFilter', 'AggregateInstanceExtraSpecsFilter',
     'AggregateMultiTenancyIsolation')
-# {name of the entry in clouds.yaml, which is also the user's: project}
-PEOPLE = {'admin': 'admin', 'demo': 'demo', 'alt': 'alt', 'demo-reader': 'demo'}
+# {name of the entry in clouds.yaml: (user, project)}
+PEOPLE = {'admin': ('admin', 'admin'), 'demo': ('demo', 'demo'), 'alt': ('alt', 'alt'),
+          'demo-reader': ('demo-reader', 'demo')}
 
 
 def configure(cloud):
@@ -25,11 +26,10 @@ def configure(cloud):
     _glance(cloud)
     _nova(cloud)
     _neutron(cloud)
-    if cloud.cinder:
-        _copy_packaged(cloud, 'cinder')
-        (cloud.data / 'cinder').mkdir(exist_ok=True)
-        _service(cloud, 'cinder', 'cinder.conf')
-    _users_files(cloud)
+    for name in cloud.optional:
+        _copy_packaged(cloud, name)
+        {'cinder': _cinder, 'heat': _heat, 'magnum': _magnum}[name](cloud)
+    users_files(cloud, PEOPLE)
 
 
 def values(cloud, service, **more):
@@ -37,7 +37,7 @@ def values(cloud, service, **more):
     words = {'user': settings.user(), 'password': settings.PASSWORD, 'service': service}
     words |= {name: str(getattr(cloud, name)) for name in ('folder', 'conf', 'run', 'log', 'data')}
     words |= {f'{name}_port': str(port) for name, port in settings.PORTS.items()}
-    words |= {name: settings.url(name) for name in ('keystone', 'glance')}
+    words |= {name: settings.url(name) for name in ('keystone', 'glance', 'heat')}
     words['rabbit'] = rabbit_url()
     words['database'] = database_url()
     words['credentials'] = _fill('credentials.conf', words).rstrip()
@@ -135,19 +135,42 @@ def _neutron(cloud):
                    fill(cloud, 'ml2_conf.ini', 'neutron'))
 
 
+def _cinder(cloud):
+    (cloud.data / 'cinder').mkdir(exist_ok=True)
+    names = list(settings.BACKENDS)
+    backends = ''.join(fill(cloud, 'cinder-backend.conf', 'cinder', name=name, size=size)
+                       for name, size in settings.BACKENDS.items())
+    _service(cloud, 'cinder', 'cinder.conf', extra=backends, backends=','.join(names),
+             default_backend=names[0])
+
+
+def _heat(cloud):
+    _service(cloud, 'heat', 'heat.conf')
+
+
+def _magnum(cloud):
+    (cloud.data / 'magnum' / 'certificates').mkdir(parents=True, exist_ok=True)
+    _service(cloud, 'magnum', 'magnum.conf')
+
+
 def _nova_credentials(cloud):
     return f'[nova]\n{fill(cloud, "credentials.conf", "nova")}'
 
 
-def _users_files(cloud):
-    """openrc for shells, clouds.yaml for libraries (JSON is YAML too, and needs no library)."""
-    commands.write(cloud.folder / 'openrc', fill(cloud, 'openrc', 'none'))
+def users_files(cloud, people, folder=None, **more):
+    """openrc for shells, clouds.yaml for libraries (JSON is YAML too, and needs no library).
+
+    :param people: {name of the entry in clouds.yaml: (user, project)}.
+    :param more: what each entry says as well.
+    """
+    folder = folder or cloud.folder
+    commands.write(folder / 'openrc', fill(cloud, 'openrc', 'none'))
     clouds = {
-        person: {
+        person: more | {
             'auth': {
-                'auth_url': settings.url('keystone', '/v3'), 'username': person,
+                'auth_url': settings.url('keystone', '/v3'), 'username': user,
                 'password': settings.PASSWORD, 'project_name': project,
                 'user_domain_name': 'Default', 'project_domain_name': 'Default'},
             'region_name': 'RegionOne', 'identity_api_version': '3'}
-        for person, project in PEOPLE.items()}
-    commands.write(cloud.folder / 'clouds.yaml', json.dumps({'clouds': clouds}, indent=2) + '\n')
+        for person, (user, project) in people.items()}
+    commands.write(folder / 'clouds.yaml', json.dumps({'clouds': clouds}, indent=2) + '\n')

@@ -19,9 +19,12 @@ PROGRAMS = {
     'memcached': '/usr/bin/memcached',
     'nginx-light': '/usr/sbin/nginx',
 }
-MECHANISM_ENTRY_POINT = """\
+DRIVERS = """\
 [neutron.ml2.mechanism_drivers]
 bind_everywhere = mechanism_driver:BindEverywhere
+
+[magnum.drivers]
+plain_servers = cluster_driver:PlainServers
 """
 
 
@@ -85,7 +88,7 @@ def _plugins(cloud):
     """
     about = cloud.plugins / 'cloud_drivers-1.0.dist-info'
     commands.write(about / 'METADATA', 'Metadata-Version: 2.1\nName: cloud_drivers\nVersion: 1.0\n')
-    commands.write(about / 'entry_points.txt', MECHANISM_ENTRY_POINT)
+    commands.write(about / 'entry_points.txt', DRIVERS)
     site = cloud.venv / 'lib' / 'python3.11' / 'site-packages'
     commands.write(site / 'climate-cloud.pth',
                    f'{settings.CHECKOUT}\n{cloud.plugins}\n{settings.TOOL / "inside"}\n')

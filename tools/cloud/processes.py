@@ -19,12 +19,17 @@ from tools.cloud.inside import pidfile
 
 
 def _file(cloud, name):
-    return cloud.run / f'{name}.pid'
+    return cloud.home_of(name) / 'run' / f'{name}.pid'
+
+
+def _output(cloud, name):
+    return cloud.home_of(name) / 'log' / f'{name}.out'
 
 
 def names(cloud):
     """All processes that were started and not stopped, also those that died."""
-    return sorted(path.stem for path in cloud.run.glob('*.pid'))
+    return sorted({path.stem for run in (cloud.run, cloud.home / 'run')
+                   for path in run.glob('*.pid')})
 
 
 def pid_of(cloud, name):
@@ -43,7 +48,7 @@ def start(cloud, name, command, env=None):
     """Start a process unless it runs already; returns at once."""
     if pid_of(cloud, name):
         return
-    with (cloud.log / f'{name}.out').open('ab') as output:
+    with _output(cloud, name).open('ab') as output:
         process = subprocess.Popen(
             [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
             stderr=output, env=commands.environment(cloud) | (env or {}), cwd=cloud.run,
@@ -136,7 +141,7 @@ def answers(url):
 def _check_alive(cloud, name):
     if not pid_of(cloud, name):
         raise settings.CloudError(
-            f'{name} ended. {commands.last_lines(cloud.log / f"{name}.out")}')
+            f'{name} ended. {commands.last_lines(_output(cloud, name))}')
 
 
 def memory_mib(pid):

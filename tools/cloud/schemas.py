@@ -8,7 +8,8 @@ from tools.cloud import settings
 def create(cloud):
     """Make all schemas, three services at a time."""
     jobs = [_keystone, _nova, _placement, _glance, _neutron]
-    jobs += [_cinder] if cloud.cinder else []
+    optional = {'cinder': _cinder, 'heat': _heat, 'magnum': _magnum}
+    jobs += [optional[name] for name in cloud.optional]
     commands.together([lambda job=job: job(cloud) for job in jobs], width=3)
 
 
@@ -58,3 +59,11 @@ def _neutron(cloud):
 
 def _cinder(cloud):
     _run(cloud, 'cinder-manage', ['cinder/cinder.conf'], 'db', 'sync')
+
+
+def _heat(cloud):
+    _run(cloud, 'heat-manage', ['heat/heat.conf'], 'db_sync')
+
+
+def _magnum(cloud):
+    _run(cloud, 'magnum-db-manage', ['magnum/magnum.conf'], 'upgrade')

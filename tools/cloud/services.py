@@ -6,6 +6,7 @@ import signal
 import subprocess
 
 from tools.cloud import commands
+from tools.cloud import configure
 from tools.cloud import processes
 from tools.cloud import settings
 
@@ -13,13 +14,21 @@ from tools.cloud import settings
 CATALOG = {
     'nova': ('compute', '/v2.1'), 'placement': ('placement', ''), 'glance': ('image', ''),
     'neutron': ('network', ''), 'cinder': ('block-storage', '/v3'),
+    'heat': ('orchestration', '/v1/%(tenant_id)s'), 'magnum': ('container-infra', '/v1'),
     'climate': ('reservation', '/v1')}
+# {optional service: its processes}
+OPTIONAL = {'cinder': ('cinder-api', 'cinder-scheduler', 'cinder-volume'),
+            'heat': ('heat-api', 'heat-engine'), 'magnum': ('magnum-api', 'magnum-conductor')}
+# {optional service: queues that its workers serve}; of Cinder's the pools say more.
+QUEUES = {'cinder': (), 'heat': ('engine',), 'magnum': ('magnum-conductor',)}
+# Those of the optional APIs that waitress serves.
+_BY_WAITRESS = ('heat-api', 'magnum-api')
 
 
 def names(cloud):
     """The services in the order they start; `nova` is the parent of all of Nova's."""
-    cinder = ['cinder-api', 'cinder-scheduler', 'cinder-volume'] if cloud.cinder else []
-    return ['keystone', 'nova', 'placement', 'glance', 'neutron', *cinder]
+    optional = [process for name in cloud.optional for process in OPTIONAL[name]]
+    return ['keystone', 'nova', 'placement', 'glance', 'neutron', *optional]
 
 
 def nova_children(cloud):
@@ -37,13 +46,22 @@ def start(cloud, name):
         _stop_orphans(cloud)
         command = [cloud.python, cloud.inside('nova_zygote.py'), cloud.conf / 'nova', cloud.run,
                    cloud.log, settings.PORTS['nova'], *cloud.compute_hosts]
-    elif name.startswith('cinder-'):
-        command = [cloud.python, cloud.tool(name), '--config-file',
-                   cloud.conf / 'cinder' / 'cinder.conf']
+    elif '-' in name:
+        command = _optional(cloud, name)
     else:
         command = [cloud.python, cloud.inside('wsgi_runner.py'), f'{name}.wsgi.api',
                    settings.PORTS[name]]
     processes.start(cloud, name, command)
+
+
+def _optional(cloud, name):
+    """The command of a process of Cinder, Heat or Magnum."""
+    service = name.partition('-')[0]
+    options = ['--config-file', cloud.conf / service / f'{service}.conf']
+    if name in _BY_WAITRESS:
+        return [cloud.python, cloud.inside('wsgi_runner.py'), f'{service}.wsgi.api',
+                settings.PORTS[service], *options]
+    return [cloud.python, cloud.tool(name), *options]
 
 
 def _stop_orphans(cloud):
@@ -67,8 +85,8 @@ def wait_until_well(cloud, name):
         processes.wait_for_answer(cloud, 'nova-api', settings.url('nova', '/'))
     elif name in nova_children(cloud):
         _wait_for_nova_child(cloud, name)
-    elif name in ('cinder-api', *cloud.apis):
-        api = 'cinder' if name == 'cinder-api' else name
+    elif name.removesuffix('-api') in cloud.apis:
+        api = name.removesuffix('-api')
         processes.wait_for_answer(cloud, name, settings.url(api, cloud.apis[api]))
 
 
@@ -88,17 +106,32 @@ def _wait_for_nova_child(cloud, name):
 
 def fill_identity(cloud):
     """Users, projects, roles and the catalog."""
-    listed = [name for name in CATALOG if cloud.cinder or name != 'cinder']
+    listed = [name for name in CATALOG if name not in OPTIONAL or name in cloud.optional]
     catalog = {name: [CATALOG[name][0], settings.url(name, CATALOG[name][1])] for name in listed}
     _inside(cloud, 'bootstrap_identity.py', settings.PASSWORD, json.dumps(catalog))
 
 
+def fill_guest(cloud):
+    """Users and projects of a Climate that is not the cloud's own."""
+    _inside(cloud, 'bootstrap_identity.py', settings.PASSWORD, '{}', f'{cloud.climate_name}-')
+
+
 def fill_resources(cloud):
-    """Flavors, images, networks and an aggregate."""
-    _inside(cloud, 'bootstrap_resources.py', *(['cinder'] if cloud.cinder else []))
+    """Flavors, images, networks, an aggregate; types of volumes."""
+    backends = settings.BACKENDS if 'cinder' in cloud.optional else {}
+    _inside(cloud, 'bootstrap_resources.py', *backends)
+
+
+def wait_for_workers(cloud, names):
+    """Wait until the workers behind the APIs of some optional services work."""
+    queues = [queue for name in names for queue in QUEUES[name]]
+    pools = len(settings.BACKENDS) if 'cinder' in names else 0
+    if names:
+        _inside(cloud, 'wait_for_workers.py', configure.rabbit_url(), 120, pools, *queues)
 
 
 def _inside(cloud, script, *words):
+    words = [str(word) for word in words]
     commands.run(cloud, [cloud.python, cloud.inside(script), cloud.folder / 'clouds.yaml', *words],
                  'bootstrap.log')
 

@@ -5,20 +5,43 @@ import getpass
 import grp
 import os
 import pathlib
+import re
 
 CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(__file__).resolve().parent
 PASSWORD = 'secret'
 DATABASES = ('keystone', 'placement', 'glance', 'nova', 'nova_api', 'nova_cell0', 'neutron',
-             'cinder', 'climate')
+             'cinder', 'heat', 'magnum', 'climate')
+
+#: Services that may be left out, as Neutron may not: servers need networks.
+OPTIONAL = ('cinder', 'heat', 'magnum')
+#: {back end of Cinder: GB}. The first is for all; the others are for whom an administrator lets in.
+BACKENDS = {'fake': 1000, 'lease': 200}
 
 # The APIs are where every OpenStack puts them. The others stay clear of the ports on which
 # Debian starts the same programs (3306, 5672 and 25672, 4369, 11211, 80).
-PORTS = {
+_PORTS = {
     'keystone': 5000, 'placement': 8778, 'glance': 9292, 'nova': 8774, 'neutron': 9696,
-    'cinder': 8776, 'climate': 1234, 'mariadb': 23306, 'rabbitmq': 23672,
-    'rabbitmq_cluster': 23673, 'epmd': 23369, 'memcached': 23211, 'nginx': 23080,
+    'cinder': 8776, 'heat': 8004, 'magnum': 9511, 'climate': 1234, 'mariadb': 23306,
+    'rabbitmq': 23672, 'rabbitmq_cluster': 23673, 'epmd': 23369, 'memcached': 23211,
+    'nginx': 23080,
 }
+
+
+def ports(environment):
+    """{name: port}: a second cloud on the machine has all of them shifted, and Climate's own.
+
+    What cannot be used is ignored here, and refused by `from_environment`.
+    """
+    def number(name, default):
+        value = environment.get(name) or ''
+        return int(value) if value.isdecimal() else default
+    shift = number('CLOUD_SHIFT', 0)
+    found = {name: port + shift for name, port in _PORTS.items()}
+    return found | {'climate': number('CLIMATE_PORT', found['climate'])}
+
+
+PORTS = ports(os.environ)
 
 
 class CloudError(Exception):
@@ -33,8 +56,10 @@ class Settings:
     venv: pathlib.Path
     venv_is_shared: bool
     climate_venv: pathlib.Path
+    climate_name: str = 'climate'
+    climate_hosts: tuple[str, ...] = ()
     computes: int = 4
-    cinder: bool = False
+    optional: tuple[str, ...] = OPTIONAL
     climate_filters: bool = True
     nova_extra: pathlib.Path | None = None
     nova_paste: pathlib.Path | None = None
@@ -56,6 +81,21 @@ class Settings:
         return self.folder / 'data'
 
     @property
+    def is_guest(self):
+        """Whether this Climate is not the one that the catalogue of the cloud names."""
+        return self.climate_name != 'climate'
+
+    @property
+    def home(self):
+        """The folder of this Climate and its people: that of the cloud, unless it is a guest."""
+        return self.folder / 'guests' / self.climate_name if self.is_guest else self.folder
+
+    @property
+    def climate_endpoint(self):
+        """The URL of this Climate; None: the catalogue has it."""
+        return url('climate', '/v1') if self.is_guest else None
+
+    @property
     def plugins(self):
         """What Python must find beside the packages of the virtualenv."""
         return self.folder / 'plugins'
@@ -66,20 +106,21 @@ class Settings:
 
     @property
     def compute_hosts(self):
-        return [f'compute{number + 1}' for number in range(self.computes)]
+        return compute_names(self.computes)
 
     @property
     def apis(self):
         """{name: path that answers below 500 when the API is well}, in the order they start."""
         paths = {'keystone': '/v3', 'placement': '/', 'glance': '/healthcheck', 'neutron': '/',
                  'nova': '/'}
-        return paths | ({'cinder': '/'} if self.cinder else {})
+        return paths | dict.fromkeys(self.optional, '/')
 
     @property
     def listeners(self):
         """Pairs (process, port) of all but Climate itself."""
-        owners = {'nova': 'nova-api', 'cinder': 'cinder-api', 'rabbitmq_cluster': 'rabbitmq'}
-        used = set(PORTS) - {'climate'} - (set() if self.cinder else {'cinder'})
+        owners = {'nova': 'nova-api', 'rabbitmq_cluster': 'rabbitmq'}
+        owners |= {name: f'{name}-api' for name in self.optional}
+        used = set(PORTS) - {'climate'} - (set(OPTIONAL) - set(self.optional))
         return [(owners.get(name, name), PORTS[name]) for name in sorted(used)]
 
     def tool(self, name):
@@ -90,9 +131,18 @@ class Settings:
         """The path of one of the scripts that the cloud's own Python runs."""
         return str(TOOL / 'inside' / name)
 
+    def home_of(self, process):
+        """The folder that has the pid file and the log of a process."""
+        return self.home if process.startswith('climate') else self.folder
+
     def make_folders(self):
-        for folder in (self.conf, self.run, self.log, self.data, self.plugins):
+        for folder in (self.conf, self.run, self.log, self.data, self.plugins, self.home / 'conf',
+                       self.home / 'run', self.home / 'log'):
             folder.mkdir(parents=True, exist_ok=True)
+
+
+def compute_names(count):
+    return [f'compute{number + 1}' for number in range(count)]
 
 
 def url(name, path=''):
@@ -118,13 +168,18 @@ def from_environment(environment):
     """
     folder = _path(environment, 'CLOUD_DIR') or CHECKOUT / '.cloud'
     venv = _path(environment, 'CLOUD_VENV')
+    computes = _count(environment, 'CLOUD_COMPUTES', 4)
+    for name in ('CLOUD_SHIFT', 'CLIMATE_PORT'):
+        _check_port(environment, name)
     return Settings(
         folder=folder,
         venv=venv or folder / 'venv',
         venv_is_shared=venv is not None,
         climate_venv=_path(environment, 'CLIMATE_VENV') or CHECKOUT / '.venv',
-        computes=_count(environment, 'CLOUD_COMPUTES', 4),
-        cinder=_switch(environment, 'CLOUD_CINDER', False),
+        climate_name=_name(environment, 'CLIMATE_NAME', 'climate'),
+        climate_hosts=_hosts(environment, 'CLIMATE_HOSTS', computes),
+        computes=computes,
+        optional=_optional(environment, 'CLOUD_WITH'),
         climate_filters=_switch(environment, 'CLOUD_FILTER', True),
         nova_extra=_path(environment, 'CLOUD_NOVA_EXTRA'),
         nova_paste=_path(environment, 'CLOUD_NOVA_PASTE'))
@@ -147,3 +202,39 @@ def _switch(environment, name, default):
     if value not in ('0', '1'):
         raise CloudError(f'{name} must be 0 or 1, not "{value}".')
     return value == '1'
+
+
+def _check_port(environment, name):
+    value = environment.get(name) or '0'
+    if not value.isdecimal() or int(value) > 40000:
+        raise CloudError(f'{name} must be a number from 0 to 40000, not "{value}".')
+
+
+def _name(environment, name, default):
+    value = environment.get(name) or default
+    # It becomes the name of a folder, a database and users.
+    if not re.fullmatch('[a-z][a-z0-9]{0,15}', value):
+        raise CloudError(f'{name} must be up to 16 small letters and digits, not "{value}".')
+    return value
+
+
+def _optional(environment, name):
+    value = environment.get(name) or ','.join(OPTIONAL)
+    wanted = {word.strip() for word in value.split(',')}
+    unknown = wanted - {*OPTIONAL, 'neutron', 'none'}
+    if unknown:
+        raise CloudError(
+            f'{name} names {", ".join(sorted(unknown))}. Known: {", ".join(OPTIONAL)}; neutron, '
+            'which is always there; none, for no other.')
+    return tuple(each for each in OPTIONAL if each in wanted)
+
+
+def _hosts(environment, name, computes):
+    known = compute_names(computes)
+    if environment.get(name) == 'none':
+        return ()
+    wanted = tuple((environment.get(name) or ','.join(known)).split(','))
+    if not set(wanted) <= set(known):
+        raise CloudError(f'{name} must name some of {",".join(known)}, or be "none", not '
+                         f'"{environment[name]}".')
+    return wanted

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be asked of the cloud: up, down, status, reset, restart."""
+import dataclasses
 import datetime
 import shutil
 
@@ -25,7 +26,7 @@ def up(cloud):
     configure.configure(cloud)
     programs.start(cloud)
     commands.say('MariaDB, RabbitMQ, memcached and nginx listen')
-    if not _stamp(cloud).exists():
+    if not _stamp(cloud).exists() or _stamp(cloud).read_text() != _shape(cloud):
         _create(cloud)
     nova_ran = bool(processes.pid_of(cloud, 'nova'))
     for name in services.names(cloud):
@@ -35,6 +36,7 @@ def up(cloud):
         commands.say(f'{name} answers')
     if not nova_ran:
         services.wait_for_computes(cloud, began.strftime('%Y-%m-%d %H:%M:%S'))
+    services.wait_for_workers(cloud, cloud.optional)
     if not _stamp(cloud).exists() or _stamp(cloud).read_text() != _shape(cloud):
         commands.together([lambda: services.discover_hosts(cloud),
                            lambda: services.fill_resources(cloud)], width=2)
@@ -49,7 +51,7 @@ def _stamp(cloud):
 
 
 def _shape(cloud):
-    return ','.join([*cloud.compute_hosts, *(['cinder'] if cloud.cinder else [])])
+    return ','.join([*cloud.compute_hosts, *cloud.optional])
 
 
 def _forget_unfinished(cloud):
@@ -60,6 +62,7 @@ def _forget_unfinished(cloud):
 
 
 def _create(cloud):
+    """Make what is missing of the tables, users and catalog; harmless when repeated."""
     schemas.create(cloud)
     commands.say('schemas made')
     services.start(cloud, 'keystone')
@@ -69,7 +72,9 @@ def _create(cloud):
 
 
 def down(cloud):
-    """Stop every process; the data stay."""
+    """Stop every process, those of guests as well; the data stay."""
+    for folder in (cloud.folder / 'guests').glob('*'):
+        climate_service.down(dataclasses.replace(cloud, climate_name=folder.name))
     while processes.names(cloud):
         upper = [name for name in processes.names(cloud) if name not in programs.NAMES]
         commands.together([lambda name=name: processes.stop(cloud, name, grace_seconds=5)
@@ -115,6 +120,7 @@ def _start_again(cloud, name):
     else:
         services.start(cloud, name)
         services.wait_until_well(cloud, name)
+        services.wait_for_workers(cloud, {name.partition('-')[0]} & set(cloud.optional))
 
 
 def status(cloud):

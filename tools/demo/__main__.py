@@ -20,6 +20,7 @@ backend.prefer_threads()
 from climate import conf as configuration  # noqa: E402
 from climate.cloud import simulated  # noqa: E402
 from tools.demo import clearing  # noqa: E402
+from tools.demo import course  # noqa: E402
 from tools.demo import hosts  # noqa: E402
 from tools.demo import nova_api  # noqa: E402
 from tools.demo import servers  # noqa: E402
@@ -42,6 +43,7 @@ def main():
                 hosts.play(stage)
                 servers.play(stage, nova_url)
                 clearing.play(stage)
+                course.play(stage)
             except stages.Failed as error:
                 print(f'\n   ✗ {error}', *_warnings(folder), sep='\n')
                 return 1

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every story is told with: steps, what was seen, and the `climate` command."""
+import contextlib
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
 
+from climate import context
+
 BIN = pathlib.Path(sys.executable).parent
 #: The longest wait for anything.
 SECONDS = 30
+# A long JSON object in a command, of which the reader needs to see only that it is there.
+_LONG = re.compile(r'\{.{60,}\}')
 
 
 class Failed(Exception):
@@ -46,8 +52,20 @@ class Stage:
             raise Failed('it was not refused')
         return done.stderr.strip()
 
+    @contextlib.contextmanager
+    def user(self):
+        """Give the services of the cloud as a user of the project "demo" sees them."""
+        keystone = self.cloud.as_service().keystone
+        trust = keystone.create_trust(context.RequestContext(
+            user_id='demo', project_id='demo', roles=['member'], overwrite=False))
+        try:
+            yield self.cloud.as_user(trust.id)
+        finally:
+            keystone.delete_trust(trust.id)
+
     def _run(self, words):
         shown = ' '.join(word if ' ' not in word else f"'{word}'" for word in words)
+        shown = _LONG.sub('{…}', shown).replace(' --reservation ', '\n       --reservation ')
         print(f'   $ climate {shown}')
         try:
             return subprocess.run([BIN / 'climate', *words], env=self._environ, text=True,

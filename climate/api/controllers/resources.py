@@ -61,15 +61,8 @@ class PoolPartController(base.Controller):
         return base.resource_id(text, self._serializer.pool)
 
 
-class PoolController(PoolPartController):
-    """Enrols, lists, shows, changes and removes the resources of one pool."""
-
-    def __init__(self, parts, serializer):
-        super().__init__(parts, serializer)
-        self.properties = PropertiesController(parts, serializer)
-        self.allocations = AllocationsController(parts, serializer)
-        self.allocation = AllocationController(parts, serializer)
-        self.calendar = CalendarController(parts, serializer)
+class ViewController(PoolPartController):
+    """Enrols, lists, shows and removes the resources of one pool."""
 
     @pecan.expose('json')
     def get_all(self, req, resp):
@@ -90,23 +83,24 @@ class PoolController(PoolPartController):
         caller, serializer = self._authorized(req, self._serializer.rules.create), self._serializer
         name, properties, fields = serializer.enrolment(
             body.read(req, serializer.create_schemas, self._limit))
-        made = self._manager.create_resource(caller, serializer.pool, name, properties, fields)
+        enrolled = caller, serializer.pool, name, properties, fields
+        try:
+            if serializer.is_range(name, fields):
+                made = self._manager.create_resources(*enrolled)
+                answer = {serializer.many: [serializer.resource(each, hooks.is_lenient(req))
+                                            for each in made]}
+            else:
+                answer = self._shown(req, self._manager.create_resource(*enrolled))
+        except errors.BadField as error:
+            raise serializer.renamed(error) from error
         resp.status = 201
-        return self._shown(req, made)
+        return answer
 
     @pecan.expose('json')
     def get_one(self, req, resp, resource_id):
         caller = self._authorized(req, self._serializer.rules.get)
         return self._shown(req, self._manager.get_resource(
             caller, self._serializer.pool, self._id(resource_id)))
-
-    @pecan.expose('json')
-    def put(self, req, resp, resource_id):
-        caller, serializer = self._authorized(req, self._serializer.rules.update), self._serializer
-        properties, reservable = serializer.changes(
-            body.read(req, serializer.update_schemas, self._limit))
-        return self._shown(req, self._manager.update_resource(
-            caller, serializer.pool, self._id(resource_id), properties, reservable))
 
     @pecan.expose('json')
     def delete(self, req, resp, resource_id):
@@ -116,6 +110,25 @@ class PoolController(PoolPartController):
 
     def _shown(self, req, resource):
         return {self._serializer.one: self._serializer.resource(resource, hooks.is_lenient(req))}
+
+
+class PoolController(ViewController):
+    """Does the same, and changes resources; below it are all other paths of a pool."""
+
+    def __init__(self, parts, serializer):
+        super().__init__(parts, serializer)
+        self.properties = PropertiesController(parts, serializer)
+        self.allocations = AllocationsController(parts, serializer)
+        self.allocation = AllocationController(parts, serializer)
+        self.calendar = CalendarController(parts, serializer)
+
+    @pecan.expose('json')
+    def put(self, req, resp, resource_id):
+        caller, serializer = self._authorized(req, self._serializer.rules.update), self._serializer
+        properties, reservable = serializer.changes(
+            body.read(req, serializer.update_schemas, self._limit))
+        return self._shown(req, self._manager.update_resource(
+            caller, serializer.pool, self._id(resource_id), properties, reservable))
 
 
 class PropertiesController(PoolPartController):

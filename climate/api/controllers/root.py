@@ -5,6 +5,7 @@ import pecan
 from climate.api import microversion
 from climate.api import openapi
 from climate.api import os_hosts
+from climate.api import serializers
 from climate.api.controllers import availability
 from climate.api.controllers import leases
 from climate.api.controllers import offers
@@ -12,6 +13,7 @@ from climate.api.controllers import reservations
 from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
+from climate.plugins import registry
 
 
 class RootController:
@@ -48,6 +50,9 @@ class V1Controller:
         self.document = openapi.document(parts.plugins)
         # Python has no attribute syntax for a name with a dash.
         setattr(self, 'os-hosts', resources.PoolController(parts, os_hosts.HostSerializer()))
+        for path, pool in registry.views_of(parts.pools).items():
+            setattr(self, path, resources.ViewController(
+                parts, serializers.ViewSerializer(pool)))
 
     @pecan.expose('json')
     def openapi(self, req, resp):

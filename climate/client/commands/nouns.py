@@ -13,13 +13,14 @@ from climate.client.commands import resource
 @functools.cache
 def of_pool(pool: str) -> type:
     """Make a class whose attributes are the commands of a pool: Create, List, Show, Set, Delete."""
+    one = f'{"an" if pool[0] in "aeiou" else "a"} {pool}'
     made: dict[str, typing.Any] = {'__doc__': f'The commands of the pool {pool}.'}
     for word, command, what in (
-            ('Create', resource.CreateResource, f'Enrol a {pool}, so that it can be leased.'),
+            ('Create', resource.CreateResource, f'Enrol {one}, so that it can be leased.'),
             ('List', resource.ListResources, f'List the resources of the pool {pool}.'),
-            ('Show', resource.ShowResource, f'Show a {pool} and its properties.'),
+            ('Show', resource.ShowResource, f'Show {one} and its properties.'),
             ('Set', resource.SetResource,
-             f'Set or remove properties of a {pool}, or take it out of use.'),
+             f'Set or remove properties of {one}, or take it out of use.'),
             ('Delete', resource.DeleteResources,
              f'Remove resources from the pool {pool}; the cloud keeps them.')):
         made[word] = type(f'{word}{pool.capitalize()}', (command,), {

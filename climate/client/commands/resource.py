@@ -76,7 +76,8 @@ class CreateResource(OfPool, base.ShowOne):
             parser.add_argument('name', metavar='NAME', help=self.named.partition(' or id')[0])
         else:
             parser.add_argument('name', metavar='NAME', nargs='?',
-                                help='Name of the resource in the cloud.')
+                                help='Name of the resource in the cloud, or a range of names if '
+                                     'the pool has ranges.')
             parser.add_argument('--field', metavar='NAME=VALUE', action='append', default=[],
                                 type=arguments.field, dest='fields',
                                 help='A further field that the pool requires. Repeatable.')
@@ -84,9 +85,12 @@ class CreateResource(OfPool, base.ShowOne):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        fields = dict(getattr(parsed_args, 'fields', ()))
-        return shown(self.pool_of(parsed_args).create(
-            parsed_args.name, dict(parsed_args.properties), fields), self.first)
+        pool, fields = self.pool_of(parsed_args), dict(getattr(parsed_args, 'fields', ()))
+        properties = dict(parsed_args.properties)
+        if parsed_args.name is None or self.by_name:
+            return shown(pool.create(parsed_args.name, properties, fields), self.first)
+        made = pool.create_range(parsed_args.name, properties, fields)
+        return shown(made[0] if len(made) == 1 else _together(made), self.first)
 
 
 class ListResources(OfPool, base.Lister):
@@ -195,6 +199,11 @@ def shown(resource: Mapping[str, typing.Any], first: Sequence[str]
     """Make a table of all fields of a resource; those in `first` come first."""
     names = in_order(resource, first)
     return names, [cell(name, resource[name]) for name in names]
+
+
+def _together(made: Sequence[Mapping[str, typing.Any]]) -> dict[str, typing.Any]:
+    """Return a table of several new resources: a list of ids, a list of names."""
+    return {name: [each[name] for each in made] for name in ('id', 'name')}
 
 
 def in_order(names: Mapping[str, typing.Any], first: Sequence[str]) -> list[str]:

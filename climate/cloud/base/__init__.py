@@ -8,26 +8,44 @@ import abc
 from collections.abc import Mapping
 
 from climate.cloud.base import adapter as _adapter
+from climate.cloud.base import attachments as _attachments
+from climate.cloud.base import clusters as _clusters
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face as _face
 from climate.cloud.base import flavors as _flavors
+from climate.cloud.base import floating_ips as _floating_ips
 from climate.cloud.base import images as _images
+from climate.cloud.base import interfaces as _interfaces
 from climate.cloud.base import keystone as _keystone
+from climate.cloud.base import network_parts as _network_parts
+from climate.cloud.base import networks as _networks
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
+from climate.cloud.base import segments as _segments
 from climate.cloud.base import servers as _servers
 from climate.cloud.base import services as _services
+from climate.cloud.base import stacks as _stacks
+from climate.cloud.base import volumes as _volumes
 
 Adapter = _adapter.Adapter
+Attachments = _attachments.Attachments
+Clusters = _clusters.Clusters
 Computes = _computes.Computes
 Face = _face.Face
 Flavors = _flavors.Flavors
+FloatingIPs = _floating_ips.FloatingIPs
 Images = _images.Images
+Interfaces = _interfaces.Interfaces
 Keystone = _keystone.Keystone
+NetworkParts = _network_parts.NetworkParts
+Networks = _networks.Networks
 Nova = _nova.Nova
 Placement = _placement.Placement
+Segments = _segments.Segments
 Servers = _servers.Servers
 Services = _services.Services
+Stacks = _stacks.Stacks
+Volumes = _volumes.Volumes
 read = _face.read
 
 

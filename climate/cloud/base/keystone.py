@@ -15,10 +15,13 @@ class Keystone(face.Face):
 
     @abc.abstractmethod
     def create_trust(self, context: Any,
-                     expires_at: datetime.datetime | None = None) -> models.Trust:
+                     expires_at: datetime.datetime | None = None,
+                     redelegable: bool = False) -> models.Trust:
         """Create a Trust from the caller to Climate, with the caller's roles and project.
 
         :param expires_at: when it expires, to the microsecond; None: never.
+        :param redelegable: whether a service to which Climate speaks for the user may make one
+            trust more from it.
         :param context: the RequestContext of the caller, whose token creates the trust.
         :raises TrustRefused: this token may not delegate, or these roles cannot be delegated.
         :raises NotAuthenticated: the token is no longer valid.

@@ -96,3 +96,8 @@ class Nova(face.Face):
     @abc.abstractmethod
     def delete_aggregate(self, aggregate: models.Aggregate) -> None:
         """Delete an empty aggregate. Do nothing if it does not exist."""
+
+    @abc.abstractmethod
+    @face.read
+    def quotas(self, project_id: str) -> dict[str, models.Quota]:
+        """Return {name: Quota} of a project: instances, cores, and ram in MB."""

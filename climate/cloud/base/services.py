@@ -5,14 +5,23 @@ from collections.abc import Container
 import threading
 from typing import Any
 
+from climate.cloud.base import attachments as _attachments
+from climate.cloud.base import clusters as _clusters
 from climate.cloud.base import computes as _computes
 from climate.cloud.base import face
 from climate.cloud.base import flavors as _flavors
+from climate.cloud.base import floating_ips as _floating_ips
 from climate.cloud.base import images as _images
+from climate.cloud.base import interfaces as _interfaces
 from climate.cloud.base import keystone as _keystone
+from climate.cloud.base import network_parts as _network_parts
+from climate.cloud.base import networks as _networks
 from climate.cloud.base import nova as _nova
 from climate.cloud.base import placement as _placement
+from climate.cloud.base import segments as _segments
 from climate.cloud.base import servers as _servers
+from climate.cloud.base import stacks as _stacks
+from climate.cloud.base import volumes as _volumes
 
 
 class Services:
@@ -31,7 +40,16 @@ class Services:
     computes: _computes.Computes
     placement: _placement.Placement
     images: _images.Images
+    stacks: _stacks.Stacks
+    networks: _networks.Networks
+    floating_ips: _floating_ips.FloatingIPs
+    segments: _segments.Segments
+    network_parts: _network_parts.NetworkParts
+    interfaces: _interfaces.Interfaces
     keystone: _keystone.Keystone
+    attachments: _attachments.Attachments
+    volumes: _volumes.Volumes
+    clusters: _clusters.Clusters
 
     def __init__(self, names: Container[str], make: Callable[[str], face.Face]) -> None:
         self._names = names

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated cloud: the behaviour of Nova, Placement, Glance and Keystone on SQLite."""
+"""The simulated cloud: the behaviour of the services that Climate uses, on SQLite."""
 from concurrent import futures
 import contextlib
 import json
+import re
 import sqlite3
 import time
 
@@ -16,16 +17,20 @@ from climate.cloud.simulated import calls
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import faults
 from climate.cloud.simulated import flavors
+from climate.cloud.simulated import heat
 from climate.cloud.simulated import hosts
 from climate.cloud.simulated import images
 from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import link
+from climate.cloud.simulated import network_hands
+from climate.cloud.simulated import quotas
 from climate.cloud.simulated import scheduler
 from climate.cloud.simulated import servers
 from climate.cloud.simulated import store
 from climate.nova import rules
 
 _LEASED = 'climate:lease_id'
+_TABLE = re.compile(r'CREATE TABLE IF NOT EXISTS (\w+)')
 
 
 class SimulatedCloud(base.Cloud):
@@ -34,6 +39,7 @@ class SimulatedCloud(base.Cloud):
     The additional methods take no time and pass no fault points.
 
     :ivar faults: the FaultPoints; its ``on_point`` may be set at any time.
+    :ivar network: the NetworkHands, for what others do in Neutron.
     :param on_point: None, or callable(call name, 'before' or 'after').
     :param clock: returns the current time, in seconds since the epoch.
     :param adapters: {name: Adapter class}; None: all installed adapters.
@@ -61,6 +67,7 @@ class SimulatedCloud(base.Cloud):
         self._kinds = {face: guard.guarded(kind, (sqlite3.Error,), _cloud_error)
                        for adapter in adapters.values() for face, kind in adapter.faces.items()}
         self._service = self._services(None)
+        self.network = network_hands.NetworkHands(self._transaction)
 
     def log_in(self):
         # No call of the cloud: the fault points of a manager would have other numbers.
@@ -124,6 +131,18 @@ class SimulatedCloud(base.Cloud):
                 id='', name=name, host=service_host, project_id=project_id, status='BUILD',
                 metadata={}, flavor=_flavor(connection, flavor, project_id), hypervisor=host),
                 hints or {})
+
+    def stacks(self, project_id=None):
+        """Return the Stacks of a project, or of all projects, oldest first."""
+        with self._transaction() as connection:
+            heat.settle(connection, self._lifecycle.now)
+            return [heat.record(row) for row in heat.every(connection)
+                    if project_id in (None, row['project_id'])]
+
+    def set_quota(self, project_id, name, most):
+        """Limit the instances, cores or ram of a project; there is no limit by default."""
+        with self._transaction() as connection:
+            quotas.limit(connection, project_id, name, most)
 
     def servers(self, project_id=None):
         """Return the Servers of a project, or of all projects, oldest first."""
@@ -201,18 +220,23 @@ class SimulatedCloud(base.Cloud):
             flavors.make(connection, flavor_id, name, vcpus, ram, disk, **more)
 
     def leftovers(self):
-        """Return what reservations of servers leave in the cloud, as one dict to compare."""
+        """Return what reservations leave in the cloud, as one dict to compare."""
         with self._transaction() as connection:
             found = {name: [tuple(row) for row in connection.execute(
                 f'SELECT * FROM {name} ORDER BY 1')]
                 for name in ('flavors', 'flavor_access', 'server_groups', 'resource_classes')}
             found['images'] = [tuple(row) for row in connection.execute(
                 'SELECT name, kind, status, project_id FROM images ORDER BY 1, 2, 3, 4')]
+            found['floating_ips'] = [tuple(row) for row in connection.execute(
+                'SELECT address, project_id, port_id, tags FROM floating_ips ORDER BY 1')]
             found['server_metadata'] = sorted(
                 (server.name, *item) for server in servers.every(connection)
                 for item in server.metadata.items())
             found['inventories'] = [tuple(row) for row in connection.execute(
                 "SELECT name, inventory FROM providers WHERE inventory != '{}' ORDER BY 1")]
+            for name in _tables(self.adapters):
+                found[name] = [tuple(row) for row in connection.execute(
+                    f'SELECT * FROM {name} ORDER BY 1')]
             return found
 
     def add_host(self, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=500,
@@ -282,6 +306,10 @@ class SimulatedCloud(base.Cloud):
         with self._transaction() as connection:
             connection.execute('DELETE FROM trusts WHERE trustor_id = ?', (user_id,))
 
+    def state(self):
+        """Return a context manager of a transaction on the tables, which yields a connection."""
+        return self._transaction()
+
     def close(self):
         """Close the state file; a cloud in memory is lost."""
         self._store.close()
@@ -301,6 +329,12 @@ class SimulatedCloud(base.Cloud):
 
 def _cloud_error(face, error):
     return errors.CloudError(service=face.service, reason=f'the state of the cloud: {error}')
+
+
+def _tables(adapters):
+    """Return the names of the tables of the adapters."""
+    return [found[1] for adapter in adapters.values() for statement in adapter.tables
+            if (found := _TABLE.match(statement))]
 
 
 def _found(connection, count):

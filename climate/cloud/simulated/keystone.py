@@ -26,7 +26,7 @@ class Keystone(base.Keystone):
         """
         self._calls.make('keystone.login', lambda connection, project_id: None, admin=False)
 
-    def create_trust(self, context, expires_at=None):
+    def create_trust(self, context, expires_at=None, redelegable=False):
         if not context.user_id or not context.project_id:
             raise errors.TrustRefused(reason='the request names no user and project.')
         trust = models.Trust(id=uuid.uuid4().hex, project_id=context.project_id,
@@ -34,9 +34,11 @@ class Keystone(base.Keystone):
                              expires_at=expires_at)
 
         def work(connection, project_id):
-            connection.execute('INSERT INTO trusts VALUES (?, ?, ?, ?, ?)', (
-                trust.id, trust.project_id, trust.trustor_id, json.dumps(trust.roles),
-                None if expires_at is None else expires_at.isoformat()))
+            connection.execute(
+                'INSERT INTO trusts (id, project_id, trustor_id, roles, expires_at, redelegable) '
+                'VALUES (?, ?, ?, ?, ?, ?)', (
+                    trust.id, trust.project_id, trust.trustor_id, json.dumps(trust.roles),
+                    None if expires_at is None else expires_at.isoformat(), redelegable))
             return trust
 
         return self._calls.make('keystone.create_trust', work)

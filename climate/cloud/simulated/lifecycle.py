@@ -46,7 +46,7 @@ class Lifecycle:
     """The changes of servers.
 
     :param options: the group [simulated] of the configuration.
-    :param choose: ``Scheduler.choose``.
+    :ivar choose: ``Scheduler.choose``.
     :param clock: returns the current time, in seconds since the epoch.
     :ivar broken: ids of servers that cannot be stopped, in this process.
     :ivar unreachable: service hosts to which every migration fails, in this process.
@@ -62,12 +62,49 @@ class Lifecycle:
         self.image_faults = {}
         self.traits_to_lose = 0
         self._options = options
-        self._choose = choose
+        self.choose = choose
         self._clock = clock
         self._ends = {'shelving': _offload, 'shelving_offloading': _offload,
                       'unshelving': self._unshelve, 'powering-off': self._stop,
                       'migrating': self._migrate,
                       'resize_migrating': self._migrate, images.UPLOADING: self._upload}
+
+    @property
+    def now(self):
+        """The current time, in seconds since the epoch."""
+        return self._clock()
+
+    @property
+    def floating_ip_seconds(self):
+        """How long a router serves a floating IP that was taken off its port."""
+        return self._options.floating_ip_seconds
+
+    @property
+    def port_seconds(self):
+        """How long Nova takes to detach a port."""
+        return self._options.port_seconds
+
+    @property
+    def volume_seconds(self):
+        """How long a change of a volume takes."""
+        return self._options.volume_seconds
+
+    @property
+    def stack_seconds(self):
+        """How long an action of a stack takes."""
+        return self._options.stack_seconds
+
+    @property
+    def cluster_seconds(self):
+        """How long a change of a cluster takes."""
+        return self._options.cluster_seconds
+
+    def boot_anywhere(self, connection, server):
+        """Begin to build a Server where it fits; return its current state, or None."""
+        host = self.choose(connection, scheduler.Wanted(server.project_id, {}, server.flavor))
+        if host is None:
+            return None
+        return self.boot(connection, dataclasses.replace(server, host=host), {})
 
     def boot(self, connection, server, hints):
         """Begin to build a Server on its host; return its current state, without the flavor."""
@@ -220,7 +257,7 @@ class Lifecycle:
         else:
             chosen = {each['service_host'] for each in connection.execute(
                 'SELECT service_host FROM hosts')} - {row['host']}
-        return self._choose(connection, scheduler.Wanted(
+        return self.choose(connection, scheduler.Wanted(
             project_id=row['project_id'], hints=json.loads(row['hints']),
             flavor=servers.flavor(row), leased=True, service_host=service_host,
             server_id=row['id'],

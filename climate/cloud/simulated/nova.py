@@ -6,6 +6,7 @@ from climate.cloud import models
 from climate.cloud import parallel
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import quotas
 from climate.cloud.simulated import servers
 
 
@@ -81,6 +82,9 @@ class Nova(base.Nova):
     def delete_aggregate(self, aggregate):
         self._call('delete_aggregate',
                    lambda connection: aggregates.delete(connection, aggregate.id))
+
+    def quotas(self, project_id):
+        return self._call('quotas', lambda connection: quotas.of(connection, project_id))
 
     def _call(self, name, work):
         """Make a call that only an administrator may make."""

@@ -89,7 +89,13 @@ _FIFTH = (
     'ALTER TABLE servers ADD COLUMN node TEXT',
 )
 _SIXTH = ('ALTER TABLE trusts ADD COLUMN expires_at TEXT',)
-_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH}
+_SEVENTH = (
+    'ALTER TABLE trusts ADD COLUMN redelegable INTEGER NOT NULL DEFAULT 0',
+    """CREATE TABLE quotas (
+        project_id TEXT NOT NULL, name TEXT NOT NULL, most INTEGER NOT NULL,
+        PRIMARY KEY (project_id, name))""",
+)
+_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH, 7: _SEVENTH}
 
 
 class Store:

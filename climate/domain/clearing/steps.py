@@ -158,6 +158,10 @@ class _Step:
         return host
 
     def _dropped(self, host: plans.Host) -> plans.Host:
+        compute = self._observed.computes.get(host.service_host)
+        if compute is not None and not compute.answers:
+            # Nova says neither who has disabled it nor which servers are on it.
+            return host
         # A running migration ends by itself, but a cold migration must be confirmed.
         host = dataclasses.replace(host, moves=tuple(
             self._moved(host, move) if move.state == plans.MOVING else move for move in host.moves))
@@ -231,6 +235,8 @@ class _Step:
         compute = self._observed.computes.get(host.service_host)
         if compute is None:
             return 'Nova does not know its service any more'
+        if not compute.answers:
+            return 'its cell does not answer'
         if not compute.enabled and compute.reason != self._fence:
             return f'somebody has disabled it ({compute.reason or "no reason given"})'
         if not compute.up:

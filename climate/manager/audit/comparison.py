@@ -30,7 +30,7 @@ class Auditor:
         finds again, a while later, is certain.
         """
         before = self._read()
-        snapshot = snapshots.take(self._core.cloud, self._core.registry)
+        snapshot = snapshots.take(self._core.cloud, self._core.registry, before[1])
         traces = self._traces(snapshot)
         after = self._read()
         with self._core.database.reader() as connection:
@@ -86,6 +86,11 @@ class Auditor:
         for name, pool in self._core.registry.pools.items():
             yield from pool.audit(snapshot.pools[name], recorded.resources[name],
                                   recorded.enrolled[name])
+            unfit = snapshot.unfit.get(name, {})
+            for resource in recorded.resources[name]:
+                if resource.name in unfit:
+                    yield audit.Drift('unfit', f'{name} {resource.name}', (
+                        f'enrolled, but {unfit[resource.name]}'))
 
 
 def _recorded(before, after, now):

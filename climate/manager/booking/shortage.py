@@ -6,6 +6,7 @@ import datetime
 from climate import errors
 from climate.db import allocations
 from climate.domain import interval
+from climate.domain import nouns
 from climate.domain import reasons
 from climate.domain import requirement
 from climate.domain import selection
@@ -76,10 +77,10 @@ def _sentence(need, counts):
     whole = need.demand.amount is selection.WHOLE
     free, wanted, total = counts['free'], counts['wanted'], counts['total']
     if whole:
-        text = (f'Only {free} of {wanted} {need.pool}s are free for all of the time asked for: '
-                f'{total} are enrolled')
+        text = (f'Only {free} of {wanted} {nouns.plural(need.pool)} are free for all of '
+                f'the time asked for: {total} are enrolled')
     else:
-        text = (f'{counted(wanted, need.called or f"place on {need.pool}s")} '
+        text = (f'{counted(wanted, need.called or f"place on {nouns.plural(need.pool)}")} '
                 f'{"was" if wanted == 1 else "were"} asked for, and '
                 f'{f"only {free}" if free else "none"} fit{"s" if free < 2 else ""} for all of the '
                 f'time: {counted(total, need.pool)} {"is" if total == 1 else "are"} enrolled')
@@ -114,7 +115,7 @@ def _way_out_of_running(connection, wishes, need, terms):
 
     The moment at which others have its resources is for operators.
     """
-    runs = f'The lease runs, so it keeps the {need.pool}s that it has'
+    runs = f'The lease runs, so it keeps the {nouns.plural(need.pool)} that it has'
     kept = {key for wish in wishes for key in wish.keep
             if wish.must_keep and wish.need.pool == need.pool}
     booked = terms.booked(connection, kept, terms.span)
@@ -129,9 +130,9 @@ def _way_out_of_running(connection, wishes, need, terms):
 
 
 def counted(number, called):
-    """Return `number` copies in words; `called` is one of them, whose first word gets an s."""
+    """Return `number` copies in words; `called` is one of them, whose first word becomes plural."""
     first, _, rest = called.partition(' ')
-    return f'{number} {first}{"" if number == 1 else "s"}{rest and " "}{rest}'
+    return f'{number} {first if number == 1 else nouns.plural(first)}{rest and " "}{rest}'
 
 
 def _open_to(terms, found):

@@ -45,6 +45,7 @@ _MAKING = ('prepare', 'start')
 _GONE = texts.same('Its target is not in the cloud any more.')
 _NEVER_CAME = texts.same('Its target never came.')
 _PASSED = texts.same('It could not be started before its end.')
+_UNCHANGED = texts.same('It could not be changed before its end.')
 
 
 class Actions:
@@ -87,9 +88,11 @@ class Actions:
                 return self._by_kind[claim.event.kind](claim, claim.at)
         except errors.StillBusy as error:
             return results.Outcome(results.BUSY, texts.of_error(error),
-                                   patient=error.kwargs.get('has_own_limit', False))
+                                   patient=error.kwargs.get('has_own_limit', False),
+                                   slow=error.kwargs.get('takes_minutes', False))
         except errors.ClimateError as error:
-            return results.Outcome(results.FAILED, texts.of_error(error))
+            return results.Outcome(results.FAILED, texts.of_error(error),
+                                   unreachable=isinstance(error, errors.CloudUnreachable))
 
     def _start(self, claim, now):
         if agenda.passed_by(claim.lease, now):
@@ -125,6 +128,10 @@ class Actions:
             each.id for each in lease.open_reservations if each.leased_id in gone}, _GONE)
 
     def _update(self, claim, now):
+        if claim.lease.end <= now:
+            # The event of the end comes next, and takes all hosts back.
+            return results.Outcome(
+                results.MOOT, texts.joined(claim.lease.reason_text, _UNCHANGED))
         claim = self._occupy(claim, now)
         # Reservations in error count too: an earlier try of this update failed on them.
         running = [each for each in claim.lease.reservations if each.state in (
@@ -267,10 +274,11 @@ class Actions:
         """
         lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced)
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced,
+                                       self._core.registry)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
-        patient = True
+        patient = slow = unreachable = True
         calls = turns.Turns(lease, method, reservations, in_vain)
         theirs = (self._allocated.left_to(lease, reservations) if method == 'end'
                   else self._allocated.of(reservations, found))
@@ -289,6 +297,7 @@ class Actions:
             except errors.StillBusy as error:
                 busy.append(texts.of_error(error))
                 patient = patient and error.kwargs.get('has_own_limit', False)
+                slow = slow and error.kwargs.get('takes_minutes', False)
                 continue
             except errors.TargetGone:
                 gone.add(reservation.id)
@@ -299,6 +308,7 @@ class Actions:
                             method, error.message)
                 reasons.append(
                     texts.of_error(error).within(f'Reservation {reservation.id}: '))
+                unreachable = unreachable and isinstance(error, errors.CloudUnreachable)
                 # What runs goes on while its change fails.
                 runs = (method == 'start'
                         and reservation.state == lifecycle.RESERVATION_ACTIVE)
@@ -312,8 +322,8 @@ class Actions:
         outcome = results.Outcome(
             result, texts.joined(*(reasons or busy), *map(texts.same, calls.told)),
             {key: state for key, state in states.items() if state is not None}, bindings,
-            patient=patient, in_vain=in_vain, warnings=cloud.warnings,
-            released=cloud.released)
+            patient=patient, slow=bool(busy) and slow, unreachable=bool(reasons) and unreachable,
+            in_vain=in_vain, warnings=cloud.warnings, released=cloud.released)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
 

@@ -35,6 +35,8 @@ LOG = log.getLogger(__name__)
 
 # How many warnings of an action the reason of a lease shows.
 _MOST_TOLD = 10
+_TAKEN_BACK = texts.same('Not all of its reservations could be started, and they depend on each '
+                         'other. What has started is taken back.')
 
 
 class Outcomes:
@@ -171,7 +173,9 @@ class Outcomes:
             closing.give_up(connection, leases.get(connection, lease.id), lifecycle.USED_UP,
                             outcome.reason, now)
             return
-        if given_up is event_kinds.GivenUp.HEALED:
+        if given_up is event_kinds.GivenUp.HEALED and self._starts_whole(claim):
+            lease_transitions.end_early(connection, lease.id, now, _TAKEN_BACK)
+        elif given_up is event_kinds.GivenUp.HEALED:
             self._order_healing(connection, claim.lease, now)
         if claim.kind.task is None:
             leases.change(connection, leases.get(connection, lease.id), now,
@@ -180,6 +184,12 @@ class Outcomes:
         LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
                   _words(outcome))
         outbox.publish(connection, lease, now, 'error')
+
+    def _starts_whole(self, claim):
+        """Return whether a lease is taken back because a part of it could not be started."""
+        return (self._core.conf.manager.take_back_partial_starts
+                and claim.event.kind == event_kinds.START
+                and any(each.depends_on for each in claim.lease.reservations))
 
     def _order_healing(self, connection, lease, now):
         """Order the event that tries once more, after a pause, what was given up."""

@@ -11,7 +11,7 @@ from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.manager import results
 
-# The longest pause between two looks at images that are being made.
+# The longest pause between two looks at something that takes minutes, such as an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 
 
@@ -39,9 +39,15 @@ class Retries:
                     claim.lease.acquire_type == acquire.BEST_EFFORT):
                 # A best effort has a time limit of its own, and the hosts that it cleared must be
                 # returned in the end. So it is tried without a limit.
-                return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
+                return self._without_limit(attempts)
+            if outcome.unreachable and claim.kind.releases_all:
+                # What a lease holds is released when the service is back, without anybody's help.
+                return self._without_limit(attempts)
             return self._pause.after(attempts)
         return self._pause_of_wait(claim, outcome) if outcome.result == results.BUSY else None
+
+    def _without_limit(self, attempts):
+        return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
 
     def has_failed(self, event, outcome):
         """Return True if the action failed, or if it waits for the cloud longer than it may."""
@@ -50,8 +56,9 @@ class Retries:
         return outcome.result == results.FAILED
 
     def _pause_of_wait(self, claim, outcome):
-        """Return the pause before the cloud is asked again; it grows while images are made."""
-        if not waits_for_images(claim, outcome):
+        """Return the pause before the cloud is asked again; it grows if that takes minutes."""
+        slow = outcome.patient and outcome.slow
+        if not slow and not waits_for_images(claim, outcome):
             return self.busy_pause
         waited = claim.at - (claim.event.begun_at or claim.at)
         return max(self.busy_pause, min(waited / 10, _LONGEST_WAIT))

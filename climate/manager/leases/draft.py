@@ -62,7 +62,8 @@ class Drafts:
         before_end = lease_times.before_end_of_request(request, span,
                                                        conf.minutes_before_end_lease)
         lease_times.refuse_notices_outside(request.notify_at, span, now)
-        occasion = base.Occasion(context.project_id, starts_now=span.start <= now)
+        occasion = base.Occasion(context.project_id, starts_now=span.start <= now,
+                                 caller=context)
         return records.Lease(
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
@@ -80,6 +81,7 @@ class Drafts:
     def _reservations(self, lease_id, request, occasion, now):
         """Yield the Reservations with their requests in the form that is stored."""
         known = {}
+        types = {each.label: each.resource_type for each in request.reservations if each.label}
         for asked in request.reservations:
             plugin = self._core.registry.plugin(asked.resource_type)
             if request.offer_id is not None:
@@ -90,10 +92,12 @@ class Drafts:
                 yield dataclasses.replace(draft, leased_id=plugin.leased_id(draft))
                 continue
             # The cloud is asked once for equal requests, such as those for a hundred servers.
-            key = asked.resource_type, json.dumps(asked.request, sort_keys=True)
+            depends_on = {label: types[label] for label in asked.depends_on or ()}
+            key = asked.resource_type, json.dumps([asked.request, depends_on], sort_keys=True)
             if key not in known:
                 known[key] = plugin.resolve(self._core.cloud, self._core.registry.checked(
-                    asked.resource_type, asked.request), occasion)
+                    asked.resource_type, asked.request), dataclasses.replace(
+                        occasion, depends_on=depends_on))
             draft = records.Reservation(
                 id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
                 request=known[key], created_at=now, **_place(asked))

@@ -50,12 +50,16 @@ class Reservations:
 
     def _for_servers(self, lease):
         """Return the ids of the reservations of a lease in which servers can be placed."""
-        plugins = self._core.registry.plugins
-        found = [each for each in lease.reservations if each.resource_type in plugins
-                 and host_pool.HostPool in plugins[each.resource_type].pools]
+        found = [each for each in lease.reservations if self._is_for_servers(each)]
         # When a lease is over, all its reservations are deleted.
         living = [each for each in found if each.state != lifecycle.RESERVATION_DELETED]
         return [each.id for each in living or found]
+
+    def _is_for_servers(self, reservation):
+        """Return whether a reservation leases a server, or has room on hosts."""
+        plugin = self._core.registry.plugins.get(reservation.resource_type)
+        return plugin is not None and (plugin.schedules_targets or any(
+            need.pool == host_pool.HostPool.name for need in plugin.needs(reservation.request)))
 
     def hosts_of_server(self, server_id, project_id):
         """Return the present Usability, for a project, of the reservation that leases a server.
@@ -63,30 +67,39 @@ class Reservations:
         :raises TargetGone: no reservation leases that server.
         """
         with self._core.database.reader() as connection:
-            found = reservations.leasing(connection, [server_id])
-            if server_id not in found:
+            reservation_id, _ = reservations.leasing(connection, [server_id]).get(
+                server_id, (None, None))
+            if reservation_id is None or not self._leases_server(connection, reservation_id):
                 raise errors.TargetGone(f'No reservation leases server {server_id}.',
                                         kind='server', target_id=server_id)
-            reservation_id, _ = found[server_id]
             return self._hosts(connection, reservation_id, project_id)
+
+    def _leases_server(self, connection, reservation_id):
+        """Return whether what a reservation leases is a server, and not a volume, say."""
+        plugin = self._core.registry.plugins.get(
+            holdings.get(connection, reservation_id).resource_type)
+        # Without its plugin nothing can be said, except that it is leased.
+        return plugin is None or plugin.schedules_targets
 
     def _hosts(self, connection, reservation_id, project_id):
         now = self._core.clock()
         holding = holdings.get(connection, reservation_id)
         plugin = self._core.registry.plugins.get(holding.resource_type)
-        wakes, more, lease = False, {}, None
+        in_start, more, lease = False, {}, None
         if holding.state == lifecycle.ERROR:
             lease = leases.get(connection, holding.lease_id)
             holding = dataclasses.replace(holding, healing=agenda.is_being_healed(lease),
                                           deleting=agenda.deletion_ordered(lease))
-        if plugin is not None and plugin.leases_targets:
+        is_active = holding.reservation_state == lifecycle.RESERVATION_ACTIVE
+        if plugin is not None and (plugin.schedules_targets or not is_active):
             lease = lease or leases.get(connection, holding.lease_id)
             [reservation] = [each for each in lease.reservations if each.id == reservation_id]
-            wakes = plugin.unshelves(reservation)
-            more = {'ordinary': plugin.may_leave_pool(lease, reservation),
-                    'server_id': plugin.leased_id(reservation),
-                    'capacity': plugin.target_capacity(reservation)}
-        found = dataclasses.replace(usability.judge(holding, project_id, now, wakes), **more)
+            in_start = plugin.schedules_in_start(reservation)
+            if plugin.schedules_targets:
+                more = {'ordinary': plugin.may_leave_pool(lease, reservation),
+                        'server_id': plugin.leased_id(reservation),
+                        'capacity': plugin.target_capacity(reservation)}
+        found = dataclasses.replace(usability.judge(holding, project_id, now, in_start), **more)
         if not found.active:
             return found
         had = holdings.names(connection, reservation_id, host_pool.HostPool.name, _SERVICE_HOST,

@@ -11,6 +11,8 @@ from climate.manager.acquisition import closing
 from climate.manager.clearing import returns
 from climate.manager.notifications import outbox
 
+_NONE_LEFT = texts.same('None of its reservations is left.')
+
 
 def mark_deleted(connection, lease, now, claimed_for=None):
     """Record that a lease has nothing in the cloud any more and is deleted.
@@ -47,8 +49,11 @@ def order_trust_dropped(connection, lease, now, claimed_for=None):
     return event
 
 
-def end_early(connection, lease_id, now):
-    """End a lease at this moment because none of its reservations is left."""
+def end_early(connection, lease_id, now, why=_NONE_LEFT):
+    """End a lease at this moment, by default because none of its reservations is left.
+
+    :param why: a ``texts.Text`` for the history.
+    """
     lease = leases.get(connection, lease_id)
     changes = lease_events.ended_early(lease, now)
     events.change(connection, lease_id, changes, now)
@@ -60,5 +65,4 @@ def end_early(connection, lease_id, now):
         return
     if lease.start < now:
         leases.change(connection, lease, now, end=now)
-    journal.note(connection, lease_id, now, 'climate', 'end early',
-                 texts.same('None of its reservations is left.'))
+    journal.note(connection, lease_id, now, 'climate', 'end early', why)

@@ -53,7 +53,7 @@ class Trusts:
         self._record(record)
         try:
             trust = self._core.cloud.as_service().keystone.create_trust(
-                context, record.expires_at)
+                context, record.expires_at, redelegable=self._is_redelegated(lease))
         except errors.NotAuthenticated:
             self._forget(record)
             raise
@@ -67,6 +67,10 @@ class Trusts:
             return lease.explained(reasons.with_notice(lease, lease.reason_text)), None
         return (dataclasses.replace(lease, trust_id=trust.id),
                 dataclasses.replace(record, trust_id=trust.id))
+
+    def _is_redelegated(self, lease):
+        return any(self._core.registry.plugin(each.resource_type).redelegates(each.request)
+                   for each in lease.reservations)
 
     @cores.again_after_a_race
     def _record(self, record):

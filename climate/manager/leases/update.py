@@ -117,6 +117,10 @@ class Update:
             raise errors.LeaseEnded(lease_id=lease.id)
         if lease.task is not None:
             raise self._busy(lease)
+        if agenda.deletion_ordered(lease):
+            raise errors.BadTransition(
+                f'Lease {lease.id} was to be deleted, and that is not done yet: only its name can '
+                'be changed, or delete it again.', lease_id=lease.id)
         transitions.begin(lease.id, lease.state, None, 'update')
         if lease.state == lifecycle.ERROR and not changes.only_ends:
             raise errors.BadTransition(f'Lease {lease.id} is in error: only its name and its end '

@@ -36,11 +36,13 @@ class Refresher:
         self._core = core
         self._owner = owner
         self._missing = set()
+        self._unfit = {}
         self._flags = flags.Flags(core)
 
     def refresh(self, now):
         """Refresh all pools once; return the names of the resources that changed.
 
+        If a service does not answer, the pools of the others are refreshed.
         Only the manager that has run longest does it. Several at once are harmless, since each
         writes what the cloud says.
         """
@@ -50,7 +52,11 @@ class Refresher:
             return []
         changed = []
         for pool in self._core.registry.pools.values():
-            changed += self._refresh_pool(pool, now)
+            try:
+                changed += self._refresh_pool(pool, now)
+            except errors.CloudError as error:
+                LOG.warning('%s: its resources are not read anew this time: %s', pool.name,
+                            error.message)
         self._flags.refresh(now, self._missing)
         return changed
 
@@ -60,7 +66,10 @@ class Refresher:
         if not known:
             return []
         found = pool.survey(self._core.cloud, known)
-        self._log_missing(pool.name, {each.name for each in known} - set(found))
+        missing = {each.name for each in known} - set(found)
+        self._log_missing(pool.name, missing)
+        self._log_unfit(pool.name, pool.unfit(
+            self._core.cloud, [each for each in known if each.name not in missing]))
         changed = []
         for resource in known:
             said = found.get(resource.name)
@@ -85,6 +94,19 @@ class Refresher:
             LOG.info('%s %s: the cloud knows it again', pool, name)
         self._missing = ({each for each in self._missing if each[0] != pool}
                          | {(pool, name) for name in names})
+
+    def _log_unfit(self, pool, unfit):
+        """Log once each resource that could not be enrolled any more, and each that could again.
+
+        :param unfit: {name: why} of the resources of the pool that the cloud knows.
+        """
+        before = self._unfit.get(pool, {})
+        for name in sorted(unfit):
+            if before.get(name) != unfit[name]:
+                LOG.warning('%s %s: it is enrolled, but %s', pool, name, unfit[name])
+        for name in sorted(before.keys() - unfit):
+            LOG.info('%s %s: nothing is wrong with it any more', pool, name)
+        self._unfit[pool] = unfit
 
     @cores.again_after_a_race
     def _write(self, resource, said, now):

@@ -39,35 +39,52 @@ class Resources:
         :raises ResourceNotFound: the cloud has no resource of exactly that name.
         """
         source = self._core.registry.pool(pool)
-        found = source.identify(self._core.cloud, name, dict(fields or {}))
+        [made] = self._enrol(
+            source, [source.identify(self._core.cloud, name, dict(fields or {}))], properties)
+        return made
+
+    def enrol_range(self, pool, name, properties, fields=None):
+        """Enrol all resources that a range stands for, or none; return them in order.
+
+        The parameters and errors are those of `enrol`.
+        """
+        source = self._core.registry.pool(pool)
+        found = source.identify_range(self._core.cloud, name, dict(fields or {}))
+        return self._enrol(source, found, properties)
+
+    def _enrol(self, source, found, properties):
+        """Enrol the resources of some Founds; return the Resources."""
         properties = {key: text for key, text in properties.items() if text is not None}
         self._check_names(source, properties)
-        with self._core.database.reader() as connection:
-            self._refuse_known(connection, pool, found.name)
-        source.admit(self._core.cloud, found)
+        self._refuse_known(source.name, found)
+        for each in found:
+            source.admit(self._core.cloud, each)
         try:
-            made = self._add(pool, found, properties)
+            made = self._add(source.name, found, properties)
         except engine.Duplicate:
-            with self._core.database.reader() as connection:
-                self._refuse_known(connection, pool, found.name)
+            self._refuse_known(source.name, found)
             raise
         self._core.notify()
-        LOG.info('Resource %s (%s %s): enrolled', made.id, pool, made.name)
+        for each in made:
+            LOG.info('Resource %s (%s %s): enrolled', each.id, source.name, each.name)
         return made
 
     @cores.again_after_a_race
     def _add(self, pool, found, properties):
-        """Write the new Resource and return it."""
-        # The cloud may take its time to admit it, and nobody can use it before.
+        """Write the new Resources and return them."""
+        # The cloud may take its time to admit them, and nobody can use them before.
         now = self._core.clock()
+        made = []
         with self._core.database.writer() as connection:
-            resource_id = resources.add(connection, pool, found.name, found.capacity, now)
-            resource_properties.set_values(connection, pool, resource_id, found.facts, now,
-                                           fact=True)
-            resource_properties.set_values(connection, pool, resource_id, properties, now)
-            made = resources.get(connection, pool, resource_id)
+            for each in found:
+                resource_id = resources.add(connection, pool, each.name, each.capacity, now)
+                resource_properties.set_values(connection, pool, resource_id, each.facts, now,
+                                               fact=True)
+                resource_properties.set_values(connection, pool, resource_id, properties, now)
+                made.append(resource_id)
+            found = resources.find(connection, pool, ids=made)
             wakeups.wake(connection, now)
-        return made
+        return found
 
     def find(self, pool, marker=None, limit=None):
         """Return the Resources of a pool in the order of their ids.
@@ -209,11 +226,14 @@ class Resources:
             resource_properties.set_private(connection, found.id, private, now)
             return resource_properties.named(connection, pool, name)
 
-    @staticmethod
-    def _refuse_known(connection, pool, name):
-        known = resources.named(connection, pool, name)
-        if known is not None:
-            raise errors.ResourceKnown(pool=pool, resource=name, resource_id=str(known.id))
+    def _refuse_known(self, pool, found):
+        """Refuse Founds of which one is enrolled already; the error names the first of these."""
+        with self._core.database.reader() as connection:
+            for each in found:
+                known = resources.named(connection, pool, each.name)
+                if known is not None:
+                    raise errors.ResourceKnown(pool=pool, resource=each.name,
+                                               resource_id=str(known.id))
 
     @staticmethod
     def _check_names(source, properties):

@@ -68,6 +68,10 @@ class HostPool(base.Pool, clearing.ClearableHosts):
                              sharing=len(sharing.get(single[name].service_host, ())))
                 for name, said in services.placement.survey(list(single)).items()}
 
+    def unfit(self, cloud, resources):
+        # Its audit compares hosts with more than their facts.
+        return {}
+
     def _zoned_as_before(self, hypervisor, resource):
         """Return the Hypervisor with its own zone, even while a lease gives it another one."""
         prefix = self.conf.nova.availability_zone_prefix

@@ -37,6 +37,7 @@ class InstancePlugin(base.ResourcePlugin):
     services = ('nova', 'placement', 'glance')
     leases_targets = True
     target_kind = 'server'
+    schedules_targets = True
     schema = {
         'type': 'object',
         'description': 'Capacity for instances (vcpus, memory_mb, disk_gb, amount, affinity, '
@@ -126,8 +127,8 @@ class InstancePlugin(base.ResourcePlugin):
     def target_capacity(self, reservation):
         return self._form_of(reservation).target_capacity(reservation)
 
-    def unshelves(self, reservation):
-        return self._form_of(reservation).unshelves(reservation)
+    def schedules_in_start(self, reservation):
+        return self._form_of(reservation).schedules_in_start(reservation)
 
     def prepares(self, request):
         return self._form(request).prepares(request)

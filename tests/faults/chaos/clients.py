@@ -9,8 +9,12 @@ import uuid
 
 import requests
 
+from chaos import things
+
 # What a lease asks for that takes its time to be acquired, and how often one does.
 _PATIENT = 0.4
+# How often a lease asks for something else than hosts.
+_OTHER = 0.4
 # A lost connection, and what a frozen API never answers, beside the codes of the answers.
 LOST = 'no answer'
 _DOUBTFUL = (LOST, 500, 502, 503, 504)
@@ -115,11 +119,13 @@ class Client(threading.Thread):
         promise = Promise(key=str(uuid.UUID(int=self._chances.getrandbits(128))),
                           project=self._project, body={})
         promise.seconds = self._chances.randint(2, 8)
-        span = self._patience() if self._chances.random() < _PATIENT else self._start()
-        promise.body = {
-            'name': promise.key, **span, 'duration': f'{promise.seconds}s', 'reservations': [{
-                'resource_type': 'physical:host', 'min': 1,
-                'max': self._chances.choice((1, 1, 2))}]}
+        if self._chances.random() < _OTHER:
+            wanted, span = things.wanted(self._chances), self._start()
+        else:
+            wanted = [things.hosts(self._chances.choice((1, 1, 2)))]
+            span = self._patience() if self._chances.random() < _PATIENT else self._start()
+        promise.body = {'name': promise.key, **span, 'duration': f'{promise.seconds}s',
+                        'reservations': wanted}
         self.promises.append(promise)
         for _ in range(self._chances.randint(1, _REPEATS)):
             if self.door.create(promise) not in _DOUBTFUL or self._stopping.is_set():

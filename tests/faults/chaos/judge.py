@@ -33,7 +33,9 @@ def judge(promises, recorded, faults, recovery_seconds):
     """
     verdict = Verdict()
     _compare(verdict, promises, recorded)
-    verdict.doubled += _overlaps(recorded.allocations)
+    verdict.doubled += _overlaps([row for row in recorded.allocations if row['whole']])
+    verdict.doubled += _overdrawn([row for row in recorded.allocations if not row['whole']],
+                                  recorded.capacities)
     verdict.lost += [f'{name} is lent yet' for name in recorded.lent]
     for event in recorded.events:
         _time(verdict, event, faults, recovery_seconds)
@@ -105,7 +107,7 @@ def _ended_as_asked(promise, end):
 
 
 def _overlaps(allocations):
-    """Hosts that were promised twice at a moment, in the whole history."""
+    """Whole resources that were promised twice at a moment, in the whole history."""
     by_host = collections.defaultdict(list)
     for row in allocations:
         end = min(row['end'], row['released_at'] or row['end'])
@@ -116,8 +118,26 @@ def _overlaps(allocations):
         for place, (start, end, reservation) in enumerate(spans):
             for other_start, other_end, other in spans[place + 1:]:
                 if start < other_end and other_start < end:
-                    yield (f'host {host} was promised to {reservation} {start} to {end}, and to '
-                           f'{other} {other_start} to {other_end}')
+                    yield (f'resource {host} was promised to {reservation} {start} to {end}, and '
+                           f'to {other} {other_start} to {other_end}')
+
+
+def _overdrawn(allocations, capacities):
+    """Shared resources of which more was promised than there is, in the whole history."""
+    by_resource = collections.defaultdict(list)
+    for row in allocations:
+        end = min(row['end'], row['released_at'] or row['end'])
+        if row['start'] < end:
+            by_resource[row['resource_id']].append((row['start'], end, row))
+    for resource, spans in by_resource.items():
+        for moment in {start for start, _, _ in spans}:
+            taken = collections.Counter()
+            for start, end, row in spans:
+                if start <= moment < end:
+                    taken.update({name: units * row['copies']
+                                  for name, units in row['amount'].items()})
+            if any(units > capacities[resource].get(name, 0) for name, units in taken.items()):
+                yield f'resource {resource} was to give {dict(taken)} at {moment}'
 
 
 def _time(verdict, event, faults, recovery_seconds):

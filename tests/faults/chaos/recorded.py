@@ -16,6 +16,7 @@ class Recorded:
     leases: list
     events: list
     allocations: list
+    capacities: dict
     managers: list
     acquisitions: list
     lent: list
@@ -41,6 +42,8 @@ def read(url):
             return Recorded(
                 leases=_rows(connection, tables.LEASES), events=_rows(connection, tables.EVENTS),
                 allocations=_rows(connection, tables.ALLOCATIONS),
+                capacities={row['id']: row['capacity']
+                            for row in _rows(connection, tables.RESOURCES)},
                 managers=_rows(connection, tables.MANAGERS),
                 acquisitions=_rows(connection, tables.ACQUISITIONS),
                 lent=[row['name'] for row in _rows(connection, tables.RESOURCES)

@@ -10,6 +10,7 @@ import requests
 from chaos import programs
 from chaos import proxy
 from chaos import servers
+from chaos import things
 from chaos import witness
 from climate.db import engine
 from climate.db import migrate
@@ -22,7 +23,7 @@ _MAIN = 'import sys; from climate.cmd import {0}; sys.exit({0}.main())'
 _CONF = """\
 [DEFAULT]
 transport_url = {transport_url}
-plugins = physical:host
+plugins = physical:host,{types}
 rpc_response_timeout = {plan.answer_seconds}
 graceful_shutdown_timeout = 10
 [oslo_messaging_rabbit]
@@ -37,6 +38,9 @@ state = {state}
 hosts = {plan.hosts}
 server_seconds = 0.3
 image_seconds = 1
+volume_seconds = 0.5
+stack_seconds = 0.5
+cluster_seconds = 0.5
 delay_seconds = 0.02
 [acquire]
 lent_aggregate = lent
@@ -96,7 +100,8 @@ class Stage:
         migrate.upgrade(found)
         found.dispose()
         commands.write(self._file('climate'), _CONF.format(
-            plan=self.plan, transport_url=self._transport, state=self.state))
+            plan=self.plan, transport_url=self._transport, state=self.state,
+            types=','.join(things.TYPES)))
         witness.appear(self.state, self.plan.hosts, self.plan.lent)
         for name, port in self._manager_ports.items():
             url = self.url
@@ -179,10 +184,15 @@ class Stage:
 
     def _enrol(self):
         for number in range(self.plan.hosts):
-            answer = _session().post(
-                f'{self.urls[0]}/v1/os-hosts', json={'name': f'compute-{number + 1}'},
-                headers={'X-Auth-Token': 'root:admin:admin'}, timeout=30)
-            assert answer.status_code == 201, answer.text
+            self._post('/v1/os-hosts', {'name': f'compute-{number + 1}'})
+        for pool, bodies in things.POOLS.items():
+            for body in bodies:
+                self._post(f'/v1/resources/{pool}', body)
+
+    def _post(self, path, body):
+        answer = _session().post(f'{self.urls[0]}{path}', json=body, timeout=30, headers={
+            'X-Auth-Token': 'root:admin:admin', 'OpenStack-API-Version': 'reservation 1.1'})
+        assert answer.status_code == 201, answer.text
 
 
 def _is_well(url):

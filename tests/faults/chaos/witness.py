@@ -5,6 +5,7 @@ import dataclasses
 import sqlite3
 
 from chaos import tenants
+from chaos import things
 from climate.cloud import models
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import flavors
@@ -18,10 +19,11 @@ _OTHERS = 'others'
 _RUNNING = 'ACTIVE'
 # Written by the database itself, in the transaction of the change: nobody can forget it.
 _TABLE = ('CREATE TABLE witness (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, '
-          'aggregate TEXT NOT NULL, came INTEGER NOT NULL)')
+          'aggregate TEXT NOT NULL, whole INTEGER NOT NULL, came INTEGER NOT NULL)')
 _TRIGGER = ('CREATE TRIGGER witness_{what} AFTER {what} ON aggregate_hosts BEGIN '
-            'INSERT INTO witness (host, aggregate, came) '
-            'SELECT {row}.host, name, {came} FROM aggregates WHERE id = {row}.aggregate_id; END')
+            'INSERT INTO witness (host, aggregate, whole, came) '
+            'SELECT {row}.host, name, zone IS NOT NULL, {came} FROM aggregates '
+            'WHERE id = {row}.aggregate_id; END')
 _DELETIONS = ('CREATE TABLE deletions (server_id TEXT NOT NULL, name TEXT NOT NULL, '
               'images INTEGER NOT NULL)')
 _DELETED = ('CREATE TRIGGER witness_deleted AFTER UPDATE OF task ON servers '
@@ -74,11 +76,11 @@ def testify(path):
     """Return the Seen of a cloud, by the path of its state."""
     connection = sqlite3.connect(path, timeout=60)
     try:
-        rows = connection.execute('SELECT host, aggregate, came FROM witness ORDER BY id')
+        rows = connection.execute('SELECT host, aggregate, whole, came FROM witness ORDER BY id')
         given, doubled = _doubles(rows.fetchall())
         images = [(server_id, count) for server_id, count in connection.execute(
             'SELECT server_id, images FROM deletions WHERE name = ?', (tenants.NAME,))]
-        return Seen(given, len(images), doubled + _harmed(connection), [
+        return Seen(given, len(images), doubled + _harmed(connection) + _left(connection), [
             f'Server {server_id} was deleted without an image.'
             for server_id, count in images if not count])
     finally:
@@ -98,17 +100,26 @@ def _harmed(connection):
     return wrong + [f'{name} is disabled: {reason}' for name, reason in fences]
 
 
+def _left(connection):
+    """Return what leases have left in the cloud, which has only what was made for them."""
+    return [f'{table} has {row} yet.' for table, where in things.TABLES.items()
+            for row in connection.execute(f'SELECT * FROM {table} WHERE {where}')]
+
+
 def _doubles(moves):
-    """The same of (host, aggregate, came in or went out), in order."""
-    having, given, wrong = collections.defaultdict(set), 0, []
-    for host, aggregate, came in moves:
+    """The same of (host, aggregate, whole, came in or went out), in order.
+
+    Whoever has a host as a whole has a zone, and it alone; nodes of clusters share hosts.
+    """
+    having, given, wrong = collections.defaultdict(dict), 0, []
+    for host, aggregate, whole, came in moves:
         if aggregate in (_FREEPOOL, _LENT):
             continue
         if came:
             given += 1
-            if having[host]:
-                wrong.append(f'{host} was given to {aggregate} while {having[host]} had it.')
-            having[host].add(aggregate)
+            if having[host] and (whole or any(having[host].values())):
+                wrong.append(f'{host} was given to {aggregate} while {set(having[host])} had it.')
+            having[host][aggregate] = whole
         else:
-            having[host].discard(aggregate)
+            having[host].pop(aggregate, None)
     return given, wrong

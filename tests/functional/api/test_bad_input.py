@@ -125,7 +125,7 @@ def test_a_reservation_that_is_none_is_refused_and_named(refused):
             ([None], 'reservations.0'),
             ([[]], 'reservations.0'), ([{}], 'resource_type'),
             ([{'resource_type': 5}], 'resource_type'),
-            ([{'resource_type': 'nope'}], 'physical:host, virtual:dummy'),
+            ([{'resource_type': 'nope'}], 'physical:host, virtual:cluster'),
             ([{'resource_type': 'physical:host'}], 'max'), ([HOSTS] * 101, 'at most 100'),
             ([HOSTS] * 1001, 'reservations'), ([{**HOSTS, 'colour': 1}], 'colour'),
             ([{**HOSTS, 'before_end': 'x'}], 'before_end'),

@@ -6,6 +6,7 @@ import os
 import pathlib
 
 import builders
+import every_type
 import pytest
 
 from climate import policy
@@ -29,6 +30,10 @@ QUERIES = {HOSTS: '?project_id=demo', SERVER_HOSTS: '?project_id=demo',
 # Route, body, and the status for: nobody, a reader of the project, a member of another project,
 # a member of the project, an admin of a third project, another service of the cloud.
 NOT_AT_1_0 = (401, 404, 404, 404, 404, 404)
+ADDRESSES = every_type.POOLS[0]
+# Each pool, with the body that enrols another resource of it.
+POOLS = {'host': {'name': 'compute-2'}, **{
+    each.pool: {'name': each.names[1], **each.fields} for each in every_type.POOLS}}
 TABLE = (
     ('GET', '/leases', None, (401, 200, 200, 200, 200, 403)),
     ('POST', '/leases', LEASE, (401, 403, 201, 201, 201, 403)),
@@ -66,11 +71,17 @@ TABLE = (
     ('GET', '/os-hosts/calendar', None, {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 200, 403)}),
     ('GET', '/os-hosts/allocations', None, (401, 403, 403, 403, 200, 403)),
     ('GET', '/os-hosts/{id}/allocation', None, (401, 403, 403, 403, 200, 403)),
-    *((method, f'/resources/host{place}', body, {
+    ('GET', '/floatingips', None, (401, 200, 200, 200, 200, 403)),
+    ('POST', '/floatingips', {'floating_network_id': ADDRESSES.fields['network_id'],
+                              'floating_ip_address': ADDRESSES.names[1]},
+     (401, 403, 403, 403, 201, 403)),
+    ('GET', '/floatingips/{id}', None, (401, 200, 200, 200, 200, 403)),
+    ('DELETE', '/floatingips/{id}', None, (401, 403, 403, 403, 204, 403)),
+    *((method, f'/resources/{pool}{place}', body or enrolment, {
         '1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, status, 403)})
-      for method, place, body, status in (
+      for pool, enrolment in POOLS.items() for method, place, body, status in (
           ('GET', '', None, 200),
-          ('POST', '', {'name': 'compute-2'}, 201),
+          ('POST', '', None, 201),
           ('GET', '/{id}', None, 200),
           ('PUT', '/{id}', {'reservable': False}, 200),
           ('DELETE', '/{id}', None, 204),
@@ -78,8 +89,8 @@ TABLE = (
           ('PATCH', '/properties/{id}', {'private': True}, 200),
           ('GET', '/allocations', None, 200),
           ('GET', '/{id}/allocation', None, 200))),
-    ('GET', '/resources/host/properties', None, {
-        '1.0': NOT_AT_1_0, '1.1': (401, 200, 200, 200, 200, 403)}),
+    *(('GET', f'/resources/{pool}/properties', None, {
+        '1.0': NOT_AT_1_0, '1.1': (401, 200, 200, 200, 200, 403)}) for pool in POOLS),
 )
 
 
@@ -88,7 +99,10 @@ TABLE = (
                          ids=lambda value: value if isinstance(value, str) else '')
 def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, method, path, body,
                                                        wanted):
-    [host] = manager.enrol(1, gpu='A100')
+    ids = {'host': manager.enrol(1, gpu='A100')[0].id, **{
+        each.pool: each.enrol(manager, gpu='A100')[0].id for each in every_type.POOLS}}
+    [pool] = [each for each in POOLS if path.startswith(f'/resources/{each}')] or [
+        'address' if path.startswith('/floatingips') else 'host']
     body = body[version] if body is LEASE else body
     wanted = wanted[version] if isinstance(wanted, dict) else wanted
     answers = []
@@ -96,10 +110,10 @@ def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, me
         lease = api.post('/v1/leases', LEASE['1.0'] | DUMMY).json['lease']
         known = {'/leases/{id}': lease['id'], HISTORY: lease['id'],
                  '/os-hosts/properties/{id}': 'gpu',
-                 '/resources/host/properties/{id}': 'gpu',
+                 f'/resources/{pool}/properties/{{id}}': 'gpu',
                  HOSTS: lease['reservations'][0]['id'],
                  BIND: lease['reservations'][0]['id']}
-        place = path.replace('{id}', known.get(path, str(host.id)))
+        place = path.replace('{id}', known.get(path, str(ids[pool])))
         query = QUERIES.get(path, '')
         answers.append(api.call(method, f'/v1{place}{query}', body, token=caller,
                                 version=version))

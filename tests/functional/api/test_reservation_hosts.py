@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The question of Nova's scheduler: may a project use a reservation now, and on which hosts."""
 import builders
+import every_type
 import pytest
+
+from climate import errors
 
 NOVA = 'nova:service:service'
 LATER = builders.NOON + builders.hours(1)
@@ -163,3 +166,56 @@ def test_the_project_must_be_named(api, query):
                                   '/v1/reservations/x/hosts/y'])
 def test_nothing_is_served_around_it(api, path):
     assert api.get(path, token=builders.ADMIN, version='1.1').status_int in (404, 405)
+
+
+_TARGETS = {'a volume': (every_type.own_volume, every_type.leased_volume),
+            'a stack': (every_type.own_stack, every_type.leased_stack)}
+
+
+@pytest.mark.parametrize('kind', _TARGETS)
+def test_a_target_that_is_no_server_is_none_to_nova(ask, manager, api, enrolled, kind):
+    made, asked = _TARGETS[kind]
+    target_id = made(manager)
+    manager.clock.advance(builders.minutes(1))
+    lease = manager.create(builders.a_lease(builders.hosts(1), asked(target_id), end=(
+        manager.clock() + builders.hours(2))))
+    manager.run_until(manager.clock() + builders.minutes(2))
+    hosts, target = lease.reservations
+    # Somebody's server may have the same id as the volume, and is an ordinary one.
+    assert api.get(f'/v1/servers/{target_id}/hosts?project_id=demo', version='1.1',
+                   token=NOVA).status_int == 404
+    told = ask(target.id).json['reservation']
+    assert (told['usable'], told['hosts'], told['server_id'], told['ordinary']) == (
+        True, [], None, False)
+    assert ask(lease.id).json == ask(hosts.id).json
+    server = manager.cloud.boot('demo', 'vm', {'reservation': hosts.id}, flavor='1')
+    assert server.host in ask(hosts.id).json['reservation']['hosts']
+    with pytest.raises(errors.Conflict):
+        manager.cloud.boot('demo', 'lost', {'reservation': target.id}, flavor='1')
+
+
+_WITH_SERVERS = {
+    'a stack': ('virtual:stack', {'flavor_parameter': 'size', 'template': {
+        'heat_template_version': '2021-04-16',
+        'parameters': {'size': {'type': 'string', 'default': '2'}},
+        'resources': {'vm': {'type': 'OS::Nova::Server', 'properties': {
+            'flavor': {'get_param': 'size'}}}}}}),
+    'a cluster': ('virtual:cluster', {'cluster_template_id': 'kubernetes', 'node_count': 1}),
+}
+
+
+@pytest.mark.parametrize('kind', _WITH_SERVERS)
+def test_servers_that_the_start_itself_boots_are_let_in(ask, conf, manager, enrolled, kind):
+    conf.set_override('stack_seconds', 60, group='simulated')
+    conf.set_override('cluster_seconds', 60, group='simulated')
+    resource_type, request = _WITH_SERVERS[kind]
+    lease = manager.create(builders.a_lease(
+        builders.records.ReservationRequest(resource_type, request), end=LATER))
+    assert not ask(reservation_of(lease)).json['reservation']['usable']
+    manager.run()
+    found = ask(reservation_of(lease)).json['reservation']
+    assert manager.lease(lease).task == 'start'
+    assert (found['usable'], bool(found['hosts'])) == (True, True)
+    assert not ask(reservation_of(lease), project='other').json['reservation']['usable']
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    assert not ask(reservation_of(lease)).json['reservation']['usable']

@@ -135,13 +135,13 @@ def test_a_pool_that_is_not_enabled_is_answered_with_those_that_are(api, path):
     answer = api.get(path, **ADMIN)
     assert answer.status_int == 404
     assert answer.json['error_name'] == 'unknown_pool'
-    assert answer.json['error_message'].endswith('enabled are: host.')
+    assert answer.json['error_message'].endswith('enabled are: address, backend, host, segment.')
 
 
 def test_without_a_pool_those_that_are_enabled_are_named(api):
     answer = api.get('/v1/resources', **ADMIN)
     assert answer.status_int == 404
-    assert 'Enabled are: host.' in answer.json['error_message']
+    assert 'Enabled are: address, backend, host, segment.' in answer.json['error_message']
 
 
 def test_rest_1_0_does_not_have_pools(api):

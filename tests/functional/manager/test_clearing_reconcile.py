@@ -123,6 +123,20 @@ def test_what_an_administrator_disables_stays_disabled(manager, cloud, conf, rea
     assert clearings.disabled(cloud) == {host: reason}
 
 
+def test_a_host_whose_cell_did_not_answer_for_a_while_is_enabled_again(manager, cloud, conf):
+    conf.set_override('migrate_seconds', 5, group='simulated')
+    lease = manager.create(clearings.a_request(1))
+    manager.run()
+    [host] = clearings.disabled(cloud)
+    cloud.silence_cell(host)
+    lease = clearings.cleared(manager, lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert host not in acts.aggregate(manager, lease).hosts
+    cloud.silence_cell()
+    manager.run_until(manager.clock() + builders.minutes(2))
+    assert clearings.disabled(cloud) == {}
+
+
 def _no_plan(manager, lease):
     """Why there was no plan for a lease, each time."""
     return [line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)

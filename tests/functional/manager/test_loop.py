@@ -32,7 +32,7 @@ def test_many_starts_at_once_make_few_calls_at_once(conf, database, clock, manag
     with futures.ThreadPoolExecutor(32) as pool:
         working = [loop.EventLoop(manager.core, f'manager {number}', pool.submit)
                    for number in range(managers)]
-        # Each lease is seen once to have left its first state: workers may be idle between two ticks.
+        # Every lease is looked at: between two ticks all workers may be idle.
         for lease in made:
             while manager.lease(lease).state == lifecycle.PENDING:
                 for each in working:

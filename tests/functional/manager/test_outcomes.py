@@ -88,6 +88,23 @@ def test_pauses_grow_until_an_end_is_given_up_and_a_delete_tries_again(manager):
     assert acts.is_clean(manager, 1)
 
 
+@pytest.mark.parametrize('order', [acts.end, acts.delete])
+def test_what_a_lease_has_is_released_when_a_silent_service_is_back(manager, order):
+    manager.enrol(1)
+    lease = acts.active(manager)
+    manager.cloud.fail('nova.delete_aggregate', 99, errors.CloudUnreachable(
+        service='Nova', reason='no answer'))
+    manager.clock.advance(minutes(1))
+    order(manager, lease)
+    manager.run_until(NOON + minutes(30))
+    assert manager.lease(lease).task is not None
+    assert len(acts.holders(manager)) == 1
+    manager.cloud.fail('nova.delete_aggregate', 0, None)
+    manager.run_until(NOON + minutes(32))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 1)
+
+
 def test_one_reservation_that_fails_does_not_stop_the_end_of_the_others(manager):
     manager.enrol(2)
     lease = acts.active(manager, builders.hosts(1), acts.dummy(), builders.hosts(1))

@@ -103,10 +103,28 @@ def test_it_can_be_ended_and_deleted_while_it_is_healed(manager, changed):
     assert acts.is_clean(manager, 3)
 
 
+def test_a_change_that_nobody_began_before_the_end_is_left_to_the_end(manager):
+    """Also if what it adds is out of use by then, and no substitute can be booked."""
+    manager.enrol(3)
+    lease = acts.active(manager, end=NOON + hours(4))
+    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=2, max=2))
+    added = next(each for each in manager.client.list_resources(builders.an_admin(), 'host')
+                 if each.held_by is None
+                 and each.id in manager.lease(lease).reservations[0].resource_ids)
+    acts.disable(manager, added)
+    manager.clock.now = NOON + hours(4) + minutes(1)
+    manager.run()
+    ended = manager.lease(lease)
+    assert (ended.state, ended.reason) == (
+        lifecycle.TERMINATED, 'It could not be changed before its end.')
+    acts.enable(manager, added)
+    assert acts.is_clean(manager, 3)
+
+
 def test_what_is_being_deleted_in_vain_is_not_usable(manager):
     manager.enrol(1)
     lease = acts.active(manager, end=NOON + hours(9))
-    manager.cloud.fail('nova.aggregates', 99, NO)
+    manager.cloud.fail('nova.aggregates', 99, acts.NO)
     acts.delete(manager, lease)
     for moment in (0, 1, 5):
         manager.run_until(NOON + minutes(moment))

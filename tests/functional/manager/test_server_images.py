@@ -307,6 +307,18 @@ def test_a_server_in_a_status_from_which_nova_makes_no_image_gets_one(manager, s
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
+def test_a_server_that_is_never_built_has_nothing_to_lose_when_its_time_is_over(slow):
+    lease, servers = _lease(slow, 2)
+    slow.cloud.mark_server(servers[0].id, 'BUILD')
+    slow.run_until(NOON + hours(4) + minutes(50))
+    assert servers[0].id in _ids(slow.cloud.servers())
+    slow.run_until(NOON + hours(5) + minutes(10))
+    assert _imaged(slow) == [servers[1].id]
+    assert slow.lease(lease).state == lifecycle.TERMINATED
+    assert f'vm-0 ({servers[0].id})' in _why(slow, lease)
+    assert acts.is_clean(slow, 2)
+
+
 def test_a_server_that_its_user_deletes_meanwhile_is_not_missed(slow):
     lease, servers = _lease(slow)
     slow.clock.now = NOON + minutes(10)

@@ -94,8 +94,36 @@ def test_a_dependent_waits_until_what_it_depends_on_is_there_and_the_others_go_o
     assert set(states(manager, lease).values()) == {'active'}
 
 
-def test_a_failure_stops_only_what_depends_on_it_and_the_lease_tells_who_waits(manager, plugin,
-                                                                               clock):
+def test_what_has_started_is_taken_back_if_the_rest_cannot_start(manager, plugin):
+    plugin.troubles['start', 'server'] = acts.NO
+    lease = manager.create(builders.a_lease(*stack()))
+    manager.run_until(NOON + builders.minutes(50))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.TERMINATED
+    assert 'waits for server.' in lease.reason
+    assert plugin.calls[-5:] == ENDS
+    assert set(states(manager, lease).values()) == {'deleted'}
+    told = acts.told(manager, lease)
+    [line] = [each for each in told if each.what == 'end early']
+    assert 'What has started is taken back' in line.why
+    assert acts.news(manager).count('lease.error') == 1
+    calls = len(plugin.calls)
+    plugin.troubles.clear()
+    manager.run_until(NOON + hours(2))
+    assert len(plugin.calls) == calls
+
+
+def test_a_start_without_an_order_is_healed(manager, plugin):
+    plugin.troubles['start', 'b'] = acts.NO
+    lease = manager.create(builders.a_lease(step('a'), step('b')))
+    manager.run_until(NOON + builders.minutes(50))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    assert states(manager, lease) == {'a': 'active', 'b': 'error'}
+
+
+def test_a_failure_stops_only_what_depends_on_it_and_the_lease_tells_who_waits(conf, manager,
+                                                                               plugin):
+    conf.set_override('take_back_partial_starts', False, group='manager')
     plugin.troubles['start', 'server'] = acts.NO
     lease = manager.create(builders.a_lease(*stack()))
     manager.run_until(NOON + builders.minutes(50))

@@ -49,6 +49,16 @@ def _deleting(manager):
     return lease
 
 
+def _not_deleted(manager):
+    """A lease whose deletion was given up."""
+    lease = _active(manager)
+    manager.cloud.fail('nova.remove_host', 99, acts.NO)
+    acts.delete(manager, lease)
+    manager.run_until(NOON + minutes(30))
+    manager.cloud.fail('nova.remove_host', 0, None)
+    return lease
+
+
 YES = None
 RULES = [
     (_pending, 'PENDING', None, YES, YES, YES, True),
@@ -59,6 +69,8 @@ RULES = [
     (_terminated, 'TERMINATED', None, errors.LeaseEnded, errors.LeaseEnded, errors.LeaseEnded,
      True),
     (_deleting, 'ACTIVE', 'delete', errors.BadTransition, errors.BadTransition,
+     errors.BadTransition, False),
+    (_not_deleted, 'ERROR', None, errors.BadTransition, errors.BadTransition,
      errors.BadTransition, False),
 ]
 

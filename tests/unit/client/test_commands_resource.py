@@ -35,6 +35,34 @@ def test_a_resource_is_enrolled_with_what_the_pool_wants_to_know(run, addresses)
     assert addresses.last_request.json() == {'name': '203.0.113.4'}
 
 
+def test_a_range_is_enrolled_and_all_its_resources_are_shown(run, addresses):
+    other = {**ADDRESS, 'id': '5', 'name': '203.0.113.5'}
+    addresses.post(PLACE, json={'resources': [ADDRESS, other]}, status_code=201)
+    outcome = run('address', 'create', '203.0.113.4-203.0.113.5', '--field', 'network_id=n',
+                  '-f', 'json')
+    assert outcome.code == 0, outcome.err
+    assert outcome.json == {'id': ['4', '5'], 'name': ['203.0.113.4', '203.0.113.5']}
+    assert addresses.last_request.json() == {'name': '203.0.113.4-203.0.113.5', 'network_id': 'n'}
+
+
+def test_a_resource_is_found_by_what_people_call_it(run, addresses):
+    addresses.get(PLACE, json={'resources': [
+        {**ADDRESS, 'name': '203.0.113.4@network', 'address': '203.0.113.4'}]})
+    assert run('address', 'show', '203.0.113.4').code == 0
+
+
+def test_a_storage_back_end_has_a_noun_of_its_own(run, requests_mock):
+    place = PLACE.replace('address', 'backend')
+    enrolled = {'id': '7', 'name': 'cinder1@lease#lease', 'gb': 200, 'properties': {}}
+    requests_mock.post(place, json={'resource': enrolled}, status_code=201)
+    assert run('backend', 'create', 'cinder1@lease#lease', '--property', 'media=ssd').code == 0
+    assert requests_mock.last_request.json() == {
+        'name': 'cinder1@lease#lease', 'properties': {'media': 'ssd'}}
+    requests_mock.get(place, json={'resources': [enrolled]})
+    requests_mock.get(f'{place}/7', json={'resource': enrolled})
+    assert run('backend', 'show', 'cinder1@lease#lease', '-f', 'json').json['gb'] == 200
+
+
 def test_a_field_without_a_value_is_refused(run, addresses):
     outcome = run('resource', 'create', '--pool', 'address', '--field', 'network')
     assert (outcome.code, addresses.call_count) == (2, 0)

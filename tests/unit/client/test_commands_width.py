@@ -9,6 +9,7 @@ from unit.client import canned
 
 from climate.client import commands
 from climate.client.commands import base
+from climate.cloud.simulated import neutron
 from climate.db import managers
 
 WIDTH = 120
@@ -65,6 +66,12 @@ def house(service, manager, clock, requests_mock, database):
             ('availability', '--hosts', '1', '--duration', '1h', '--hold', '2')):
         outcome = service(*words)
         assert outcome.code == 0, (words, outcome.err)
+    for words in (('address', 'create', '172.24.4.210-172.24.4.211', '--field',
+                   f'network_id={neutron.PUBLIC}'),
+                  ('backend', 'create', 'storage@ssd#ssd'),
+                  ('segment', 'create', 'physnet1:vlan:3000-3001')):
+        outcome = service(*words)
+        assert outcome.code == 0, (words, outcome.err)
     manager.run()
     with database.writer() as connection:
         managers.seen(connection, f'{LONG_NAME}.example.org:4711:0123456789abcdef', LONG_NAME,
@@ -76,9 +83,12 @@ def house(service, manager, clock, requests_mock, database):
 
 
 LISTS = {
-    'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'), 'calendar': (),
+    'address list': (),
+    'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'),
+    'backend list': (), 'calendar': (),
     'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
+    'segment list': (),
     'server list': (), 'service list': ()}
 
 

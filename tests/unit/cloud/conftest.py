@@ -30,6 +30,10 @@ class CannedCloud:
     PLACEMENT = 'http://placement'
     KEYSTONE = 'http://keystone/v3'
     GLANCE = 'http://glance/v2'
+    NEUTRON = 'http://neutron:9696/v2.0'
+    CINDER = 'http://cinder/v3'
+    HEAT = 'http://heat/v1/service'
+    MAGNUM = 'http://magnum/v1'
 
     def __init__(self, http, configured):
         self.http = http
@@ -62,7 +66,10 @@ class CannedCloud:
         token.set_project_scope(id='service')
         for service, url in (('compute', CannedCloud.NOVA), ('identity', CannedCloud.KEYSTONE),
                              ('placement', CannedCloud.PLACEMENT),
-                             ('image', 'http://glance')):
+                             ('image', 'http://glance'), ('network', 'http://neutron:9696'),
+                             ('block-storage', CannedCloud.CINDER),
+                             ('orchestration', CannedCloud.HEAT),
+                             ('container-infra', CannedCloud.MAGNUM)):
             token.add_service(service).add_standard_endpoints(
                 internal=url, public=f'{url}/public', region='RegionOne')
         return token
@@ -72,9 +79,17 @@ class CannedCloud:
         self.http.get('http://keystone/', json=keystone, status_code=300)
         self.http.get(f'{self.KEYSTONE}', json={'version': keystone.versions[0]})
         self.http.get(f'{self.KEYSTONE}/', json={'version': keystone.versions[0]})
+        self.http.get('http://neutron:9696/', json={'versions': [{
+            'id': 'v2.0', 'status': 'CURRENT',
+            'links': [{'rel': 'self', 'href': f'{self.NEUTRON}/'}]}]})
         glance = fixture.DiscoveryList(v2=False, v3=False)
         glance.add_microversion(href=f'{self.GLANCE}/', id='v2.17')
         self.http.get('http://glance', json=glance, status_code=300)
+        cinder = fixture.DiscoveryList(v2=False, v3=False)
+        cinder.add_microversion(href=f'{self.CINDER}/', id='v3.0', min_version='3.0',
+                                max_version='3.71', status='CURRENT')
+        for url in ('http://cinder/', f'{self.CINDER}/', self.CINDER):
+            self.http.get(url, json=cinder, status_code=300)
 
 
 class Clock:

@@ -187,5 +187,5 @@ def test_what_is_no_adapter_of_its_name_is_refused():
 def test_one_that_is_not_installed_is_told_with_who_wants_it(configured):
     with pytest.raises(registry.Unusable, match=(
             r'climate\.cloud\.simulated: "boxes", which virtual:box uses, is not installed; '
-            'installed are: glance, keystone, nova, placement')):
+            'installed are: cinder, glance, heat, keystone, magnum, neutron, nova, placement')):
         registry.load(configured(), 'simulated', {'boxes': ('virtual:box',)})

@@ -42,6 +42,15 @@ def test_a_trust_is_made_with_the_callers_token_and_roles(keystone, canned, call
     assert 'token-of-the-caller' not in caplog.text
 
 
+def test_a_trust_is_redelegable_once_if_that_is_asked_for(keystone, canned, caller):
+    canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201,
+                     json={'trust': TRUST})
+    keystone.create_trust(caller, EXPIRES_AT, redelegable=True)
+    [asked] = canned.asked('POST', '/OS-TRUST/trusts')
+    assert asked.json()['trust']['allow_redelegation'] is True
+    assert asked.json()['trust']['redelegation_count'] == 1
+
+
 @pytest.mark.parametrize('status', [403, 404])
 def test_a_caller_who_cannot_delegate_is_told_why(keystone, canned, caller, status):
     canned.http.post(

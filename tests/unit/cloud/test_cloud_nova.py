@@ -244,3 +244,12 @@ def test_a_host_with_servers_stays_in_for_now(nova, canned, moves):
 def test_deleting_an_aggregate_that_is_gone_is_done(nova, canned):
     canned.http.delete(f'{canned.NOVA}/os-aggregates/7', status_code=404)
     nova.delete_aggregate(AGGREGATE)
+
+
+def test_quotas_tell_the_limit_and_the_use_and_no_limit_as_none(nova, canned):
+    canned.http.get(f'{canned.NOVA}/os-quota-sets/p/detail', json={'quota_set': {
+        'id': 'p', 'instances': {'limit': 10, 'in_use': 3, 'reserved': 1},
+        'cores': {'limit': -1, 'in_use': 7, 'reserved': 0},
+        'ram': {'limit': 51200, 'in_use': 512, 'reserved': 0}}})
+    assert nova.quotas('p') == {'instances': models.Quota(10, 4), 'cores': models.Quota(None, 7),
+                                'ram': models.Quota(51200, 512)}

@@ -13,12 +13,13 @@ MINE = plans.fence_of('lease')
 NOON = builders.NOON
 
 
-def _compute(enabled=True, up=True, reason=None):
-    return types.SimpleNamespace(enabled=enabled, up=up, reason=reason)
+def _compute(enabled=True, up=True, reason=None, answers=True):
+    return types.SimpleNamespace(enabled=enabled, up=up, reason=reason, answers=answers)
 
 
 FENCED = _compute(enabled=False, reason=MINE)
 BROKEN = _compute(enabled=False, reason='a disk is broken')
+SILENT = _compute(enabled=False, up=False, answers=False)
 
 
 def _server(host='c1', status='ACTIVE', task=None, server_id='s1'):
@@ -72,6 +73,16 @@ def test_a_host_whose_service_goes_down_is_given_up_and_its_fence_taken_down():
     after, kinds = _decide(_host(plans.FENCED, _move()),
                            _changed(FENCED, up=False), _server())
     assert (after.state, kinds) == (plans.DROPPED, [steps.UNFENCE])
+
+
+@pytest.mark.parametrize('state', [plans.FENCING, plans.FENCED, plans.ENROLLING])
+def test_a_host_whose_cell_does_not_answer_is_given_up_and_its_fence_taken_down_later(state):
+    """Nova then says neither who has disabled its service nor which servers are on it."""
+    after, kinds = _decide(_host(state, _move(state=plans.MOVING)), SILENT)
+    assert (after.state, after.why, kinds) == (plans.DROPPED, 'its cell does not answer', [])
+    assert after.moves == (_move(state=plans.MOVING),)
+    assert _decide(after, SILENT) == (after, [])
+    assert _decide(after, FENCED, _server('c2'))[1] == [steps.UNFENCE]
 
 
 def test_a_host_whose_fence_somebody_takes_down_is_left_to_him_for_good():

@@ -231,15 +231,15 @@ def test_it_is_placed_on_ordinary_hosts_unless_it_sleeps_or_has_room(scene):
     assert not _roams(scene, _reservation(scene.resolve(SIZED)), **ended)
 
 
-def test_it_is_woken_during_the_start_where_room_is_held(scene):
+def test_it_is_unshelved_during_the_start_where_room_is_held(scene):
+    held = {'hosts': (1,)}
     later = _reservation(scene.resolve(UNBOUND, later=True))
-    assert not scene.plugin.unshelves(later)
-    bound = dataclasses.replace(later, binding={'resource_id': 's'})
-    assert scene.plugin.unshelves(dataclasses.replace(bound, allocated={'hosts': (1,)}))
-    assert not scene.plugin.unshelves(dataclasses.replace(later, allocated={'hosts': (1,)}))
-    assert not scene.plugin.unshelves(
-        _reservation(scene.resolve(UNBOUND), allocated={'hosts': (1,)}))
-    assert not scene.plugin.unshelves(_reservation(scene.resolve(SIZED), allocated={'hosts': (1,)}))
+    bound = dataclasses.replace(later, binding={'resource_id': 's'}, allocated=held)
+    assert scene.plugin.schedules_in_start(bound)
+    assert not any(map(scene.plugin.schedules_in_start, (
+        later, dataclasses.replace(later, allocated=held),
+        _reservation(scene.resolve(UNBOUND), allocated=held),
+        _reservation(scene.resolve(SIZED), allocated=held))))
 
 
 def test_it_has_as_much_room_as_is_held(scene):

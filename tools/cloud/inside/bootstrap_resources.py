@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fill the cloud: flavors, images, networks, the aggregate of free hosts. May be repeated.
 
-bootstrap_resources.py CLOUDS_YAML [cinder]
+bootstrap_resources.py CLOUDS_YAML [BACKEND...], of Cinder; the first one is for all.
 """
 import sys
 
@@ -10,26 +10,42 @@ import openstack
 # (name, id, MiB of memory, VCPUs, GB of disk)
 FLAVORS = (('m1.nano', '42', 128, 1, 1), ('m1.micro', '84', 256, 1, 1),
            ('m1.small', '2', 2048, 1, 10), ('m1.medium', '3', 4096, 2, 20))
-IMAGES = ('tiny', 'tiny-alt')
+# {name: properties}; Magnum takes no image that does not say what it is.
+IMAGES = {'tiny': {}, 'tiny-alt': {}, 'tiny-coe': {'os_distro': 'ubuntu'}}
 AGGREGATE = 'freepool'
 
 
-def main(clouds, *extras):
+def main(clouds, *backends):
     admin = openstack.config.OpenStackConfig(config_files=[clouds]).get_one('admin')
     admin = openstack.connection.Connection(config=admin)
     for name, identifier, memory, vcpus, disk in FLAVORS:
         if not admin.compute.find_flavor(name):
             admin.compute.create_flavor(name=name, id=identifier, ram=memory, vcpus=vcpus,
                                         disk=disk)
-    for name in IMAGES:
+    for name, properties in IMAGES.items():
         if not admin.image.find_image(name):
             admin.image.create_image(name=name, container_format='bare', disk_format='raw',
-                                     visibility='public', data=b'x' * 1024)
+                                     visibility='public', data=b'x' * 1024, **properties)
     if not admin.compute.find_aggregate(AGGREGATE):
         admin.compute.create_aggregate(name=AGGREGATE)
     ensure_networks(admin.network)
-    if 'cinder' in extras and not admin.block_storage.find_type('fake'):
-        admin.block_storage.create_type(name='fake', extra_specs={'volume_backend_name': 'fake'})
+    if backends:
+        ensure_types(admin.block_storage, backends)
+
+
+def ensure_types(storage, backends):
+    """A type for each back end, and no limits but those that a test sets."""
+    for name in backends:
+        if not storage.find_type(name):
+            storage.create_type(name=name, is_public=name == backends[0],
+                                extra_specs={'volume_backend_name': name})
+    # A new Cinder has this type; without a back end of its own it would land on any of them.
+    unnamed = storage.find_type('__DEFAULT__')
+    if unnamed:
+        storage.update_type_extra_specs(unnamed, volume_backend_name=backends[0])
+    # The class is in Cinder's tables from the beginning, and counts more than cinder.conf.
+    storage.put('/os-quota-class-sets/default', json={
+        'quota_class_set': dict.fromkeys(('volumes', 'gigabytes', 'snapshots'), -1)})
 
 
 def ensure_networks(network):

@@ -127,7 +127,7 @@ class LeasedServer(base.ResourcePlugin):
     def target_capacity(self, reservation):
         return dict(reservation.request['units']) if reservation.resource_ids else None
 
-    def unshelves(self, reservation):
+    def schedules_in_start(self, reservation):
         return (leased.id_of(reservation) is not None and reservation.request['sleeps']
                 and bool(reservation.resource_ids))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""virtual:volume, a volume of a size, on a storage backend that has the room."""
+"""example:volume, a volume of a size, on a storage backend that has the room."""
 from keystoneauth1 import loading
 from openstack import connection
 from openstack import exceptions
@@ -45,7 +45,7 @@ class VolumePool(base.Pool):
 class VolumePlugin(base.ResourcePlugin):
     """Volumes for the owner of the lease: made at its start, deleted at its end."""
 
-    resource_type = 'virtual:volume'
+    resource_type = 'example:volume'
     pools = (VolumePool,)
     schema = {
         'type': 'object',

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interface to Heat's stacks."""
+import abc
+from collections.abc import Mapping
+from typing import Any
+
+from climate.cloud import models
+from climate.cloud.base import face
+
+
+class Stacks(face.Face):
+    """The stacks of projects.
+
+    All changes of a stack are asynchronous: a method returns when Heat has accepted the change.
+
+    `spec` describes a new stack: its `name`; its `template`, as a dict or as text; and perhaps
+    `parameters`, `environment`, `files`, `tags` (a list) and `timeout_minutes`, after which Heat
+    gives up.
+    """
+
+    service = 'Heat'
+
+    @abc.abstractmethod
+    @face.read
+    def preview(self, spec: Mapping[str, Any], context: Any = None) -> models.StackPreview:
+        """Return what a stack would consist of, with nested parts. Creates nothing.
+
+        :param context: the RequestContext of a caller, with whose token Heat is asked; None: under
+            this identity.
+        :raises BadRequest: Heat refuses the template, a parameter or a value in it.
+        :raises NotAuthenticated: the token of the caller is no longer valid.
+        """
+
+    @abc.abstractmethod
+    def create(self, spec: Mapping[str, Any]) -> str:
+        """Begin to create a stack in the project of this identity; return its id.
+
+        Heat makes a trust of its own from the one of this identity, which must be redelegable.
+
+        :raises Conflict: the project has a stack of that name.
+        :raises CloudError: Heat refuses it; the owner can read why.
+        """
+
+    @abc.abstractmethod
+    @face.read
+    def find(self, project_id: str | None, name_or_id: str) -> models.Stack | None:
+        """Return the Stack of a project, or None if there is none or it was deleted.
+
+        :param project_id: None: the project of this identity.
+        """
+
+    @abc.abstractmethod
+    def suspend(self, project_id: str, stack: models.Stack) -> None:
+        """Begin to suspend a stack."""
+
+    @abc.abstractmethod
+    def resume(self, project_id: str, stack: models.Stack) -> None:
+        """Begin to resume a stack."""
+
+    @abc.abstractmethod
+    def delete(self, project_id: str, stack: models.Stack) -> None:
+        """Begin to delete a stack. Do nothing if it does not exist."""
+
+    @abc.abstractmethod
+    @face.read
+    def parts(self, project_id: str, stack: models.Stack) -> list[models.StackPart]:
+        """Return the StackParts of a stack with their states; [] if the stack is gone."""

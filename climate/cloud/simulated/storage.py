@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of the volumes of the simulated cloud, and the changes that end by themselves."""
+import json
+import uuid
+
+from climate.cloud import volume_models as models
+
+SERVICE_PROJECT = 'service'
+TABLES = (
+    """CREATE TABLE IF NOT EXISTS backends (
+        name TEXT PRIMARY KEY, backend_name TEXT NOT NULL, total_gb TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS volume_types (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, is_public INTEGER NOT NULL,
+        extra_specs TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS volume_type_access (
+        type_name TEXT NOT NULL, project_id TEXT NOT NULL, PRIMARY KEY (type_name, project_id))""",
+    """CREATE TABLE IF NOT EXISTS volume_quotas (
+        project_id TEXT NOT NULL, name TEXT NOT NULL, most INTEGER NOT NULL,
+        PRIMARY KEY (project_id, name))""",
+    """CREATE TABLE IF NOT EXISTS volumes (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, size_gb INTEGER NOT NULL, status TEXT NOT NULL,
+        project_id TEXT NOT NULL, type_name TEXT NOT NULL, backend TEXT, metadata TEXT NOT NULL,
+        server_id TEXT, image_key TEXT, due REAL, becomes TEXT, about TEXT)""",
+    """CREATE TABLE IF NOT EXISTS volume_snapshots (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, volume_id TEXT NOT NULL,
+        project_id TEXT NOT NULL, status TEXT NOT NULL)""",
+    # What every simulated cloud has: two back ends for leases, and an ordinary one.
+    """INSERT OR IGNORE INTO backends VALUES ('storage@ssd#ssd', 'ssd', '200'),
+        ('storage@hdd#hdd', 'hdd', '500'), ('storage@plain#plain', 'plain', '1000')""",
+    """INSERT OR IGNORE INTO volume_types VALUES
+        ('00000000-0000-4000-8000-000000000001', 'ordinary', 1,
+         '{"volume_backend_name": "plain"}')""",
+)
+#: The quotas of a project for which nobody set any, as in a new Cinder.
+QUOTAS = {'gigabytes': 1000, 'volumes': 10, 'snapshots': 10}
+#: What `becomes` has for a volume that is being deleted.
+GONE = 'gone'
+
+
+def settle(connection, now):
+    """Complete the changes of volumes that are due."""
+    for row in connection.execute(
+            'SELECT * FROM volumes WHERE due <= ? ORDER BY rowid', (now,)).fetchall():
+        if row['status'] == 'uploading':
+            connection.execute("UPDATE images SET status = 'active' WHERE id = ?", (row['about'],))
+        if row['status'] == 'retyping':
+            _retype(connection, row)
+        if row['becomes'] == GONE:
+            connection.execute('DELETE FROM volume_snapshots WHERE volume_id = ?', (row['id'],))
+            connection.execute('DELETE FROM volumes WHERE id = ?', (row['id'],))
+            continue
+        status = row['becomes']
+        if row['status'] == 'creating':
+            status = _place(connection, row)
+        put(connection, row['id'], status=status, due=None, becomes=None, about=None,
+            server_id=row['server_id'] if status == 'in-use' else None)
+    # Nova detaches the volumes of a server that it deletes.
+    connection.execute(
+        "UPDATE volumes SET status = 'available', server_id = NULL WHERE status = 'in-use' "
+        'AND server_id NOT IN (SELECT id FROM servers)')
+
+
+def begin(connection, volume_id, status, becomes, due, about=None, **columns):
+    """Begin a change of a volume: its status, and the one that it has when the change is due."""
+    put(connection, volume_id, status=status, becomes=becomes, due=due, about=about, **columns)
+
+
+def put(connection, volume_id, **columns):
+    """Write these columns of a volume."""
+    names = ', '.join(f'{name} = ?' for name in columns)
+    connection.execute(f'UPDATE volumes SET {names} WHERE id = ?', (*columns.values(), volume_id))
+
+
+def find(connection, volume_id, project_id=None):
+    """Return the row of a volume, or None; the volume of another project is not found."""
+    row = connection.execute('SELECT * FROM volumes WHERE id = ?', (volume_id,)).fetchone()
+    return row if row is not None and project_id in (None, row['project_id']) else None
+
+
+def rows(connection):
+    """Return the rows of all volumes, oldest first."""
+    return connection.execute('SELECT * FROM volumes ORDER BY rowid').fetchall()
+
+
+def record(row):
+    """Return a row as a Volume."""
+    return models.Volume(
+        id=row['id'], name=row['name'], size_gb=row['size_gb'], status=row['status'],
+        project_id=row['project_id'], type_name=row['type_name'],
+        server_ids=() if row['server_id'] is None else (row['server_id'],), backend=row['backend'])
+
+
+def find_type(connection, name, project_id=None):
+    """Return the row of the type that a project may use, or None. None: an administrator."""
+    return connection.execute(
+        'SELECT * FROM volume_types WHERE name = ? AND (is_public OR ? IS NULL OR name IN '
+        '(SELECT type_name FROM volume_type_access WHERE project_id = ?))',
+        (name, project_id, project_id)).fetchone()
+
+
+def add_type(connection, name, extra_specs, is_public):
+    """Add a volume type."""
+    connection.execute('INSERT OR IGNORE INTO volume_types VALUES (?, ?, ?, ?)',
+                       (str(uuid.uuid4()), name, is_public, json.dumps(dict(extra_specs))))
+
+
+def used_gb(connection, backend):
+    """Return the room that volumes take on a back end, of any project."""
+    return connection.execute('SELECT coalesce(sum(size_gb), 0) FROM volumes WHERE backend = ?',
+                              (backend,)).fetchone()[0]
+
+
+def quotas(connection, project_id):
+    """Return {name: Quota} of a project: those of all types, and those that were set."""
+    limits = {**QUOTAS, **{row['name']: row['most'] for row in connection.execute(
+        'SELECT name, most FROM volume_quotas WHERE project_id = ?', (project_id,))}}
+    return {name: models.Quota(None if most < 0 else most, _used(connection, project_id, name))
+            for name, most in limits.items()}
+
+
+def _used(connection, project_id, name):
+    what, _, type_name = name.partition('_')
+    if what == 'snapshots':
+        return connection.execute('SELECT count(*) FROM volume_snapshots WHERE project_id = ?',
+                                  (project_id,)).fetchone()[0]
+    counted = 'count(*)' if what == 'volumes' else 'coalesce(sum(size_gb), 0)'
+    return connection.execute(
+        f"SELECT {counted} FROM volumes WHERE project_id = ? AND ? IN ('', type_name)",
+        (project_id, type_name)).fetchone()[0]
+
+
+def _place(connection, row):
+    """Give a new volume a back end of its type; return the status that it gets."""
+    found = _backend(connection, row['type_name'], row['size_gb'])
+    if found is None:
+        return 'error'
+    put(connection, row['id'], backend=found)
+    return 'available'
+
+
+def _retype(connection, row):
+    """Move a volume to the type that was asked for; it stays as it is if there is no room."""
+    found = _backend(connection, row['about'], row['size_gb'], row['backend'])
+    if found is not None:
+        put(connection, row['id'], type_name=row['about'], backend=found)
+
+
+def _backend(connection, type_name, size_gb, present=None):
+    """Return the name of the back end for a volume of a type, or None if none has the room.
+
+    :param present: the back end on which the volume is already.
+    """
+    row = find_type(connection, type_name)
+    wanted = json.loads(row['extra_specs']).get(models.BACKEND_SPEC) if row else None
+    free = {}
+    for each in connection.execute('SELECT * FROM backends ORDER BY name').fetchall():
+        if wanted not in (None, each['backend_name']):
+            continue
+        if each['name'] == present:
+            return present
+        room = float(each['total_gb'].replace('unknown', 'inf')) - used_gb(connection, each['name'])
+        if room >= size_gb:
+            free[each['name']] = room
+    return max(free, key=free.get, default=None)

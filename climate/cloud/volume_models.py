@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frozen records of what Cinder holds."""
+import dataclasses
+import math
+import typing
+
+#: The extra spec of a volume type that names the back end of its volumes.
+BACKEND_SPEC = 'volume_backend_name'
+
+
+@dataclasses.dataclass(frozen=True)
+class Backend:
+    """A storage back end, which Cinder calls a pool.
+
+    :ivar name: ``host@backend#pool``.
+    :ivar backend_name: the name by which volume types choose it.
+    :ivar usable_gb: the room that Cinder gives to volumes there, free or not; None if the driver
+        does not know it.
+    """
+
+    name: str
+    backend_name: str
+    usable_gb: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class VolumeType:
+    """A volume type.
+
+    :ivar extra_specs: {key: text}.
+    """
+
+    id: str
+    name: str
+    is_public: bool
+    extra_specs: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Volume:
+    """A volume.
+
+    :ivar status: Cinder's status: creating, available, in-use, error …
+    :ivar type_name: the name of its volume type.
+    :ivar server_ids: the servers to which it is attached.
+    :ivar backend: the name of its back end; None if it never got one, or the caller may not see it.
+    """
+
+    id: str
+    name: str
+    size_gb: int
+    status: str
+    project_id: str
+    type_name: str
+    server_ids: tuple[str, ...] = ()
+    backend: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """A snapshot of a volume.
+
+    :ivar status: Cinder's status: creating, available, error …
+    """
+
+    id: str
+    name: str
+    status: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Quota:
+    """A quota of a project.
+
+    :ivar limit: None: without limit.
+    :ivar used: what is in use or about to be.
+    """
+
+    limit: int | None
+    used: int
+
+    @property
+    def free(self) -> int | None:
+        """Return how much is left; None: without limit."""
+        return None if self.limit is None else max(0, self.limit - self.used)
+
+
+def usable_gb(capabilities: dict[str, typing.Any]) -> int | None:
+    """Return the room of a back end for volumes, from its capabilities as Cinder shows them.
+
+    Cinder admits volumes up to the total without the reserved share, times the over-subscription
+    ratio if the driver provisions thinly. The free figure is as old as the last poll and not used.
+    """
+    total: typing.Any = capabilities.get('total_capacity_gb')
+    try:
+        room = float(total)
+        reserved = float(capabilities.get('reserved_percentage') or 0)
+        ratio = float(capabilities.get('max_over_subscription_ratio') or 1)
+    except (TypeError, ValueError):
+        # "infinite" and "unknown" are no numbers to count with; "auto" is no ratio.
+        return None
+    if not math.isfinite(room * ratio):
+        return None
+    is_thin = str(capabilities.get('thin_provisioning_support')).lower() == 'true'
+    return int(room * (1 - reserved / 100) * (ratio if is_thin else 1))

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The quotas of the owner that a cluster and its nodes count in."""
+import collections
+
+from climate import errors
+
+
+def refuse_at_request(cloud, request, occasion):
+    """Refuse a reservation that does not fit into the quotas of its project.
+
+    What servers use now counts only if the nodes are made now.
+
+    :param request: a resolved request.
+    :raises Conflict: the error names the quota.
+    """
+    before = occasion.before
+    runs = before is not None and bool(before.binding)
+    counts = collections.Counter(_counts(request))
+    if runs:
+        counts -= collections.Counter(_counts(before.request))
+    problem = _problem(cloud, occasion.project_id, _used_by(request['flavors'], counts),
+                       is_now=runs or occasion.starts_now)
+    if before is None and request['resource_id'] is None:
+        problem = _full(cloud, occasion.project_id) or problem
+    if problem is not None:
+        raise errors.Conflict(reason=problem)
+
+
+def refuse_at_start(cloud, lease, reservation):
+    """Refuse to make a cluster, or further nodes, beyond the quotas of the project.
+
+    :raises CloudError: the error names the quota.
+    """
+    request = reservation.request
+    full = _full(cloud, lease.project_id) if request['resource_id'] is None else None
+    if full is not None:
+        raise errors.CloudError.plain('Magnum', full)
+    problem = _problem(cloud, lease.project_id, _used_by(request['flavors'], {
+        key: len(ids) for key, ids in reservation.allocated.items()}), is_now=True)
+    if problem is not None:
+        raise errors.CloudError.plain('Nova', problem)
+
+
+def _counts(request):
+    """Return {need key: nodes} of a resolved request."""
+    counts = {'workers': request['node_count'], 'masters': request['master_count']}
+    return {key: counts[key] for key in request['flavors']}
+
+
+def _used_by(flavors, counts):
+    """Return {name of a quota of Nova: units} that so many nodes of each flavor use."""
+    found = collections.Counter()
+    for key, count in counts.items():
+        found.update({'instances': count, 'cores': count * flavors[key]['vcpus'],
+                      'ram': count * flavors[key]['ram']})
+    return found
+
+
+def _problem(cloud, project_id, wanted, is_now):
+    """Return in words which quota of Nova is too small, or None."""
+    if not any(wanted.values()):
+        return None
+    quotas = cloud.as_service().nova.quotas(project_id)
+    for name, units in sorted(wanted.items()):
+        quota = quotas[name]
+        used = quota.used if is_now else 0
+        if quota.limit is not None and used + units > quota.limit:
+            now = f', of which {used} are used' if is_now else ''
+            return (f'The nodes need {units} of the quota "{name}" in Nova, and the project has '
+                    f'{quota.limit}{now}. Ask for fewer nodes, delete servers, or ask an operator '
+                    'for more.')
+    return None
+
+
+def _full(cloud, project_id):
+    """Return in words that the project may not have another cluster, or None."""
+    used, most = cloud.as_service().clusters.quota(project_id)
+    if most < 0 or used < most:
+        return None
+    return (f"The project's quota of clusters in Magnum is full: it has {used} of {most}. Delete "
+            'a cluster, or ask an operator for more.')

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests for floating IPs: their fields, their checks, and their stored form."""
+from climate import errors
+from climate.domain import lifecycle
+from climate.plugins.network import address_pool
+from climate.plugins.network import addressing
+
+#: The field of a stored request with the addresses that it keeps: those it names, or has named.
+KEPT = 'kept_floatingips'
+
+#: JSON schemas of the fields of a request.
+PROPERTIES = {
+    'network_id': {'description': 'Id of the external network.', 'type': 'string',
+                   'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 36},
+    'amount': {'description': 'How many floating IPs.', 'type': 'integer', 'minimum': 1,
+               'maximum': 1000000, 'default': 1},
+    'required_floatingips': {
+        'description': 'Addresses that must be among them.', 'type': 'array',
+        'items': {'type': 'string', 'minLength': 1, 'maxLength': 45}, 'maxItems': 1000},
+}
+
+
+def asked(request):
+    """Return the part of a resolved request that a client may send."""
+    return {name: value for name, value in request.items() if name != KEPT}
+
+
+def resolve(cloud, request, occasion):
+    """Return the request as it is stored, checked against the cloud.
+
+    :raises BadField: a field is wrong.
+    :raises Conflict: the quota is too small, or the reservation runs and a field cannot change.
+    """
+    before, amount = occasion.before, request['amount']
+    required = _required(request)
+    if before is None:
+        address_pool.external_network(cloud, request['network_id'])
+        kept = required or request.get(KEPT, ())[:amount]
+    else:
+        _refuse_changes(before, request['network_id'], required)
+        kept = required or _kept(before)[:amount]
+    check_quota(cloud, occasion.project_id, _more(before, amount))
+    return {**asked(request), 'required_floatingips': required, KEPT: list(kept)}
+
+
+def check_quota(cloud, project_id, more):
+    """Refuse more floating IPs than the quota of a project has left.
+
+    :raises Conflict: the error has the name of the quota.
+    """
+    if not more:
+        return
+    found = cloud.as_service().networks.quota(project_id, 'floatingip')
+    if found.limit is not None and found.used + more > found.limit:
+        raise errors.Conflict(reason=(
+            f'Your quota "floatingip" in Neutron is {found.limit}, of which {found.used} are '
+            f'used: {more} more do not fit. Delete floating IPs, or ask for a greater quota.'))
+
+
+def _required(request):
+    """Return the required addresses in canonical form.
+
+    :raises BadField: one is malformed or there twice, or there are too many.
+    """
+    found = [str(addressing.parse('required_floatingips', each))
+             for each in request.get('required_floatingips') or ()]
+    twice = next((each for each in found if found.count(each) > 1), None)
+    if twice is not None:
+        raise errors.BadField(field='required_floatingips', reason=f'{twice} is there twice.')
+    if len(found) > request['amount']:
+        raise errors.BadField(field='required_floatingips', reason=(
+            f'there are {len(found)} addresses, but amount is {request["amount"]}.'))
+    return found
+
+
+def _refuse_changes(before, network_id, required):
+    """Refuse what a stored reservation cannot change."""
+    if network_id != before.request['network_id']:
+        raise errors.Conflict(reason='network_id: a reservation keeps its network; make another '
+                                     'reservation instead.')
+    if _runs(before) and required and required != list(before.request['required_floatingips']):
+        raise errors.Conflict(reason='required_floatingips: a reservation that has started can '
+                                     'only give them up, with [].')
+
+
+def _runs(reservation):
+    return reservation.state != lifecycle.RESERVATION_PENDING
+
+
+def _more(before, amount):
+    """Return how many floating IPs a project gets in addition; 0 if a change asks for no more."""
+    if before is None:
+        return amount
+    has = before.request['amount']
+    if amount <= has:
+        return 0
+    return amount - has if _runs(before) else amount
+
+
+def _kept(before):
+    """Return the addresses that a reservation keeps although it names none any more."""
+    return before.request[KEPT] if _runs(before) else []

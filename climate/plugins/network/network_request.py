@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests for networks: their fields, their checks, and their stored form."""
+import ipaddress
+
+from climate import errors
+from climate.domain import lifecycle
+from climate.domain import requirement
+from climate.plugins import criteria
+from climate.plugins.network import segment_pool
+
+#: The values of `on_end`: what still hangs on the network is removed, or waited for.
+DELETE, WAIT = ENDINGS = ('delete', 'wait')
+
+#: JSON schemas of the fields of a request.
+PROPERTIES = {
+    'network_name': {'description': 'The name of the network; null: that of the lease.',
+                     'type': ['string', 'null'], 'minLength': 1, 'maxLength': 255},
+    'required_segment': {'description': 'The segment that it must be on, such as '
+                                        'physnet1:vlan:3000; null: any.',
+                         'type': ['string', 'null'], 'minLength': 1, 'maxLength': 100},
+    'resource_properties': criteria.SCHEMA,
+    'subnet': {'description': 'The addresses of a subnet that is made in it, such as 10.42.0.0/24; '
+                              'null: none is made.',
+               'type': ['string', 'null'], 'minLength': 1, 'maxLength': 50},
+    'router': {'description': 'Whether a router is made and connected to the subnet.',
+               'type': ['boolean', 'null']},
+    'external_network': {'description': 'The id of the external network that the router has its '
+                                        'gateway in; null: it has none.',
+                         'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 36},
+    'on_end': {'description': 'What happens at the end if something still hangs on the network, '
+                              'such as a port of a server. delete: it is removed. wait: the lease '
+                              'is held back until it is gone. null: as the cloud has it.',
+               'enum': [*ENDINGS, None]},
+}
+_KEPT_WHILE_IT_RUNS = tuple(name for name in PROPERTIES if name != 'on_end')
+
+
+def resolve(options, cloud, request, occasion):
+    """Return the request with all fields, checked against the cloud.
+
+    :param options: the group [virtual:network] of the configuration.
+    :raises BadField: a field is wrong, or lacks another.
+    :raises Conflict: a quota is too small, or the reservation runs and a field cannot change.
+    """
+    found = {**dict.fromkeys(PROPERTIES), **request, 'router': bool(request.get('router'))}
+    found['on_end'] = found['on_end'] or options.on_end
+    found['resource_properties'] = criteria.as_text(found['resource_properties'])
+    requirement.parse(found['resource_properties'])
+    if found['required_segment'] is not None:
+        found['required_segment'] = segment_pool.text(
+            segment_pool.parse('required_segment', found['required_segment']))
+    if found['subnet'] is not None:
+        found['subnet'] = str(_addresses(found['subnet']))
+    _check_router(cloud, found)
+    before = occasion.before
+    if before is None or before.state == lifecycle.RESERVATION_PENDING:
+        refusal = full_quota(cloud, occasion.project_id, parts(found))
+        if refusal is not None:
+            raise errors.Conflict(reason=refusal)
+        return found
+    changed = [name for name in _KEPT_WHILE_IT_RUNS if found[name] != before.request[name]]
+    if changed:
+        raise errors.Conflict(reason=(
+            f'{", ".join(changed)}: a reservation that has started keeps its network as it is; '
+            'change it in Neutron, or make another lease.'))
+    return found
+
+
+def parts(request):
+    """Return what a resolved request needs of the quotas of its project: {name: how many}."""
+    found = {'network': 1}
+    if request['subnet'] is not None:
+        found['subnet'] = 1
+    if request['router']:
+        # The router has a port in the subnet.
+        found.update(router=1, port=1)
+    return found
+
+
+def full_quota(cloud, project_id, wanted):
+    """Return in words which quota of a project is too small, or None.
+
+    :param wanted: {name: how many more are needed}.
+    """
+    networks = cloud.as_service().networks
+    for name, more in wanted.items():
+        found = networks.quota(project_id, name)
+        if found.limit is not None and found.used + more > found.limit:
+            return (f'Your quota "{name}" in Neutron is {found.limit}, of which {found.used} are '
+                    f'used: {more} more does not fit. Delete a {name}, or ask for a greater '
+                    'quota.')
+    return None
+
+
+def _addresses(text):
+    """Return the ipaddress network of a subnet.
+
+    :raises BadField: it is none, or too small.
+    """
+    try:
+        found = ipaddress.ip_network(text.strip())
+    except ValueError as error:
+        raise errors.BadField(field='subnet', reason=(
+            f'"{text[:50]}" is not a block of addresses such as 10.42.0.0/24: {error}.')) from None
+    if found.num_addresses < 4 or found.prefixlen == 0:
+        raise errors.BadField(field='subnet', reason=(
+            f'{found} cannot be a subnet: it needs 4 addresses at least, and cannot have all.'))
+    if found.is_multicast or found.is_loopback or found.is_link_local or found.is_unspecified:
+        raise errors.BadField(field='subnet', reason=(
+            f'servers cannot have addresses of {found}; give a block such as 10.42.0.0/24.'))
+    return found
+
+
+def _check_router(cloud, found):
+    """Refuse a router or a gateway that cannot be made."""
+    if found['router'] and found['subnet'] is None:
+        raise errors.BadField(field='router', reason=(
+            'it needs a subnet to be connected to: give subnet, such as 10.42.0.0/24.'))
+    external_id = found['external_network']
+    if external_id is None:
+        return
+    if not found['router']:
+        raise errors.BadField(field='external_network', reason=(
+            'it needs a router that has its gateway there: give "router": true.'))
+    try:
+        network = cloud.as_service().networks.network(external_id)
+    except errors.ResourceNotFound:
+        network = None
+    if network is None or not network.external:
+        raise errors.BadField(field='external_network', reason=(
+            f'there is no external network "{external_id}"; give the id of one.'))
+    mine = ipaddress.ip_network(found['subnet'])
+    for subnet in network.subnets:
+        other = ipaddress.ip_network(subnet.cidr)
+        if other.version == mine.version and other.overlaps(mine):
+            raise errors.BadField(field='subnet', reason=(
+                f'{mine} overlaps with {other} of the external network: the router could not tell '
+                'them apart. Choose other addresses.'))

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The preview of a stack, and what may not be in it."""
+from climate import errors
+from climate.plugins.stack import aliases
+from climate.plugins.stack import handover
+
+_SERVER = 'OS::Nova::Server'
+# Types of other packages by which a template makes leases itself.
+_LEASES = ('OS::Blazar::', 'OS::Climate::')
+
+
+def of(cloud, request, spec, occasion):
+    """Return the StackPreview of a request, made with the token of the caller.
+
+    :raises BadField: Heat refuses the stack, it makes leases itself, or it lacks a parameter.
+    """
+    if occasion.caller is None:
+        # As the service, Heat would look at what belongs to others.
+        raise errors.NotAuthenticated()
+    names = _names(request)
+    try:
+        preview = cloud.as_service().stacks.preview(spec, occasion.caller)
+    except errors.BadRequest as error:
+        raise errors.BadField(field='template', reason=(
+            f'Heat refuses the stack: {error.message[:500]}')) from error
+    preview = aliases.resolved(preview, names)
+    problem = _of_leases(preview)
+    if problem is not None:
+        raise errors.BadField(field='template', reason=problem)
+    for field, name in handover.named(request):
+        if name not in preview.parameters:
+            declared = ', '.join(sorted(preview.parameters)) or 'none'
+            raise errors.BadField(field=field, reason=(
+                f'the template declares no parameter "{name}"; it declares: {declared[:500]}.'))
+    return preview
+
+
+def at_start(owner, request, spec):
+    """Return the StackPreview of a stack that is created next, with the parameters of its lease.
+
+    These may change what is in it.
+
+    :param owner: the face of Heat, as the owner.
+    :raises CloudError: Heat refuses it, or it makes leases itself.
+    """
+    try:
+        preview = aliases.resolved(owner.preview(spec), aliases.of(request['environment']))
+    except errors.BadRequest as error:
+        raise errors.CloudError.plain('Heat', error.message[:500]) from error
+    problem = _of_leases(preview)
+    if problem is not None:
+        raise errors.CloudError.plain('Heat', f'The stack is not created: {problem}')
+    return preview
+
+
+def servers(preview):
+    """Return the StackParts that are servers."""
+    return [each for each in preview.parts if each.kind == _SERVER]
+
+
+def _names(request):
+    """Return the names of types in the environment of a request.
+
+    :raises BadField: one of them stands for a type that makes leases.
+    """
+    names = aliases.of(request['environment'])
+    found = next((each for each in names.values() if each.startswith(_LEASES)), None)
+    if found is not None:
+        raise errors.BadField(field='environment', reason=(
+            f'its resource_registry has a name for {found[:100]}, which makes a lease itself: '
+            'leave it out, and lease what it asks for in the same lease as the stack.'))
+    return names
+
+
+def _of_leases(preview):
+    """Return in words that a stack makes leases itself, or None."""
+    found = next((each for each in preview.parts if each.kind.startswith(_LEASES)), None)
+    return None if found is None else (
+        f'its resource "{found.name}" is of type {found.kind} and makes a lease itself: leave it '
+        'out, and lease what it asks for in the same lease as the stack.')

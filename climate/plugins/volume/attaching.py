@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The volumes of a reservation and the leased servers of the same lease that it depends on."""
+from climate import errors
+
+_SERVER_TYPE = 'virtual:instance'
+#: The statuses of a volume that is attached to a server.
+ATTACHED = ('in-use', 'reserved')
+
+
+def attach(cloud, lease, reservation, volumes):
+    """Attach each Volume that is not attached, in turn to the servers; return the servers' ids.
+
+    :raises StillBusy: not all are attached yet.
+    :raises CloudError: there is no server.
+    """
+    servers = servers_of(lease, reservation)
+    if not servers:
+        raise errors.CloudError.plain('Cinder', (
+            'attach: the reservation depends on no leased server. Make another lease in which '
+            '"depends_on" names the label of one.'))
+    services = cloud.as_user()
+    pending = []
+    for place, volume in enumerate(volumes):
+        if volume.status == 'in-use':
+            continue
+        pending.append(volume.id)
+        if volume.status == 'available':
+            _attach(services, servers[place % len(servers)], volume)
+    if pending:
+        raise errors.StillBusy.plain('Nova', f'volumes are being attached: {", ".join(pending)}.')
+    return servers
+
+
+def servers_of(lease, reservation):
+    """Return the ids of the leased servers that the reservation depends on."""
+    return [each.binding['resource_id'] for each in lease.dependencies(reservation).values()
+            if each.resource_type == _SERVER_TYPE and each.binding.get('resource_id')]
+
+
+def detach(cloud, volume, server_ids):
+    """Begin to detach a Volume from these servers.
+
+    Cinder refuses to detach a volume that Nova uses, so Nova is asked.
+    """
+    services = cloud.as_owner_or_service()
+    for server_id in sorted(server_ids):
+        services.attachments.detach(server_id, volume.id)
+
+
+def _attach(services, server_id, volume):
+    try:
+        services.attachments.attach(server_id, volume.id)
+    except errors.TargetGone as error:
+        raise errors.CloudError.plain('Nova', (
+            f'server {server_id}, to which volume {volume.id} is to be attached, is gone.'
+        )) from error

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The volume types of a reservation, one for each of its back ends, and what is of these types."""
+
+#: Prefix of the names of the volume types of reservations.
+TYPE_PREFIX = 'reservation:'
+
+
+def type_name(reservation_id, resource_id):
+    """Return the name of the type that leads to the back end which is that resource."""
+    return f'{TYPE_PREFIX}{reservation_id}:{resource_id}'
+
+
+def made_for(name):
+    """Return the id of the reservation that a type was made for; None: another type."""
+    prefix, _, rest = name.partition(':')
+    reservation_id, _, resource_id = rest.rpartition(':')
+    is_ours = f'{prefix}:' == TYPE_PREFIX and resource_id.isdigit()
+    return (reservation_id or None) if is_ours else None
+
+
+def types_of(volumes, reservation_id):
+    """Return the names of the reservation's types that exist, sorted.
+
+    :param volumes: the face of Cinder, as Climate itself.
+    """
+    return sorted(each.name for each in volumes.types() if made_for(each.name) == reservation_id)
+
+
+def volumes_of(volumes, reservation_id, project_id=None):
+    """Return the Volumes of the reservation's types, oldest first.
+
+    :param project_id: only those of this project; None: of all.
+    """
+    return [each for each in volumes.every(project_id)
+            if made_for(each.type_name) == reservation_id]
+
+
+def named(thing):
+    """Return a Volume or an Image in words: its name and its id."""
+    return f'{thing.name[:80]} ({thing.id})' if thing.name else thing.id

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The quotas of the owner of a lease, which volumes count in."""
+
+
+def refusal(quotas, wanted):
+    """Return in words which quota is too small, or None.
+
+    :param quotas: {name: climate.cloud.volume_models.Quota} of the project.
+    :param wanted: {name: how much more is needed}.
+    """
+    for name, more in sorted(wanted.items()):
+        quota = quotas.get(name)
+        if more > 0 and quota is not None and quota.free is not None and quota.free < more:
+            return (f'the quota "{name}" of the project has only {quota.free} of {quota.limit} '
+                    f'left, and the lease needs {more} more: delete volumes, or ask your operator '
+                    'for a larger quota.')
+    return None
+
+
+def needed(gigabytes, volumes):
+    """Return what is needed of the quotas: {name: how much}."""
+    return {'gigabytes': gigabytes, 'volumes': volumes}

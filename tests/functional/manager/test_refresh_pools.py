@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources of every pool that vanish, shrink or no longer fit are told, whatever their kind."""
+import logging
+
+import builders
+import every_type
+import pytest
+
+from climate import errors
+from climate.cloud.simulated import neutron
+from climate.domain import lifecycle
+from climate.manager.audit import comparison
+from climate.manager.pools import refresh
+
+ADDRESSES, BACKENDS = every_type.POOLS[:2]
+ADDRESS, BACKEND = f'172.24.4.210@{neutron.PUBLIC}', every_type.SSD
+POOL = [['172.24.4.10', '172.24.4.220']]
+
+
+@pytest.fixture
+def look(manager):
+    """callable(): one look at the cloud; returns the names of the resources that changed."""
+    refresher = refresh.Refresher(manager.core, 'this manager')
+    return lambda: refresher.refresh(manager.clock())
+
+
+@pytest.fixture
+def enrolled(manager):
+    return {each.pool: each.enrol(manager) for each in every_type.POOLS}
+
+
+def drifts(manager):
+    """{what: problem} of what an audit finds unfit."""
+    return {each.what: each.problem for each in comparison.Auditor(manager.core).look()
+            if each.kind == 'unfit'}
+
+
+def warned(caplog):
+    return [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
+
+
+def change(manager, statement, *values):
+    """Change a back end in the cloud, as its administrator can."""
+    with manager.cloud.state() as connection:
+        connection.execute(statement, values)
+
+
+def delete_backend(manager):
+    change(manager, 'DELETE FROM backends WHERE name = ?', BACKEND)
+
+
+def publish_type(manager):
+    change(manager, "INSERT INTO volume_types VALUES ('t', 'fast', 1, ?)",
+           '{"volume_backend_name": "ssd"}')
+
+
+CASES = {
+    'a network that is gone': (
+        lambda manager: manager.cloud.network.delete_network(neutron.PUBLIC),
+        f'address {ADDRESS}', 'the cloud does not know it any more'),
+    'an address that Neutron gives to everybody': (
+        lambda manager: manager.cloud.network.set_pools(neutron.PUBLIC, POOL),
+        f'address {ADDRESS}', 'is in the allocation pool 172.24.4.10 to 172.24.4.220'),
+    'a back end that is gone': (
+        delete_backend, f'backend {BACKEND}', 'the cloud does not know it any more'),
+    'a back end that a public type can fill': (
+        publish_type, f'backend {BACKEND}', 'volumes of these public types could take its room'),
+}
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_what_could_not_be_enrolled_any_more_is_told(manager, enrolled, look, caplog, case):
+    happen, what, why = CASES[case]
+    assert look() == []
+    assert drifts(manager) == {}
+    happen(manager)
+    assert look() == []
+    [line] = [each for each in warned(caplog) if each.startswith(what)]
+    assert why in line
+    look()
+    assert sum(each.startswith(what) for each in warned(caplog)) == 1
+    found = drifts(manager)
+    assert list(found) == [what]
+    assert why in found[what]
+    manager.enrol(1)
+    assert look() == []
+
+
+def test_several_addresses_of_a_network_that_is_gone_are_told(manager, look, caplog):
+    ADDRESSES.enrol(manager, 3)
+    manager.cloud.network.delete_network(neutron.PUBLIC)
+    look()
+    assert len(warned(caplog)) == 3
+    assert len(drifts(manager)) == 3
+
+
+def test_what_fits_again_is_told(manager, enrolled, look, caplog):
+    caplog.set_level(logging.INFO)
+    manager.cloud.network.set_pools(neutron.PUBLIC, POOL)
+    look()
+    manager.cloud.network.set_pools(neutron.PUBLIC, [])
+    look()
+    assert f'address {ADDRESS}: nothing is wrong with it any more' in caplog.text
+    assert drifts(manager) == {}
+
+
+def test_a_back_end_that_shrinks_promises_less_and_its_leases_say_so(
+        manager, enrolled, look, caplog):
+    lease = manager.create(builders.a_lease(BACKENDS.asked(amount=2)))
+    manager.run_until(manager.clock() + builders.minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    change(manager, 'UPDATE backends SET total_gb = ? WHERE name = ?', '150', BACKEND)
+    assert look() == [BACKEND]
+    assert manager.lease(lease).degraded
+    assert any(lease.id in each for each in warned(caplog))
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run_until(manager.clock() + builders.minutes(5))
+    manager.create(builders.a_lease(BACKENDS.asked(), end=builders.NOON + builders.hours(9)))
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(BACKENDS.asked(), end=builders.NOON + builders.hours(9)))
+
+
+@pytest.mark.parametrize('call', ['neutron.network', 'cinder.backends', 'nova.hypervisors'])
+def test_a_service_that_does_not_answer_keeps_no_other_pool_from_its_facts(
+        manager, enrolled, look, call):
+    manager.enrol(1)
+    change(manager, 'UPDATE backends SET total_gb = ? WHERE name = ?', '150', BACKEND)
+    manager.cloud.change_host('compute-1', vcpus=48)
+    manager.cloud.fail(call, 5, errors.CloudUnreachable(service='it', reason='no answer'))
+    expected = {'neutron.network': {BACKEND, 'compute-1'}, 'cinder.backends': {'compute-1'},
+                'nova.hypervisors': {BACKEND}}[call]
+    assert set(look()) == expected

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pauses between two tries of an event."""
+import datetime
+
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import event_kinds
+from climate.domain import records
+from climate.manager import results
+from climate.manager.events import claims
+from climate.manager.events import retries
+
+NOON = builders.NOON
+PATIENT = {'patient': True, 'slow': True}
+
+
+def pause(conf, waited, kind=event_kinds.START, **outcome):
+    """The pause, in seconds, of an event that has waited for so many seconds."""
+    event = records.Event('e', 'l', kind, NOON, NOON, begun_at=NOON, waits=waited)
+    claim = claims.Claim(event, None, NOON + datetime.timedelta(seconds=waited), None)
+    made = retries.Retries(conf.manager)
+    found = results.Outcome(results.BUSY, **outcome)
+    assert not made.has_failed(event, found)
+    return made.pause_after(claim, found).total_seconds()
+
+
+@pytest.mark.parametrize(('waited', 'expected'), [
+    (0, 1), (10, 1), (50, 5), (299, 29.9), (300, 30), (100_000, 30)])
+def test_what_takes_minutes_is_asked_for_less_and_less_often(conf, waited, expected):
+    conf.set_override('busy_seconds', 1, group='manager')
+    assert pause(conf, waited, **PATIENT) == expected
+    assert pause(conf, waited, event_kinds.HEAL, **PATIENT) == expected
+
+
+@pytest.mark.parametrize('outcome', [
+    {}, {'patient': True}, {'slow': True}])
+def test_all_else_is_asked_for_just_as_often_all_the_time(conf, outcome):
+    conf.set_override('busy_seconds', 1, group='manager')
+    assert [pause(conf, waited, **outcome) for waited in (0, 100, 500)] == [1, 1, 1]
+
+
+def test_an_error_says_whether_it_takes_minutes():
+    error = errors.StillBusy.plain('Magnum', 'not yet.', has_own_limit=True, takes_minutes=True)
+    assert error.kwargs['takes_minutes']
+    assert error.owner_message == 'Magnum: not yet.'
