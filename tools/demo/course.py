@@ -139,7 +139,9 @@ def _students(cloud):
 
 def _lab(cloud):
     """Return the SegmentNetwork of the course, or None."""
-    return cloud.as_service().segments.on(segment_pool.parse('name', _SEGMENT))
+    segment = segment_pool.parse('name', _SEGMENT)
+    return next((each for each in cloud.as_service().segments.every()
+                 if each.segment == segment), None)
 
 
 def _next_monday():
