@@ -2,20 +2,14 @@
 """Leases of networks on the real cloud: Neutron, Nova, Keystone and Climate."""
 import time
 
-from keystoneauth1 import session
-from keystoneauth1.identity import v3
 import leaks
 import network_scene
-import openstack
 import pytest
 import scene as scenes
 
 from climate.client import errors
-from tools.cloud import settings
 
 pytestmark = pytest.mark.services
-
-PASSWORD = 'of-a-throw-away'
 
 
 @pytest.fixture
@@ -160,21 +154,6 @@ def test_a_lease_is_held_back_until_its_owner_has_left_the_network(
     demo.network.delete_port(port)
     scene.wait(lease['id'], 'terminated', 120)
     assert neutron.nothing()
-
-
-@pytest.fixture
-def guest(scene, demo, admin):
-    """A member of project demo who may be deleted; in the scene as "guest"."""
-    name = scene.name()
-    user = admin.identity.create_user(name=name, password=PASSWORD, domain_id='default')
-    scene.afterwards(lambda: admin.identity.delete_user(user, ignore_missing=True))
-    admin.identity.assign_project_role_to_user(
-        demo.current_project_id, user, admin.identity.find_role('member'))
-    login = v3.Password(settings.url('keystone', '/v3'), username=name, password=PASSWORD,
-                        user_domain_id='default', project_id=demo.current_project_id)
-    scene.people['guest'] = openstack.connection.Connection(
-        session=session.Session(auth=login), region_name='RegionOne')
-    return user
 
 
 def test_the_network_of_an_owner_who_is_gone_is_deleted(scene, neutron, segment, guest, admin):

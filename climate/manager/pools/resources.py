@@ -227,7 +227,7 @@ class Resources:
             return resource_properties.named(connection, pool, name)
 
     def _refuse_known(self, pool, found):
-        """Refuse Founds of which one is enrolled already; the error names the first of these."""
+        """Refuse Founds if one is enrolled already; the error names the first such one."""
         with self._core.database.reader() as connection:
             for each in found:
                 known = resources.named(connection, pool, each.name)

@@ -87,7 +87,7 @@ class AddressPool(base.Pool):
         return address_audit.disturbed(cloud.as_service(), held)
 
     def _identified(self, cloud, wanted, network_id):
-        """Return the Founds of addresses, of which none may be in use."""
+        """Return the Founds of addresses; none of them may be in use."""
         services = cloud.as_service()
         network = external_network(cloud, network_id)
         found = [_described(network, address) for address in wanted]
