@@ -33,8 +33,11 @@ OPTS = [
                  help='Longest pause between two retries of a failed action, in seconds.'),
     cfg.IntOpt('heal_seconds', default=60, min=0,
                help='Seconds between two further attempts to start a lease whose start was given '
-                    'up, until it ends. It is also tried whenever resources are released. '
-                    '0: never.'),
+                    'up, until it ends; a thirtieth of the time since then if that is longer. It '
+                    'is also tried whenever resources are released. 0: never.'),
+    cfg.IntOpt('heal_longest_seconds', default=3600, min=0,
+               help='Longest pause between two further attempts to start a lease whose start was '
+                    'given up, in seconds.'),
     cfg.BoolOpt('take_back_partial_starts', default=True,
                 help='Whether a lease whose reservations depend on each other ends at once when '
                      'the start of one of them was given up, so that all or nothing starts. '

@@ -46,6 +46,10 @@ class _Lost:
     def ids(self):
         return {given.resource_id for given in self.allocations}
 
+    @property
+    def whole_ids(self):
+        return {given.resource_id for given in self.allocations if given.whole}
+
 
 class Substitutes:
     """Gives reservations that start their allocated resources, or equivalent substitutes."""
@@ -63,7 +67,9 @@ class Substitutes:
         that is out of use, is replaced by one that is free until the end of the lease. Copies on
         other resources stay where they are. Resources that a running reservation has in use also
         stay, even if they are out of use. If there are too few substitutes, the reservation goes on
-        with fewer resources, as long as it has the least number that it asked for.
+        with fewer resources, as long as it has the least number that it asked for. Whole resources
+        that are replaced stay held until a start succeeds: an earlier try may have handed them
+        over.
 
         :param patient: wait for a resource that is still held instead of replacing it.
         :param failing: {resource id: why nothing can be started on it now}; these are replaced too.
@@ -185,9 +191,10 @@ class Substitutes:
                 wishes.append(_replacement(reservation, need, (fewest, copies), kept))
 
         def write(connection, chosen):
-            resources.release(connection, reservation.id, lost.ids)
             if not ownership.refuse_overtaken(connection, lease):
                 _refuse_other_span(connection, lease)
+            # The end looks for what is left on whole resources that were released, too.
+            allocations.cut(connection, [reservation.id], now, lost.whole_ids)
             allocations.delete(connection, [reservation.id], lost.ids)
             self._booking.replace(connection, chosen)
             whole = [given.resource_id for given in chosen if given.whole]

@@ -47,8 +47,6 @@ class Outcomes:
         conf = parts.conf.manager
         self._retries = retries.Retries(conf)
         self._claim_length = datetime.timedelta(seconds=conf.claim_seconds)
-        self._healing = (datetime.timedelta(seconds=conf.heal_seconds)
-                         if conf.heal_seconds else None)
 
     @core.again_after_a_race
     def record(self, claim, outcome, goes_on=False):
@@ -139,8 +137,10 @@ class Outcomes:
     def _record_end(self, connection, claim, outcome, now, unchanged, claimed_for):
         event, lease, following = claim.event, claim.lease, None
         good = outcome.result in (results.DONE, results.MOOT)
+        # What a change took out is still in use if the change is left to the end of the lease.
+        left = outcome.result == results.MOOT and claim.kind.releases is event_kinds.Releases.PART
         events.finish(connection, event, now,
-                      lifecycle.EVENT_DONE if good else lifecycle.EVENT_ERROR)
+                      lifecycle.EVENT_DONE if good and not left else lifecycle.EVENT_ERROR)
         if claim.kind.task is not None:
             lease, following = transitions.write(connection, claim, outcome, good, now, unchanged,
                                                  claimed_for)
@@ -176,7 +176,7 @@ class Outcomes:
         if given_up is event_kinds.GivenUp.HEALED and self._starts_whole(claim):
             lease_transitions.end_early(connection, lease.id, now, _TAKEN_BACK)
         elif given_up is event_kinds.GivenUp.HEALED:
-            self._order_healing(connection, claim.lease, now)
+            self._order_healing(connection, claim, now)
         if claim.kind.task is None:
             leases.change(connection, leases.get(connection, lease.id), now,
                           reason=outcome.reason if claim.kind.given_up_reason is None
@@ -191,18 +191,22 @@ class Outcomes:
                 and claim.event.kind == event_kinds.START
                 and any(each.depends_on for each in claim.lease.reservations))
 
-    def _order_healing(self, connection, lease, now):
+    def _order_healing(self, connection, claim, now):
         """Order the event that tries once more, after a pause, what was given up."""
-        again = lease_events.healed(lease, self._healing, now)
+        pause = self._retries.healing_pause(claim.event, now)
+        again = lease_events.healed(claim.lease, pause, now)
         if again.add or again.move:
-            events.change(connection, lease.id, again, now)
-            acquisitions.heal(connection, lease, now)
+            events.change(connection, claim.lease.id, again, now)
+            acquisitions.heal(connection, claim.lease, now)
 
     def _record_healing(self, connection, claim, outcome, good, now):
         """Write down that what was given up succeeded after all, or order another try."""
         lease, event = claim.lease, claim.event
+        changed = agenda.change_given_up(lease)
+        given_up = lease.event(event_kinds.UPDATE if changed else event_kinds.START)
         if not good:
-            moments = (now + (self._healing or self._retries.busy_pause),
+            pause = self._retries.healing_pause(given_up, now)
+            moments = (now + (pause or self._retries.busy_pause),
                        wakeups.next_cleaned(connection, self._core.conf, now))
             events.move(connection, event, now,
                         min(each for each in moments if each is not None))
@@ -210,9 +214,7 @@ class Outcomes:
             return
         acquisitions.leave(connection, lease.id, now)
         if outcome.result == results.DONE:
-            changed = agenda.change_given_up(lease)
-            events.close(connection, lease.id, now,
-                         (event_kinds.UPDATE if changed else event_kinds.START,))
+            events.close(connection, lease.id, now, (given_up.kind,))
             what = 'It could not be changed' if changed else 'It failed to start'
             journal.note(connection, lease.id, now, 'climate', 'healed',
                          _before(lease).within(f'{what} before: '))

@@ -11,6 +11,8 @@ from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.manager import results
 
+# What has failed for long is tried less often: a lease without a trust is so for months.
+_HEALING_SHARE = 30
 # The longest pause between two looks at something that takes minutes, such as an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 
@@ -25,6 +27,8 @@ class Retries:
         """Read the options of [manager] in `conf`."""
         self.busy_pause = datetime.timedelta(seconds=conf.busy_seconds)
         self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
+        self._heal = datetime.timedelta(seconds=conf.heal_seconds)
+        self._heal_longest = datetime.timedelta(seconds=conf.heal_longest_seconds)
         self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
                                    conf.event_max_retries)
 
@@ -48,6 +52,16 @@ class Retries:
 
     def _without_limit(self, attempts):
         return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
+
+    def healing_pause(self, given_up, now):
+        """Return the pause before an Event that was given up is tried again; None: it never is.
+
+        The pause grows with the time since the first try.
+        """
+        if not self._heal:
+            return None
+        since = now - (given_up.begun_at or now)
+        return max(self._heal, min(since / _HEALING_SHARE, self._heal_longest))
 
     def has_failed(self, event, outcome):
         """Return True if the action failed, or if it waits for the cloud longer than it may."""

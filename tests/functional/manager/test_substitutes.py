@@ -237,6 +237,22 @@ def test_a_host_that_room_lost_and_could_not_give_back_is_not_handed_over(manage
     assert acts.aggregate(manager, room).hosts == (first.name, second.name)
 
 
+def test_a_host_that_room_lost_at_its_end_is_kept_until_the_end_is_carried_out(manager, enrol):
+    first, second = enrol(2)
+    room = acts.active(manager, _sized(12), end=NOON + hours(2))
+    acts.change(manager, room, reservations=acts.asked(room.reservations[0], amount=8))
+    manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
+    manager.clock.now = NOON + hours(2)
+    manager.run()
+    assert manager.lease(room).state == lifecycle.ACTIVE
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(end=NOON + hours(4)))
+    assert acts.aggregate(manager, room).hosts == (first.name, second.name)
+    manager.run_until(NOON + hours(2) + builders.minutes(1))
+    assert manager.lease(room).state == lifecycle.TERMINATED
+    manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(4)))
+
+
 def test_room_that_is_deleted_as_soon_as_it_starts_keeps_its_host_until_it_is_gone(
         manager, enrol):
     enrol(1)

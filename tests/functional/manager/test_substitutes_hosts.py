@@ -116,3 +116,42 @@ def test_a_start_that_cannot_look_is_tried_again(manager):
     manager.run_until(NOON + hours(1) + minutes(1))
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert manager.lease(lease).reservations[0].resource_ids == (second.id,)
+
+
+def test_a_host_that_an_earlier_try_handed_over_is_held_until_it_is_back(manager):
+    first, second = manager.enrol(2)
+    lease = manager.create(builders.a_lease(**LATER))
+    manager.cloud.fail('nova.remove_host', 1, acts.NO)
+    manager.run_until(NOON + hours(1))
+    assert acts.aggregate(manager, lease).hosts == (first.name,)
+    manager.cloud.silence_cell(first.name)
+    manager.run_until(NOON + hours(1) + minutes(5))
+    assert manager.lease(lease).reservations[0].resource_ids == (second.id,)
+    assert acts.aggregate(manager, lease).hosts == (first.name, second.name)
+    [held] = [each for each in manager.client.list_resources(builders.an_admin(), 'host')
+              if each.id == first.id]
+    assert held.held_by == lease.reservations[0].id
+    manager.cloud.silence_cell()
+    manager.run_until(NOON + hours(1) + minutes(15))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert acts.aggregate(manager, lease).hosts == (second.name,)
+    assert acts.freepool(manager) == (first.name,)
+    manager.run_until(NOON + hours(9))
+    assert acts.is_clean(manager, 2)
+
+
+def test_a_host_that_an_earlier_try_handed_over_goes_back_with_the_end(manager):
+    first, second = manager.enrol(2)
+    lease = manager.create(builders.a_lease(**LATER))
+    manager.cloud.fail('nova.remove_host', 1, acts.NO)
+    manager.run_until(NOON + hours(1))
+    manager.cloud.silence_cell(first.name)
+    manager.run_until(NOON + hours(1) + minutes(5))
+    assert acts.aggregate(manager, lease).hosts == (first.name, second.name)
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run_until(NOON + hours(1) + minutes(6))
+    assert acts.aggregate(manager, lease).hosts == (first.name, second.name)
+    manager.cloud.silence_cell()
+    manager.run_until(NOON + hours(1) + minutes(8))
+    assert acts.freepool(manager) == (first.name, second.name)
+    assert acts.is_clean(manager, 2)

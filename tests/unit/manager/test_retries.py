@@ -45,3 +45,17 @@ def test_an_error_says_whether_it_takes_minutes():
     error = errors.StillBusy.plain('Magnum', 'not yet.', has_own_limit=True, takes_minutes=True)
     assert error.kwargs['takes_minutes']
     assert error.owner_message == 'Magnum: not yet.'
+
+
+@pytest.mark.parametrize(('failed_for', 'expected'), [
+    (0, 60), (1800, 60), (3600, 120), (86_400, 2880), (10_000_000, 3600)])
+def test_what_was_given_up_long_ago_is_tried_less_often(conf, failed_for, expected):
+    given_up = records.Event('e', 'l', event_kinds.START, NOON, NOON, begun_at=NOON)
+    now = NOON + datetime.timedelta(seconds=failed_for)
+    assert retries.Retries(conf.manager).healing_pause(given_up, now).total_seconds() == expected
+
+
+def test_where_it_is_switched_off_nothing_is_tried_again(conf):
+    conf.set_override('heal_seconds', 0, group='manager')
+    given_up = records.Event('e', 'l', event_kinds.START, NOON, NOON, begun_at=NOON)
+    assert retries.Retries(conf.manager).healing_pause(given_up, NOON) is None
