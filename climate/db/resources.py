@@ -173,8 +173,10 @@ def release_others(connection, reservation_id):
     """Release the resources that a reservation holds but that are not allocated to it.
 
     If its lease is being deleted, it keeps them until the end, because its allocations are void.
+
+    :returns: how many were released.
     """
-    connection.execute(_RELEASE_OTHERS, {'holder': reservation_id})
+    return connection.execute(_RELEASE_OTHERS, {'holder': reservation_id}).rowcount
 
 
 def lent(connection, reservation_ids=None):

@@ -110,6 +110,11 @@ def change_given_up(lease: records.Lease) -> bool:
     return update is not None and update.status == lifecycle.EVENT_ERROR
 
 
+def to_heal(lease: records.Lease) -> records.Event | None:
+    """Return the event that was given up and is healed: a change, or else the start."""
+    return lease.event(event_kinds.UPDATE if change_given_up(lease) else event_kinds.START)
+
+
 def is_being_healed(lease: records.Lease) -> bool:
     """Return whether what was given up of a lease will be tried again."""
     return _is_ahead(lease.event(event_kinds.HEAL))

@@ -61,13 +61,13 @@ class Outcomes:
         following = None
         claimed_for = (claim.event.claim_owner, now + self._claim_length) if goes_on else None
         with self._core.database.writer() as connection:
-            self._release(connection, claim, outcome)
+            released = self._release(connection, claim, outcome)
             unchanged = ownership.refuse_overtaken(connection, claim.lease)
             late = targets.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
             wakeups.lock(connection, claim.lease)
-            if outcome.free or outcome.released or (outcome.bindings and (
+            if released or (outcome.result == results.DONE and outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
                 wakeups.wake(connection, now)
             pause = self._retries.pause_after(claim, outcome)
@@ -86,6 +86,11 @@ class Outcomes:
 
     @staticmethod
     def _release(connection, claim, outcome):
+        """Release what the reservations do not hold any more; return whether that is anything.
+
+        What a change takes from shared resources is released only when all of it is done.
+        """
+        released = bool(outcome.free or outcome.released)
         for reservation in claim.lease.reservations:
             if reservation.id in outcome.free:
                 resources.release(connection, reservation.id)
@@ -93,7 +98,8 @@ class Outcomes:
                 resources.release(connection, reservation.id,
                                   outcome.released[reservation.id])
             elif reservation.id in outcome.bindings:
-                resources.release_others(connection, reservation.id)
+                released |= resources.release_others(connection, reservation.id) > 0
+        return released
 
     @staticmethod
     def _record_reservations(connection, claim, outcome, now):
@@ -116,7 +122,7 @@ class Outcomes:
 
     def _record_again(self, connection, claim, outcome, now, pause):
         event, lease = claim.event, claim.lease
-        failed = self._retries.has_failed(event, outcome)
+        failed = self._retries.has_failed(claim, outcome)
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
                       attempts=event.attempts + failed,
                       waits=event.waits + (
@@ -202,8 +208,7 @@ class Outcomes:
     def _record_healing(self, connection, claim, outcome, good, now):
         """Write down that what was given up succeeded after all, or order another try."""
         lease, event = claim.lease, claim.event
-        changed = agenda.change_given_up(lease)
-        given_up = lease.event(event_kinds.UPDATE if changed else event_kinds.START)
+        given_up = agenda.to_heal(lease)
         if not good:
             pause = self._retries.healing_pause(given_up, now)
             moments = (now + (pause or self._retries.busy_pause),
@@ -215,6 +220,7 @@ class Outcomes:
         acquisitions.leave(connection, lease.id, now)
         if outcome.result == results.DONE:
             events.close(connection, lease.id, now, (given_up.kind,))
+            changed = given_up.kind == event_kinds.UPDATE
             what = 'It could not be changed' if changed else 'It failed to start'
             journal.note(connection, lease.id, now, 'climate', 'healed',
                          _before(lease).within(f'{what} before: '))

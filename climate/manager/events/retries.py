@@ -13,6 +13,8 @@ from climate.manager import results
 
 # What has failed for long is tried less often: a lease without a trust is so for months.
 _HEALING_SHARE = 30
+# What has failed for so long is only looked at, and not waited for: a release wakes it up.
+_HEALED_IN_VAIN = datetime.timedelta(hours=1)
 # The longest pause between two looks at something that takes minutes, such as an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 
@@ -35,7 +37,7 @@ class Retries:
     def pause_after(self, claim, outcome):
         """Return the pause before the event is tried again; None if it is not tried again."""
         attempts, retry = claim.event.attempts + 1, claim.kind.retry
-        if self.has_failed(claim.event, outcome):
+        if self.has_failed(claim, outcome):
             if retry is event_kinds.Retry.HEALING:
                 # Healing has a pause of its own and no limit of tries; see ``outcomes``.
                 return None
@@ -60,13 +62,14 @@ class Retries:
         """
         if not self._heal:
             return None
-        since = now - (given_up.begun_at or now)
-        return max(self._heal, min(since / _HEALING_SHARE, self._heal_longest))
+        return max(self._heal, min(_since_first_try(given_up, now) / _HEALING_SHARE,
+                                   self._heal_longest))
 
-    def has_failed(self, event, outcome):
+    def has_failed(self, claim, outcome):
         """Return True if the action failed, or if it waits for the cloud longer than it may."""
         if outcome.result == results.BUSY:
-            return not outcome.patient and event.waits >= self._waits_limit
+            return not outcome.patient and (
+                claim.event.waits >= self._waits_limit or _is_healed_in_vain(claim))
         return outcome.result == results.FAILED
 
     def _pause_of_wait(self, claim, outcome):
@@ -76,6 +79,15 @@ class Retries:
             return self.busy_pause
         waited = claim.at - (claim.event.begun_at or claim.at)
         return max(self.busy_pause, min(waited / 10, _LONGEST_WAIT))
+
+
+def _is_healed_in_vain(claim):
+    return claim.kind.retry is event_kinds.Retry.HEALING and _since_first_try(
+        agenda.to_heal(claim.lease), claim.at) >= _HEALED_IN_VAIN
+
+
+def _since_first_try(event, now):
+    return now - (event.begun_at or now)
 
 
 def waits_for_images(claim, outcome):

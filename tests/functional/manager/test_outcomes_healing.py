@@ -6,6 +6,7 @@ import pytest
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle
+from climate.domain import records
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 LATER = {'start': NOON + hours(1), 'end': NOON + hours(9)}
@@ -138,3 +139,21 @@ def test_what_was_promised_comes_before_those_who_wait(manager, broken):
     manager.run()
     assert manager.lease(broken).state == lifecycle.ACTIVE
     assert manager.lease(waiting).state == lifecycle.ACQUIRING
+
+
+def test_two_that_start_in_part_do_not_wake_each_other_for_ever(manager):
+    manager.enrol(6)
+    manager.cloud.fail('placement.ensure_class', 10_000, acts.NO)
+    sized = {'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None}
+    both = [manager.create(builders.a_lease(
+        builders.hosts(), records.ReservationRequest('virtual:instance', sized),
+        end=NOON + hours(9))) for _ in range(2)]
+    manager.event_loop.tick(manager.clock())
+    while any(manager.lease(each).event(event_kinds.HEAL) is None for each in both):
+        manager.clock.advance(minutes(1))
+        manager.event_loop.tick(manager.clock())
+    manager.clock.advance(minutes(1))
+    assert sum(manager.event_loop.tick(manager.clock()) for _ in range(10)) == len(both)
+    manager.cloud.fail('placement.ensure_class', 0, None)
+    manager.run_until(manager.clock() + minutes(2))
+    assert [manager.lease(each).state for each in both] == [lifecycle.ACTIVE] * 2

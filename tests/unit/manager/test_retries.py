@@ -22,7 +22,7 @@ def pause(conf, waited, kind=event_kinds.START, **outcome):
     claim = claims.Claim(event, None, NOON + datetime.timedelta(seconds=waited), None)
     made = retries.Retries(conf.manager)
     found = results.Outcome(results.BUSY, **outcome)
-    assert not made.has_failed(event, found)
+    assert not made.has_failed(claim, found)
     return made.pause_after(claim, found).total_seconds()
 
 
@@ -53,6 +53,20 @@ def test_what_was_given_up_long_ago_is_tried_less_often(conf, failed_for, expect
     given_up = records.Event('e', 'l', event_kinds.START, NOON, NOON, begun_at=NOON)
     now = NOON + datetime.timedelta(seconds=failed_for)
     assert retries.Retries(conf.manager).healing_pause(given_up, now).total_seconds() == expected
+
+
+@pytest.mark.parametrize(('failed_for', 'waits', 'fails'), [
+    (3599, 1, False), (3600, 1, True), (3599, 600, True)])
+def test_what_is_healed_in_vain_for_an_hour_is_not_waited_for(
+        conf, failed_for, waits, fails):
+    now = NOON + datetime.timedelta(seconds=failed_for)
+    start = records.Event('s', 'l', event_kinds.START, NOON, NOON, begun_at=NOON)
+    heal = records.Event('h', 'l', event_kinds.HEAL, now, now, begun_at=now, waits=waits)
+    lease = records.Lease('l', 'n', 'p', 'u', NOON, NOON, events=(start, heal))
+    claim = claims.Claim(heal, lease, now, None)
+    made = retries.Retries(conf.manager)
+    assert made.has_failed(claim, results.Outcome(results.BUSY)) is fails
+    assert not made.has_failed(claim, results.Outcome(results.BUSY, patient=True))
 
 
 def test_where_it_is_switched_off_nothing_is_tried_again(conf):
