@@ -64,6 +64,13 @@ class Heat:
             self._call('delete', path)
             scenes.until(lambda: self.status(stack_id) is None, 'the stack to be gone', 120)
 
+    def wake(self, stack_id):
+        """Resume a stack that sleeps."""
+        if self.status(stack_id) == 'SUSPEND_COMPLETE':
+            [name] = [each['stack_name'] for each in self.every() if each['id'] == stack_id]
+            self._call('post', f'/stacks/{name}/{stack_id}/actions', json={'resume': None})
+            scenes.until(lambda: self.status(stack_id) == 'RESUME_COMPLETE', 'it to wake up', 120)
+
     def every(self):
         return [each for each in self._call('get', '/stacks').json()['stacks']
                 if each['stack_status'] != 'DELETE_COMPLETE']
