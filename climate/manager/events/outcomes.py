@@ -144,7 +144,7 @@ class Outcomes:
         event, lease, following = claim.event, claim.lease, None
         good = outcome.result in (results.DONE, results.MOOT)
         # What a change took out is still in use if the change is left to the end of the lease.
-        left = outcome.result == results.MOOT and claim.kind.releases is event_kinds.Releases.PART
+        left = outcome.result == results.MOOT and event.kind == event_kinds.UPDATE
         events.finish(connection, event, now,
                       lifecycle.EVENT_DONE if good and not left else lifecycle.EVENT_ERROR)
         if claim.kind.task is not None:
