@@ -77,7 +77,7 @@ class Retries:
         slow = outcome.patient and outcome.slow
         if not slow and not waits_for_images(claim, outcome):
             return self.busy_pause
-        waited = claim.at - (claim.event.begun_at or claim.at)
+        waited = _since_first_try(claim.event, claim.at)
         return max(self.busy_pause, min(waited / 10, _LONGEST_WAIT))
 
 
