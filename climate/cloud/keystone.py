@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keystone: the trusts that users give to Climate."""
+import datetime
+import secrets
+
 from keystoneauth1 import exceptions as keystone_errors
 from oslo_utils import timeutils
 
@@ -10,6 +13,9 @@ from climate.cloud import models
 
 _TRUSTS = '/OS-TRUST/trusts'
 _MOMENT = '%Y-%m-%dT%H:%M:%S.%fZ'
+# One for the trust that Climate makes of it, and one for the trust that a service makes of that.
+_REDELEGATIONS = 2
+_EARLIER = datetime.timedelta(hours=1)
 
 
 class Keystone(base.Keystone):
@@ -31,7 +37,7 @@ class Keystone(base.Keystone):
             'roles': [{'name': name} for name in context.roles],
         }
         if redelegable:
-            wanted |= {'allow_redelegation': True, 'redelegation_count': 1}
+            wanted |= {'allow_redelegation': True, 'redelegation_count': _REDELEGATIONS}
         try:
             # The caller's token creates the trust, not that of Climate.
             answer = self._adapter.post(
@@ -45,6 +51,27 @@ class Keystone(base.Keystone):
             raise errors.NotAuthenticated() from error
         return _trust(answer.json()['trust'])
 
+    def redelegate(self):
+        parent = self._adapter.get(f'{_TRUSTS}/{self.trust_id}').json()['trust']
+        left = parent['redelegation_count'] - 1
+        if left < 1:
+            raise errors.TrustRefused(reason=(
+                f'redelegation_count of trust {self.trust_id} is {left + 1}, not '
+                f'{_REDELEGATIONS}.'))
+        # The token of a trust has the trustor as its user.
+        wanted = {name: parent[name] for name in (
+            'trustor_user_id', 'trustee_user_id', 'project_id', 'impersonation')}
+        wanted |= {'allow_redelegation': True, 'redelegation_count': left,
+                   'roles': [{'id': role['id']} for role in parent['roles']],
+                   'expires_at': _a_little_before(parent['expires_at'])}
+        try:
+            answer = self._adapter.post(_TRUSTS, json={'trust': wanted})
+        except (keystone_errors.Forbidden, keystone_errors.BadRequest) as error:
+            if faults.is_login(error):
+                raise
+            raise errors.TrustRefused(reason=f'{error.message}') from error
+        return _trust(answer.json()['trust'])
+
     def delete_trust(self, trust_id):
         with faults.ignored_if_absent():
             self._adapter.delete(f'{_TRUSTS}/{trust_id}')
@@ -53,6 +80,15 @@ class Keystone(base.Keystone):
         answer = self._adapter.get(
             _TRUSTS, params={'trustee_user_id': self._session.get_user_id()})
         return [_trust(found) for found in answer.json()['trusts']]
+
+
+def _a_little_before(expires_at):
+    """Return a moment of Keystone at which no other trust expires; None, never, stays None."""
+    if expires_at is None:
+        return None
+    earlier = datetime.timedelta(
+        microseconds=1 + secrets.randbelow(_EARLIER // datetime.timedelta(microseconds=1)))
+    return (timeutils.parse_isotime(expires_at) - earlier).strftime(_MOMENT)
 
 
 def _trust(found):

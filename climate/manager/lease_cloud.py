@@ -49,6 +49,21 @@ class LeaseCloud:
                                    reason='there is no trust.')
         return self._cloud.as_user(self._lease.trust_id)
 
+    def as_user_redelegated(self):
+        """Return the Services that act for the owner under a trust made from that of the lease.
+
+        :raises TrustDead: see `as_user`.
+        """
+        services = self.as_user()
+        try:
+            trust = services.keystone.redelegate()
+        except errors.TrustRefused as error:
+            # Climate made the trust of the lease when it asked for fewer redelegations.
+            LOG.warning('Lease %s: only one trust can be made from its trust: %s', self._lease.id,
+                        error.message)
+            return services
+        return self._cloud.as_user(trust.id)
+
     def warn(self, reservation, key, text, operators_text=None):
         """Add a warning to the history and the reason of the lease.
 

@@ -220,9 +220,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     The methods `prepare`, `start`, `before_end` and `end` share these parameters:
 
-    * `cloud` has ``as_service()``, ``as_user()`` and ``as_owner_or_service()``, which return
-      ``climate.cloud.base.Services``, and ``attempt``, an Attempt. Create with ``as_user()`` all
-      that belongs to the user; it raises TrustDead if Climate cannot act for the owner. Use
+    * `cloud` is a ``plugins.cloud.LeaseCloud``. Create with ``as_user()`` all that belongs to the
+      user; it raises TrustDead if Climate cannot act for the owner. Use
       ``as_owner_or_service()`` only to take something back.
     * `lease` and `reservation` are Records as they are now.
     * `resources` is {need key: the Resources that were allocated for that need, each once, as a
@@ -277,7 +276,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     def redelegates(self, request: Request) -> bool:
         """Return True if a service needs a trust of its own to serve a resolved request. Pure.
 
-        The trust of the lease is then redelegable, once.
+        The trust of the lease is then redelegable, and ``cloud.as_user_redelegated()`` works.
         """
         return False
 

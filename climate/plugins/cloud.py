@@ -45,6 +45,15 @@ class LeaseCloud(Cloud, Protocol):
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
         """
 
+    def as_user_redelegated(self) -> Any:
+        """Return the Services that act for the owner under a trust made from that of the lease.
+
+        Use this to create what a service keeps a trust of its own for: from one trust it can make
+        that only once. It makes a trust at each call, which is deleted with that of the lease.
+
+        :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
+        """
+
     def warn(self, reservation: records.Reservation, key: str, text: str,
              operators_text: str | None = None) -> None:
         """Tell the owner `text` in the history and the ``status_reason`` of the lease.

@@ -209,3 +209,28 @@ def test_a_stack_is_created_after_heat_was_down_for_a_while(scene, cloud, heat):
     assert [each['stack_status'] for each in heat.every()] == ['CREATE_COMPLETE']
     end(scene, lease)
     assert heat.every() == []
+
+
+def test_a_lease_has_as_many_stacks_as_it_asks_for(scene, heat):
+    lease = stacks.leased(scene, stacks.word(), stacks.word(), stacks.word())
+    assert {each['id'] for each in heat.every()} == {
+        each['stack_id'] for each in lease['reservations']}
+    history = str(scene.climate('admin').leases.history(lease['id']))
+    assert 'failed' not in history
+    end(scene, lease)
+    assert heat.every() == []
+
+
+def test_a_stack_that_could_not_be_created_is_created_again(scene, heat, request):
+    bare = stacks.template(vm=stacks.server('m1.nano'))
+    lease = stacks.leased(scene, {'resource_type': stacks.TYPE, 'template': bare,
+                                  'hold_room': 'preferred'}, status=None)
+
+    def told():
+        return 'could not be created' in str(scene.climate('admin').leases.history(lease['id']))
+    # All hosts are enrolled, so that Nova finds none for a server without a reservation.
+    scenes.until(told, 'the failure to be told', 150)
+    request.getfixturevalue('open_host')
+    scene.wait(lease['id'], 'active', 300)
+    assert [each['stack_status'] for each in heat.every()] == ['CREATE_COMPLETE']
+    end(scene, lease)

@@ -90,6 +90,27 @@ def test_a_lease_with_a_stack_has_a_redelegable_trust_and_others_do_not(manager)
     assert redelegable == [False, True]
 
 
+@pytest.mark.usefixtures('slow', 'as_before')
+def test_a_lease_has_as_many_stacks_as_it_asks_for(manager):
+    lease = manager.create(builders.a_lease(stacks.asked(), stacks.asked(), stacks.asked()))
+    run_for(manager, 120)
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    assert stacks.now(manager) == {
+        f'climate-{each.id}': 'CREATE_COMPLETE' for each in lease.reservations}
+    assert stacks.told(manager, lease).count('failed') == 0
+
+
+@pytest.mark.usefixtures('as_before')
+def test_the_trust_of_an_older_version_creates_the_first_stack(manager):
+    lease = manager.create(builders.a_lease(stacks.asked(), start=LATER))
+    with manager.cloud.state() as connection:
+        connection.execute('UPDATE trusts SET redelegation_count = 1')
+    manager.run_until(LATER)
+    run_for(manager, 60)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
 def test_a_stack_without_enough_room_is_refused(manager):
     manager.enrol(1)
     with pytest.raises(errors.NotEnough, match=r'servers of flavor m1\.small'):

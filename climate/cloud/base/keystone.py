@@ -20,16 +20,28 @@ class Keystone(face.Face):
         """Create a Trust from the caller to Climate, with the caller's roles and project.
 
         :param expires_at: when it expires, to the microsecond; None: never.
-        :param redelegable: whether a service to which Climate speaks for the user may make one
-            trust more from it.
+        :param redelegable: whether `redelegate` may make trusts from it, with which Climate speaks
+            for the user to a service that makes a trust of its own.
         :param context: the RequestContext of the caller, whose token creates the trust.
         :raises TrustRefused: this token may not delegate, or these roles cannot be delegated.
         :raises NotAuthenticated: the token is no longer valid.
         """
 
     @abc.abstractmethod
+    def redelegate(self) -> models.Trust:
+        """Make a trust to Climate from the trust of this identity, with the same roles.
+
+        A service can make one trust of its own from it: that one expires at the same moment, and
+        Keystone refuses another one between the same users that does, even if the first is deleted.
+        So each call makes a trust that expires at another moment, up to an hour before its parent.
+        It is deleted with its parent.
+
+        :raises TrustRefused: no such trust can be made from that of this identity.
+        """
+
+    @abc.abstractmethod
     def delete_trust(self, trust_id: str) -> None:
-        """Delete a trust. Do nothing if it does not exist."""
+        """Delete a trust and those made from it. Do nothing if it does not exist."""
 
     @abc.abstractmethod
     @face.read

@@ -35,7 +35,7 @@ class Stacks(face.Face):
     def create(self, spec: Mapping[str, Any]) -> str:
         """Begin to create a stack in the project of this identity; return its id.
 
-        Heat makes a trust of its own from the one of this identity, which must be redelegable.
+        Heat makes a trust of its own from the one of this identity: see `Keystone.redelegate`.
 
         :raises Conflict: the project has a stack of that name.
         :raises CloudError: Heat refuses it; the owner can read why.

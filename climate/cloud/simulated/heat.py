@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heat of the simulated cloud: its stacks, whose actions take [simulated] stack_seconds."""
+import sqlite3
 import uuid
 
 from climate import errors
@@ -44,7 +45,6 @@ class Stacks(base.Stacks):
 
     def create(self, spec):
         def work(connection, project_id):
-            self._refuse_plain_trust(connection)
             project = project_id or _SERVICE
             if find(connection, project, spec['name']) is not None:
                 raise errors.Conflict(reason=f'The Stack ({spec["name"]}) already exists.')
@@ -52,6 +52,7 @@ class Stacks(base.Stacks):
                 preview = self._preview(connection, spec, project)
             except errors.BadRequest as error:
                 raise errors.CloudError.plain(self.service, error.message) from error
+            self._make_trust(connection)
             stack_id = str(uuid.uuid4())
             connection.execute(
                 "INSERT INTO stacks VALUES (?, ?, ?, 'CREATE', 'COMPLETE', '', NULL, NULL, ?)",
@@ -187,11 +188,22 @@ class Stacks(base.Stacks):
                     f'value: The Flavor ID ({part.properties.get("flavor")}) could not be found.'))
         return preview
 
-    def _refuse_plain_trust(self, connection):
-        if self.trust_id is not None and not connection.execute(
-                'SELECT redelegable FROM trusts WHERE id = ?', (self.trust_id,)).fetchone()[0]:
+    def _make_trust(self, connection):
+        """Make Heat's trust of a new stack from the one of this identity, if it has one."""
+        if self.trust_id is None:
+            return
+        trust = connection.execute(
+            'SELECT * FROM trusts WHERE id = ?', (self.trust_id,)).fetchone()
+        if not trust['redelegation_count']:
             raise errors.CloudError(service=self.service, reason=(
                 'RemoteError: You are not authorized to perform the requested action.'))
+        try:
+            connection.execute('INSERT INTO heat_trusts VALUES (?, ?, ?)', (
+                trust['trustor_id'], trust['project_id'], trust['expires_at']))
+        except sqlite3.IntegrityError as error:
+            raise errors.CloudError(service=self.service, reason=(
+                'RemoteError: An unexpected error prevented the server from fulfilling your '
+                'request.')) from error
 
     def _refuse_stranger(self, project_id, caller):
         if caller not in (None, project_id):

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keystone of the simulated cloud."""
+import dataclasses
 import datetime
 import json
+import secrets
 import uuid
 
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
+
+_REDELEGATIONS = 2
+_MICROSECONDS = 3_600_000_000
 
 
 class Keystone(base.Keystone):
@@ -34,23 +39,48 @@ class Keystone(base.Keystone):
                              expires_at=expires_at)
 
         def work(connection, project_id):
-            connection.execute(
-                'INSERT INTO trusts (id, project_id, trustor_id, roles, expires_at, redelegable) '
-                'VALUES (?, ?, ?, ?, ?, ?)', (
-                    trust.id, trust.project_id, trust.trustor_id, json.dumps(trust.roles),
-                    None if expires_at is None else expires_at.isoformat(), redelegable))
+            _add(connection, trust, _REDELEGATIONS if redelegable else 0)
             return trust
 
         return self._calls.make('keystone.create_trust', work)
 
+    def redelegate(self):
+        def work(connection, project_id):
+            row = connection.execute(
+                'SELECT * FROM trusts WHERE id = ?', (self.trust_id,)).fetchone()
+            left = row['redelegation_count'] - 1
+            if left < 1:
+                raise errors.TrustRefused(reason='redelegation is not allowed.')
+            trust = dataclasses.replace(
+                _trust(row), id=uuid.uuid4().hex, roles=tuple(json.loads(row['roles'])))
+            if trust.expires_at is not None:
+                trust = dataclasses.replace(trust, expires_at=trust.expires_at - (
+                    datetime.timedelta(microseconds=1 + secrets.randbelow(_MICROSECONDS))))
+            _add(connection, trust, left, parent_id=self.trust_id)
+            return trust
+
+        return self._calls.make('keystone.redelegate', work, admin=False)
+
     def delete_trust(self, trust_id):
         self._calls.make('keystone.delete_trust', lambda connection, project_id: (
-            connection.execute('DELETE FROM trusts WHERE id = ?', (trust_id,))))
+            connection.execute('DELETE FROM trusts WHERE ? IN (id, parent_id)', (trust_id,))))
 
     def trusts(self):
         return self._calls.make('keystone.trusts', lambda connection, project_id: [
-            models.Trust(id=row['id'], project_id=row['project_id'],
-                         trustor_id=row['trustor_id'], roles=(),
-                         expires_at=None if row['expires_at'] is None else (
-                             datetime.datetime.fromisoformat(row['expires_at'])))
-            for row in connection.execute('SELECT * FROM trusts ORDER BY rowid')])
+            _trust(row) for row in connection.execute('SELECT * FROM trusts ORDER BY rowid')])
+
+
+def _add(connection, trust, redelegation_count, parent_id=None):
+    connection.execute(
+        'INSERT INTO trusts (id, project_id, trustor_id, roles, expires_at, redelegation_count, '
+        'parent_id) VALUES (?, ?, ?, ?, ?, ?, ?)', (
+            trust.id, trust.project_id, trust.trustor_id, json.dumps(trust.roles),
+            None if trust.expires_at is None else trust.expires_at.isoformat(),
+            redelegation_count, parent_id))
+
+
+def _trust(row):
+    return models.Trust(id=row['id'], project_id=row['project_id'],
+                        trustor_id=row['trustor_id'], roles=(),
+                        expires_at=None if row['expires_at'] is None else (
+                            datetime.datetime.fromisoformat(row['expires_at'])))

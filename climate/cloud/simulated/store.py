@@ -95,7 +95,15 @@ _SEVENTH = (
         project_id TEXT NOT NULL, name TEXT NOT NULL, most INTEGER NOT NULL,
         PRIMARY KEY (project_id, name))""",
 )
-_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH, 7: _SEVENTH}
+_EIGHTH = (
+    'ALTER TABLE trusts RENAME COLUMN redelegable TO redelegation_count',
+    'ALTER TABLE trusts ADD COLUMN parent_id TEXT',
+    # The trusts that Heat made. They stay when they are deleted, as in Keystone's constraint.
+    """CREATE TABLE heat_trusts (
+        trustor_id TEXT NOT NULL, project_id TEXT NOT NULL, expires_at TEXT,
+        UNIQUE (trustor_id, project_id, expires_at))""",
+)
+_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH, 7: _SEVENTH, 8: _EIGHTH}
 
 
 class Store:

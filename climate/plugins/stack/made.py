@@ -86,7 +86,7 @@ def _create(conf, cloud, lease, reservation):
             'warnings', ()):
         cloud.warn(reservation, 'time only', request['time_only'])
     try:
-        owner.create(spec)
+        cloud.as_user_redelegated().stacks.create(spec)
     except errors.Conflict as error:
         # It was created just now, by a call whose answer was lost.
         raise errors.StillBusy.plain('Heat', error.message[:500]) from error

@@ -3,6 +3,7 @@
 import datetime
 import logging
 
+from oslo_utils import timeutils
 import pytest
 
 from climate import context
@@ -42,13 +43,51 @@ def test_a_trust_is_made_with_the_callers_token_and_roles(keystone, canned, call
     assert 'token-of-the-caller' not in caplog.text
 
 
-def test_a_trust_is_redelegable_once_if_that_is_asked_for(keystone, canned, caller):
+def test_a_trust_is_redelegable_if_that_is_asked_for(keystone, canned, caller):
     canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201,
                      json={'trust': TRUST})
     keystone.create_trust(caller, EXPIRES_AT, redelegable=True)
     [asked] = canned.asked('POST', '/OS-TRUST/trusts')
     assert asked.json()['trust']['allow_redelegation'] is True
-    assert asked.json()['trust']['redelegation_count'] == 1
+    assert asked.json()['trust']['redelegation_count'] == 2
+
+
+@pytest.fixture
+def parent(canned):
+    def known(**changes):
+        canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts/t1', json={'trust': {
+            **TRUST, 'trustee_user_id': 'climate-id', 'impersonation': True,
+            'redelegation_count': 2, **changes}})
+        canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201,
+                         json={'trust': {**TRUST, 'id': 't2'}})
+        return canned.cloud().as_user('t1').keystone
+    return known
+
+
+def test_each_trust_that_is_made_from_another_expires_at_another_moment(canned, parent):
+    keystone = parent()
+    assert [keystone.redelegate().id for _ in range(3)] == ['t2'] * 3
+    made = [each.json()['trust'] for each in canned.asked('POST', '/OS-TRUST/trusts')]
+    moments = [timeutils.parse_isotime(each.pop('expires_at')) for each in made]
+    assert len(set(moments)) == 3
+    assert all(EXPIRES_AT - datetime.timedelta(hours=1) <= each < EXPIRES_AT for each in moments)
+    assert made == [{
+        'trustor_user_id': 'u', 'trustee_user_id': 'climate-id', 'project_id': 'p',
+        'impersonation': True, 'allow_redelegation': True, 'redelegation_count': 1,
+        'roles': [{'id': '1'}, {'id': '2'}]}] * 3
+
+
+def test_what_is_made_from_a_trust_that_never_expires_never_expires(canned, parent):
+    parent(expires_at=None).redelegate()
+    [asked] = canned.asked('POST', '/OS-TRUST/trusts')
+    assert asked.json()['trust']['expires_at'] is None
+
+
+@pytest.mark.parametrize('count', [0, 1])
+def test_no_trust_is_made_from_one_that_allows_too_few(canned, parent, count):
+    with pytest.raises(errors.TrustRefused, match=f'redelegation_count of trust t1 is {count}'):
+        parent(redelegation_count=count).redelegate()
+    assert canned.asked('POST', '/OS-TRUST/trusts') == []
 
 
 @pytest.mark.parametrize('status', [403, 404])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated Heat behaves as the real one was seen to behave."""
+import builders
 import pytest
 
 from climate import context
@@ -58,6 +59,24 @@ def test_a_plain_trust_creates_no_stack(scene):
     with pytest.raises(errors.CloudError, match='RemoteError'):
         scene.user(redelegable=False).create({'name': 'one', 'template': WORD})
     assert scene.cloud.stacks() == []
+
+
+def test_from_one_trust_one_stack_is_created_and_from_its_children_others(scene):
+    trust = scene.service.keystone.create_trust(scene.caller, builders.NOON, redelegable=True)
+    owner = scene.cloud.as_user(trust.id)
+    owner.stacks.create({'name': 'one', 'template': WORD})
+    scene.stacks.delete('p', scene.now())
+    scene.later()
+    with pytest.raises(errors.CloudError, match='RemoteError'):
+        owner.stacks.create({'name': 'two', 'template': WORD})
+    for name in ('two', 'three'):
+        child = owner.keystone.redelegate()
+        scene.cloud.as_user(child.id).stacks.create({'name': name, 'template': WORD})
+    assert [each.name for each in scene.cloud.stacks('p')] == ['two', 'three']
+    with pytest.raises(errors.TrustRefused):
+        scene.cloud.as_user(child.id).keystone.redelegate()
+    scene.service.keystone.delete_trust(trust.id)
+    assert scene.service.keystone.trusts() == []
 
 
 def test_what_climate_itself_creates_is_in_the_project_of_the_service(scene):
