@@ -79,11 +79,14 @@ def of(manager, lease, label):
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_stack_that_makes_leases_only_with_what_its_lease_has_is_not_created(manager):
+@pytest.mark.parametrize(('made', 'words'), [
+    ({'type': 'OS::Blazar::Lease'}, 'makes a lease itself'),
+    (stacks.server(flavor='1'), 'no room is held for them')])
+def test_a_stack_that_is_another_one_with_what_its_lease_has_is_not_created(manager, made, words):
     template = stacks.template(
         {'many': {'type': 'number', 'default': 0}},
-        leases={'type': 'OS::Heat::ResourceGroup', 'properties': {
-            'count': {'get_param': 'many'}, 'resource_def': {'type': 'OS::Blazar::Lease'}}})
+        group={'type': 'OS::Heat::ResourceGroup', 'properties': {
+            'count': {'get_param': 'many'}, 'resource_def': made}})
     asked = dataclasses.replace(
         stacks.asked(template, lease_parameters={'many': 'ips.amount'}), depends_on=('ips',))
     lease = leased(manager, asked,
@@ -91,7 +94,7 @@ def test_a_stack_that_makes_leases_only_with_what_its_lease_has_is_not_created(m
                        'network_id': neutron.PUBLIC, 'amount': 1}, label='ips'))
     manager.run_until(LATER + builders.hours(1))
     assert manager.cloud.stacks() == []
-    assert 'makes a lease itself' in stacks.told(manager, lease)
+    assert words in stacks.told(manager, lease)
 
 
 @pytest.mark.usefixtures('as_before')

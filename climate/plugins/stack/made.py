@@ -80,8 +80,7 @@ def _create(conf, cloud, lease, reservation):
         tags=[f'reservation:{reservation.id}'],
         timeout_minutes=conf['virtual:stack'].create_minutes or None)
     preview = previews.at_start(owner, request, spec)
-    if request['room'] is not None:
-        room.refuse_elsewhere(reservation, preview)
+    room.refuse_elsewhere(reservation, preview)
     if request['time_only'] is not None and 'time only' not in reservation.binding.get(
             'warnings', ()):
         cloud.warn(reservation, 'time only', request['time_only'])

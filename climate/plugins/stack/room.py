@@ -45,12 +45,11 @@ def of(cloud, request, spec, occasion):
 
 def _placed(request, preview, servers, read):
     names = handover.flavor_parameters(request)
-    placed_elsewhere = request['hint_parameter'] or request['zone_parameter']
-    if placed_elsewhere and names:
+    if _placed_elsewhere(request) and names:
         raise errors.BadField(field='flavor_parameter', reason=(
             'it places the servers on room of their own; hint_parameter and zone_parameter '
             'place them on the hosts of another reservation: ask for one or the other.'))
-    if placed_elsewhere:
+    if _placed_elsewhere(request):
         return {}
     if not names:
         return _time_only(request, 'flavor_parameter', (
@@ -96,23 +95,40 @@ def flavors(request):
 def refuse_elsewhere(reservation, preview):
     """Refuse a stack with servers that would not use the flavors of the reservation.
 
+    A lease that holds no room may have them, if its request says so or places them elsewhere.
+
     :param preview: the StackPreview with these flavors.
-    :raises CloudError: the template has a flavor of its own for some servers.
+    :raises CloudError: the template has a flavor of its own for some servers, or servers that only
+        the parameters of the lease make.
     """
+    request = reservation.request
+    if request['room'] is None and (request['hold_room'] != 'required' or _placed_elsewhere(
+            request)):
+        return
     left = {node_capacity.flavor_id(reservation.id, key): each['amount']
-            for key, each in reservation.request['room'].items()}
+            for key, each in (request['room'] or {}).items()}
     others = []
     for each in previews.servers(preview):
         flavor_id = each.properties.get('flavor')
         left[flavor_id] = left.get(flavor_id, 0) - 1
         if left[flavor_id] < 0:
             others.append(each.name)
+    if others and request['room'] is None:
+        raise errors.CloudError.plain('Heat', (
+            f'the template makes the servers {", ".join(others[:_FEW])} only with the parameters '
+            'that the lease sets, so that no room is held for them: make another lease with '
+            'hold_room=preferred, or with a template that makes them without.'))
     if others:
-        said = ', '.join(f'"{name}"' for name in handover.flavor_parameters(reservation.request))
+        said = ', '.join(f'"{name}"' for name in handover.flavor_parameters(request))
         raise errors.CloudError.plain('Heat', (
             f'the servers {", ".join(others[:_FEW])} of the template do not take their flavor from '
             f'the parameter {said}, so that they would be outside of their room: make another '
             'lease with a template in which they do.'))
+
+
+def _placed_elsewhere(request):
+    """Return whether the servers go onto the hosts of another reservation."""
+    return request['hint_parameter'] or request['zone_parameter']
 
 
 def _key(place):
