@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Magnum on the real cloud, and leases of clusters, as their tests use them."""
-import json
-import pathlib
-import sys
 import time
 
 import scene as scenes
@@ -11,29 +8,6 @@ FLAVOR = 'm1.nano'
 OVER = ('CREATE_COMPLETE', 'UPDATE_COMPLETE', 'CREATE_FAILED', 'UPDATE_FAILED', 'DELETE_FAILED')
 # Magnum's conductor looks every 10 seconds how far a change is.
 SECONDS = 180
-
-_MORTAL = """#!{python}
-'''climate-manager, which kills itself at the call that a file names: method, URL, moment.'''
-import json, os, pathlib, re, signal, sys
-from keystoneauth1 import session
-order, plain = pathlib.Path({order!r}), session.Session.request
-
-def request(self, url, method, **more):
-    found = json.loads(order.read_text()) if order.exists() else None
-    mine = found and found[0] == method and re.search(found[1], url)
-    if mine and found[2] == 'before':
-        order.unlink()
-        os.kill(os.getpid(), signal.SIGKILL)
-    answer = plain(self, url, method, **more)
-    if mine:
-        order.unlink()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return answer
-
-session.Session.request = request
-from climate.cmd.manager import main
-sys.exit(main())
-"""
 
 
 class Magnum:
@@ -157,39 +131,3 @@ class Leased:
             *(each.name for each in admin.compute.aggregates() if each.name == self.id),
             *(each['name'] for each in classes if each['name'].startswith(own)),
             *(each.id for key in (None, 'masters') for each in self.nodes(key))]
-
-
-class Mortal:
-    """A manager that is killed at a call of Magnum, and the next one, which takes over.
-
-    :param folder: an empty folder.
-    """
-
-    def __init__(self, cloud, folder):
-        self._cloud = cloud
-        self._order = folder / 'order'
-        programs = folder / 'bin'
-        programs.mkdir()
-        for each in pathlib.Path(cloud.climate_venv, 'bin').iterdir():
-            (programs / each.name).symlink_to(each)
-        manager = programs / 'climate-manager'
-        manager.unlink()
-        manager.write_text(_MORTAL.format(python=sys.executable, order=str(self._order)))
-        manager.chmod(0o755)
-        self._venv = str(folder)
-
-    def start(self):
-        """Start it; or the next one, if it was killed."""
-        scenes.run(self._cloud, scenes.PYTHON, '-m', 'tools.cloud', 'climate-up',
-                   CLIMATE_VENV=self._venv)
-
-    def dies(self, method, url, moment, work):
-        """Have it killed at a call that comes from `work`; then the next one starts.
-
-        :param url: a regular expression.
-        :param moment: 'before' or 'after' the call.
-        """
-        self._order.write_text(json.dumps([method, url, moment]))
-        work()
-        scenes.until(lambda: not self._order.exists(), f'{method} {url}', SECONDS)
-        self.start()

@@ -10,12 +10,14 @@ from keystoneauth1 import session
 from keystoneauth1.identity import v3
 import leaks
 import leased as servers
+import mortal as mortals
 import openstack
 import pytest
 import scene as scenes
 import stored
 
 from climate.client import errors
+from tools.cloud import processes
 from tools.cloud import settings
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -156,6 +158,17 @@ def open_host(scene, cloud):
     hosts.delete(hosts.find(name)['id'])
     scene.afterwards(lambda: hosts.create(name, {'rack': 'right'}))
     return name
+
+
+@pytest.fixture
+def mortal(scene, cloud, tmp_path):
+    """A Mortal manager runs instead of the ordinary one."""
+    processes.stop(cloud, 'climate-manager')
+    made = mortals.Mortal(cloud, tmp_path)
+    made.start()
+    yield made
+    processes.stop(cloud, 'climate-manager')
+    scenes.tool(cloud, 'climate-up')
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import pytest
 import scene as scenes
 
 from climate.client import errors
-from tools.cloud import processes
 
 pytestmark = pytest.mark.services
 
@@ -56,17 +55,6 @@ def users_cluster(scene, open_host, magnum, template):
     scene.afterwards(lambda: magnum.remove(made))
     assert magnum.settled(made)['status'] == 'CREATE_COMPLETE'
     return made
-
-
-@pytest.fixture
-def mortal(cloud, climate, tmp_path):
-    """A Mortal manager runs instead of the ordinary one."""
-    processes.stop(cloud, 'climate-manager')
-    made = clusters.Mortal(cloud, tmp_path)
-    made.start()
-    yield made
-    processes.stop(cloud, 'climate-manager')
-    scenes.tool(cloud, 'climate-up')
 
 
 def test_a_cluster_from_now_grows_shrinks_is_prolonged_and_ends(lease, magnum, demo, cloud):
@@ -181,13 +169,13 @@ def test_while_magnums_conductor_stands_still_nothing_is_lost_or_doubled(lease, 
 @pytest.mark.parametrize('moment', ['before', 'after'])
 def test_a_manager_may_die_at_any_call_for_a_cluster(lease, magnum, mortal, moment):
     made = []
-    mortal.dies('POST', '^/clusters$', moment, lambda: made.append(lease()))
+    mortal.dies([('POST', '^/clusters$')], moment, lambda: made.append(lease()))
     [leased] = made
     leased.wait()
     assert len(magnum.named(leased.name)) == 1
-    mortal.dies('POST', '/actions/resize$', moment, lambda: leased.change(2))
+    mortal.dies([('POST', '/actions/resize$')], moment, lambda: leased.change(2))
     leased.has(2)
-    mortal.dies('DELETE', '^/clusters/', moment, leased.end_soon)
+    mortal.dies([('DELETE', '^/clusters/')], moment, leased.end_soon)
     leased.wait('terminated')
     assert magnum.named(leased.name) == []
 
@@ -196,10 +184,10 @@ def test_a_manager_may_die_at_any_call_for_a_cluster(lease, magnum, mortal, mome
 def test_a_manager_may_die_at_any_call_for_further_nodes(
         lease, magnum, users_cluster, mortal, moment):
     made = []
-    mortal.dies('POST', '/nodegroups$', moment,
+    mortal.dies([('POST', '/nodegroups$')], moment,
                 lambda: made.append(lease(resource_id=users_cluster)))
     [leased] = made
     leased.wait()
-    mortal.dies('DELETE', '/nodegroups/', moment, leased.end_soon)
+    mortal.dies([('DELETE', '/nodegroups/')], moment, leased.end_soon)
     leased.wait('terminated')
     assert sorted(magnum.groups(users_cluster)) == ['default-master', 'default-worker']

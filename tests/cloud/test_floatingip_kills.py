@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A manager dies before and after each call to the real Neutron, and another one takes over."""
+"""A manager is killed before and after each change in Neutron, and another one takes over."""
 import addressed
-import builders
-import dying
 import leaks
+import mortal as mortals
 import pytest
-
-from climate import context
-from climate.domain import lifecycle
-from climate.domain import records
+import scene as scenes
 
 pytestmark = pytest.mark.services
 
-TYPES = ['virtual:floatingip']
+CHANGES = '^/?floatingips'
 
 
 @pytest.fixture
@@ -22,62 +18,52 @@ def kinds():
 
 @pytest.fixture
 def addresses(scene):
-    return addressed.Addresses(scene, 211)
-
-
-@pytest.fixture
-def owner(demo):
-    return context.RequestContext(
-        user_id=demo.current_user_id, project_id=demo.current_project_id,
-        roles=['member', 'reader'], auth_token=demo.session.get_token(), overwrite=False)
-
-
-@pytest.fixture
-def managers(cloud, database, addresses):
-    found = dying.Managers(cloud, database, TYPES, 'neutron')
-    found.manager.client.create_resources(
-        builders.an_admin(), 'address', addresses.range, {}, {'network_id': addresses.network_id})
+    found = addressed.Addresses(scene, 211)
+    found.enrol()
+    scene.afterwards(found.withdraw)
     return found
 
 
-def live(managers, addresses, owner, port_id, fatal=None):
-    """A lease that starts, grows, shrinks and ends, with a death on the way.
+def test_a_manager_that_is_killed_at_any_change_makes_each_address_once_and_leaves_none(
+        scene, addresses, mortal):
+    port_id = addresses.inside().port_id
+    made = []
 
-    :returns: the points that were passed.
-    """
-    managers.begin(fatal)
+    def start():
+        made.append(addresses.lease(2, [215], active=False, duration='30m'))
 
     def change(amount):
-        managers.manager.client.update_lease(owner, lease.id, records.LeaseChanges(reservations=(
-            records.ReservationRequest(None, {'amount': amount}, id=lease.reservations[0].id),)))
-        managers.run_until(owner, lease, lifecycle.ACTIVE, f'amount {amount}')
-        assert len(addresses.there()) == amount, fatal
-    lease = managers.manager.create(builders.a_lease(records.ReservationRequest(
-        addressed.TYPE, {'network_id': addresses.network_id, 'amount': 2,
-                         'required_floatingips': [addressed.address(215)]}),
-        end=managers.manager.clock() + builders.hours(24)), owner)
-    managers.run_until(owner, lease, lifecycle.ACTIVE, 'start')
-    made = addresses.there()
-    assert (len(made), 215 in made) == (2, True), fatal
-    assert all(f'reservation:{lease.reservations[0].id}' in each.tags for each in made.values())
-    addresses.scene.people['demo'].network.update_ip(made[215].id, port_id=port_id)
-    change(3)
-    change(1)
-    assert addresses.there()[215].port_id == port_id
-    managers.manager.client.update_lease(owner, lease.id, records.LeaseChanges(end_now=True))
-    managers.run_until(owner, lease, lifecycle.TERMINATED, 'end')
-    assert addresses.there() == {}, fatal
-    assert managers.points.fatal is None, f'{fatal} was never passed.'
-    return managers.points.seen
+        scene.climate().leases.update(made[-1]['id'], reservations=[
+            {'id': made[-1]['reservations'][0]['id'], 'amount': amount}])
 
+    def has(count):
+        def settled():
+            found = scene.climate('admin').leases.get(made[-1]['id'])
+            return found['status'] == 'active' and len(addresses.there()) == count
+        scenes.until(settled, f'{count} addresses', mortals.SECONDS)
+        there = addresses.there()
+        assert 215 in there
+        tag = f'reservation:{made[-1]["reservations"][0]["id"]}'
+        assert all(tag in each.tags for each in there.values())
 
-def test_a_manager_that_dies_at_any_call_makes_each_address_once_and_leaves_none(
-        managers, addresses, owner):
-    port_id = addresses.inside().port_id
-    points = live(managers, addresses, owner, port_id)
-    assert {each[1] for each in points} == {
-        'create', 'tag', 'detach', 'delete', 'of_project', 'quota'}
-    for fatal in points:
-        live(managers, addresses, owner, port_id, fatal)
-        print(f'died at {fatal}', flush=True)
-    print(f'died at {len(points)} points: {points}')
+    def end():
+        scene.people['demo'].network.update_ip(addresses.there()[215].id, port_id=port_id)
+        scene.climate('admin').leases.end(made[-1]['id'])
+
+    def ended():
+        scene.wait(made[-1]['id'], 'terminated', mortals.SECONDS)
+        assert addresses.there() == {}
+
+    # (what is asked for, what holds then): from nothing to nothing.
+    steps = [(start, lambda: has(2)),
+             (lambda: change(3), lambda: has(3)),
+             (lambda: change(1), lambda: has(1)),
+             (end, ended)]
+    changes = [mortal.changes(CHANGES, lambda ask=ask, holds=holds: (ask(), holds()))
+               for ask, holds in steps]
+    assert all(changes), changes
+    for moment in mortals.MOMENTS:
+        for (ask, holds), calls in zip(steps, changes, strict=True):
+            mortal.dies(calls, moment, ask)
+            holds()
+    print(f'killed at {changes}')
