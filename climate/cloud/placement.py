@@ -24,6 +24,8 @@ class Placement(base.Placement):
     def __init__(self, link):
         super().__init__(link.trust_id, link.login_group)
         self._pool = link.pool
+        # {name of a child provider: its uuid}.
+        self._children = {}
         self._adapter = link.rest(default_microversion=_VERSION)
 
     def ensure_child(self, hypervisor_name, child_name):
@@ -58,20 +60,27 @@ class Placement(base.Placement):
         self._adapter.put(f'/resource_classes/{resource_class}')
 
     def set_slots(self, child_name, resource_class, count):
-        found = self._find(child_name)
+        found = self._child(child_name)
         if found is None:
             if count:
                 raise errors.ResourceNotFound(pool='host', resource=child_name)
             return
-        self._set_inventory(found, resource_class, count)
+        if not count:
+            self._remove_inventory(found, resource_class)
+        elif not self._add_inventory(found, resource_class, count):
+            self._set_inventory(found, resource_class, count)
 
     def delete_class(self, resource_class):
-        if not self._has_class(resource_class):
+        try:
+            answer = self._adapter.get('/resource_providers',
+                                       params={'resources': f'{resource_class}:1'})
+        except keystone_errors.BadRequest:
+            # Placement answers this if it knows no such class.
+            if self._has_class(resource_class):
+                raise
             return
-        answer = self._adapter.get('/resource_providers',
-                                   params={'resources': f'{resource_class}:1'})
         for provider in answer.json()['resource_providers']:
-            self._set_inventory(provider['uuid'], resource_class, 0)
+            self._remove_inventory(provider['uuid'], resource_class)
         try:
             with faults.ignored_if_absent():
                 self._adapter.delete(f'/resource_classes/{resource_class}')
@@ -84,6 +93,40 @@ class Placement(base.Placement):
             self._adapter.get(f'/resource_classes/{resource_class}')
             return True
         return False
+
+    def _child(self, name):
+        """Return the uuid of a child provider, which nobody deletes; or None."""
+        if name not in self._children:
+            found = self._find(name)
+            if found is None:
+                return None
+            self._children[name] = found
+        return self._children[name]
+
+    def _add_inventory(self, provider, resource_class, count):
+        """Add a class to a provider; return False if it has that already, or was changed just now.
+
+        Placement asks for a generation, and does not compare it here: nothing is overwritten.
+        """
+        try:
+            self._adapter.post(f'/resource_providers/{provider}/inventories', json={
+                **_SLOTS, 'resource_class': resource_class, 'total': count,
+                'resource_provider_generation': 0})
+        except keystone_errors.Conflict:
+            return False
+        return True
+
+    def _remove_inventory(self, provider, resource_class):
+        """Remove a class from a provider, if it has it.
+
+        :raises StillBusy: some of its units are in use.
+        """
+        try:
+            with faults.ignored_if_absent():
+                self._adapter.delete(f'/resource_providers/{provider}/inventories/{resource_class}')
+        except keystone_errors.Conflict:
+            # The answer does not tell whether units are in use or another client was faster.
+            self._set_inventory(provider, resource_class, 0)
 
     def _set_inventory(self, provider, resource_class, count):
         """Set the units of a class at the provider with that uuid; retry if others write too."""

@@ -125,6 +125,30 @@ def _sent(canned):
     return [each.json() for each in canned.asked('PUT', '/child/inventories')]
 
 
+def test_new_slots_take_one_call_and_the_provider_is_looked_up_once(placement, canned, providers):
+    providers({'climate_compute-1': 'child'})
+    canned.http.post(f'{canned.PLACEMENT}/resource_providers/child/inventories', json={})
+    canned.http.delete(f'{canned.PLACEMENT}/resource_providers/child/inventories/CUSTOM_B', [
+        {'status_code': 204}, {'status_code': 404}])
+    placement.set_slots('climate_compute-1', 'CUSTOM_B', 2)
+    placement.set_slots('climate_compute-1', 'CUSTOM_B', 0)
+    placement.set_slots('climate_compute-1', 'CUSTOM_B', 0)
+    [made] = canned.asked('POST', '/child/inventories')
+    assert made.json() == {**_slots(2), 'resource_class': 'CUSTOM_B',
+                           'resource_provider_generation': 0}
+    assert len(canned.asked('GET', '/resource_providers')) == 1
+
+
+@pytest.fixture
+def refused(canned):
+    """Placement refuses to add or remove a single class of the child."""
+    address = f'{canned.PLACEMENT}/resource_providers/child/inventories'
+    canned.http.post(address, [_conflict('placement.concurrent_update')])
+    for name in 'AB':
+        canned.http.delete(f'{address}/CUSTOM_{name}', [_conflict('placement.concurrent_update')])
+
+
+@pytest.mark.usefixtures('refused')
 def test_slots_come_beside_what_the_child_has_of_other_reservations(
         placement, canned, providers, inventories):
     providers({'climate_compute-1': 'child'})
@@ -135,6 +159,7 @@ def test_slots_come_beside_what_the_child_has_of_other_reservations(
         'CUSTOM_A': _slots(1), 'CUSTOM_B': _slots(2)}}]
 
 
+@pytest.mark.usefixtures('refused')
 def test_slots_that_others_wrote_beside_meanwhile_are_kept(
         placement, canned, providers, inventories):
     providers({'climate_compute-1': 'child'})
@@ -146,6 +171,7 @@ def test_slots_that_others_wrote_beside_meanwhile_are_kept(
         'CUSTOM_A': _slots(1), 'CUSTOM_B': _slots(2)}}
 
 
+@pytest.mark.usefixtures('refused')
 def test_slots_that_are_as_they_should_be_are_left_alone(
         placement, canned, providers, inventories):
     providers({'climate_compute-1': 'child'})
@@ -156,6 +182,7 @@ def test_slots_that_are_as_they_should_be_are_left_alone(
     assert not _sent(canned)
 
 
+@pytest.mark.usefixtures('refused')
 def test_slots_that_a_server_has_are_busy(placement, canned, providers, inventories):
     providers({'climate_compute-1': 'child'})
     inventories({'CUSTOM_A': _slots(2)})
@@ -165,21 +192,22 @@ def test_slots_that_a_server_has_are_busy(placement, canned, providers, inventor
         placement.set_slots('climate_compute-1', 'CUSTOM_A', 0)
 
 
-def test_a_class_leaves_all_providers_before_it_is_deleted(placement, canned, inventories):
-    inventories({'CUSTOM_A': _slots(2)})
-    canned.http.get(f'{canned.PLACEMENT}/resource_classes/CUSTOM_A', json={})
+def test_a_class_leaves_all_providers_before_it_is_deleted(placement, canned):
     canned.http.get(f'{canned.PLACEMENT}/resource_providers?resources=CUSTOM_A:1',
                     json={'resource_providers': [{'uuid': 'child'}]})
-    canned.http.put(f'{canned.PLACEMENT}/resource_providers/child/inventories', json={})
+    canned.http.delete(f'{canned.PLACEMENT}/resource_providers/child/inventories/CUSTOM_A', [
+        {'status_code': 204}, {'status_code': 404}])
     canned.http.delete(f'{canned.PLACEMENT}/resource_classes/CUSTOM_A', [
         _conflict('placement.undefined_code'), {'status_code': 204}])
     with pytest.raises(errors.StillBusy):
         placement.delete_class('CUSTOM_A')
     placement.delete_class('CUSTOM_A')
-    assert _sent(canned)[0]['inventories'] == {}
+    assert not _sent(canned)
 
 
 def test_a_class_that_is_not_there_is_deleted(placement, canned):
+    canned.http.get(f'{canned.PLACEMENT}/resource_providers?resources=CUSTOM_A:1',
+                    status_code=400)
     canned.http.get(f'{canned.PLACEMENT}/resource_classes/CUSTOM_A', status_code=404)
     placement.delete_class('CUSTOM_A')
 
