@@ -4,6 +4,7 @@ from climate import errors
 from climate.cloud import base
 from climate.cloud import models
 from climate.cloud import nova
+from climate.cloud import sharing
 
 _BINARY = 'nova-compute'
 # The status of a service whose cell does not answer.
@@ -18,17 +19,14 @@ class Computes(base.Computes):
     def __init__(self, link):
         super().__init__(link.trust_id, link.login_group)
         self._client = nova.connected(link, nova.VERSION)
+        self._some = sharing.Shared(self._read)
 
     def every(self):
         return [_compute(each) for each in self._client.services.list(binary=_BINARY)]
 
     def of_hosts(self, service_hosts):
-        if len(service_hosts) > _FEW:
-            wanted = set(service_hosts)
-            return [each for each in map(_compute, self._client.services.list(binary=_BINARY))
-                    if each.host in wanted]
-        return [_compute(each) for host in service_hosts
-                for each in self._client.services.list(host=host, binary=_BINARY)]
+        wanted = set(service_hosts)
+        return [each for each in self._some.ask(*wanted) if each.host in wanted]
 
     def disable(self, service_host, reason):
         found = self._find(service_host)
@@ -49,6 +47,12 @@ class Computes(base.Computes):
             return False
         self._client.services.enable(found.id)
         return True
+
+    def _read(self, service_hosts):
+        if len(service_hosts) > _FEW:
+            return self.every()
+        return [_compute(each) for host in sorted(service_hosts)
+                for each in self._client.services.list(host=host, binary=_BINARY)]
 
     def _find(self, service_host):
         return next(iter(self._client.services.list(host=service_host, binary=_BINARY)), None)

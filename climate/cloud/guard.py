@@ -7,29 +7,47 @@ for each call, and the classes of its faces are `guarded`.
 """
 import contextlib
 import contextvars
+import enum
 import functools
+import heapq
+import itertools
 import threading
 
 import tenacity
 
 from climate import errors
+from climate.cloud import pace
+
+
+class Rank(enum.IntEnum):
+    """Which calls get the next turn, if several wait for one."""
+
+    FIRST = 0
+    NORMAL = 1
+    LAST = 2
+
 
 _CHECK = contextvars.ContextVar('check', default=None)
+_RANK = contextvars.ContextVar('rank', default=Rank.NORMAL)
 
 
 @contextlib.contextmanager
-def before_each_call(check):
+def before_each_call(check, rank=None):
     """Call `check()` before each call of the cloud in the block; the call raises its errors.
 
     A manager may be suspended between any two calls and lose its claim. Calls are made deep in
     plugins and adapters, so a context variable carries the check. It also covers the calls that
     ``parallel.each`` makes on other threads.
+
+    :param check: None: there is no check.
+    :param rank: the Rank of the calls; None: as outside of the block.
     """
-    token = _CHECK.set(check)
+    token, before = _CHECK.set(check), _RANK.set(_RANK.get() if rank is None else rank)
     try:
         yield
     finally:
         _CHECK.reset(token)
+        _RANK.reset(before)
 
 
 def ask():
@@ -42,22 +60,50 @@ def ask():
 class Turns:
     """The concurrency limit of one service; each call is made inside ``with turns:``.
 
-    At most `most` calls run at once, so that thousands of due events do not flood a service.
+    At most `most` calls run at once, so that thousands of due events do not flood a service; fewer
+    if its answers slow down. Those that wait get their turns by Rank, then in the order in which
+    they came.
+
+    :ivar pace: the Pace; tell it of each answer.
     """
 
     def __init__(self, most):
-        self._free = threading.BoundedSemaphore(most)
+        self.pace = pace.Pace(most)
+        self._lock = threading.Lock()
+        self._running = 0
+        self._waiting = []
+        self._numbers = itertools.count()
 
     def __enter__(self):
-        self._free.acquire()
+        with self._lock:
+            gate = threading.Event()
+            heapq.heappush(self._waiting, (_RANK.get(), next(self._numbers), gate))
+            self._let_in()
+        gate.wait()
         try:
             ask()
         except BaseException:
-            self._free.release()
+            self._leave()
             raise
+        return self
 
     def __exit__(self, *_error):
-        self._free.release()
+        self._leave()
+
+    @property
+    def waiting(self):
+        """The number of calls that wait for their turn."""
+        return len(self._waiting)
+
+    def _leave(self):
+        with self._lock:
+            self._running -= 1
+            self._let_in()
+
+    def _let_in(self):
+        while self._waiting and self._running < self.pace.limit:
+            self._running += 1
+            heapq.heappop(self._waiting)[-1].set()
 
 
 @functools.cache

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keystone sessions, as Climate itself or on behalf of a trust."""
+import re
+import time
+
 from keystoneauth1 import loading
 from keystoneauth1 import session as keystone_session
 import requests
@@ -7,6 +10,10 @@ import requests
 from climate import errors
 from climate.cloud import guard
 
+_TOO_BUSY = (429, 503)
+# A part of an address that has a digit, and the name of the first field of a body.
+_ID = re.compile(r'/[^/]*\d[^/]*')
+_ACTION = re.compile(rb'\s*\{\s*"(\w+)"')
 _SCHEMES = ('http://', 'https://')
 _CONNECTION_OPTS = {'cafile': 'cacert', 'certfile': 'cert', 'keyfile': 'key',
                     'insecure': 'insecure', 'timeout': 'timeout',
@@ -93,6 +100,23 @@ class _InTurn(keystone_session.TCPKeepAliveAdapter):
         self._turns = turns
         super().__init__(**options)
 
-    def send(self, *args, **kwargs):
+    def send(self, request, *args, **kwargs):
         with self._turns:
-            return super().send(*args, **kwargs)
+            began = time.monotonic()
+            try:
+                answer = super().send(request, *args, **kwargs)
+            except requests.Timeout:
+                self._turns.pace.refused()
+                raise
+            if answer.status_code in _TOO_BUSY:
+                self._turns.pace.refused()
+            else:
+                self._turns.pace.answered(_kind(request), time.monotonic() - began)
+            return answer
+
+
+def _kind(request):
+    """Return the method and the address of a request without ids, and the action it asks for."""
+    path = _ID.sub('/*', request.path_url.partition('?')[0])
+    action = _ACTION.match(request.body or b'') if path.endswith(('/action', '/actions')) else None
+    return request.method, path, action and action[1]

@@ -70,8 +70,9 @@ def _connection(timeout):
                         'limit.')
     return [*found, cfg.IntOpt(
         'concurrency', default=20, min=1,
-        help='Number of calls of this service that one process makes at the same time; further '
-             'calls wait. 1: one after the other.')]
+        help='Largest number of calls of this service that one process makes at the same time; '
+             'further calls wait, those of ends the shortest. If the service slows down, there '
+             'are fewer until it is as quick as before. 1: one after the other.')]
 
 
 def _endpoint(service_type):

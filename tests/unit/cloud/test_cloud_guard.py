@@ -101,3 +101,34 @@ def test_calls_on_other_threads_belong_to_whom_they_are_made_for():
         parallel.each(pool, lambda _: guard.ask(), range(3))
     with futures.ThreadPoolExecutor(2) as pool:
         assert parallel.each(pool, lambda _: guard.ask(), range(3)) == [None] * 3
+
+
+def test_ends_get_the_next_turn_and_what_is_only_tried_the_last():
+    turns, order = guard.Turns(1), []
+
+    def call(rank):
+        with guard.before_each_call(None, rank), turns:
+            order.append(rank)
+    ranks = [guard.Rank.LAST, guard.Rank.NORMAL, guard.Rank.FIRST, guard.Rank.NORMAL,
+             guard.Rank.FIRST]
+    with futures.ThreadPoolExecutor(len(ranks)) as pool, turns:
+        for place, rank in enumerate(ranks, 1):
+            pool.submit(call, rank)
+            _until(lambda place=place: turns.waiting == place)
+    assert order == sorted(ranks)
+
+
+def test_who_may_not_act_any_more_leaves_the_turn_to_others():
+    turns = guard.Turns(1)
+    for _ in range(3):
+        with guard.before_each_call(refuse), pytest.raises(Gone), turns:
+            pass
+    with turns:
+        assert turns.waiting == 0
+
+
+def _until(look):
+    give_up = time.monotonic() + 10
+    while not look():
+        assert time.monotonic() < give_up
+        time.sleep(0.001)

@@ -17,7 +17,7 @@ def _refuse_login(canned, status):
 
 
 def test_all_services_and_threads_share_one_login(canned):
-    canned.http.get(f'{canned.NOVA}/os-aggregates', json={'aggregates': []})
+    canned.http.get(f'{canned.NOVA}/os-services', json={'services': []})
     canned.http.get(f'{canned.PLACEMENT}/resource_providers',
                     json={'resource_providers': [{'uuid': 'u1'}]})
     canned.http.get(f'{canned.PLACEMENT}/resource_providers/u1/traits', json={'traits': ['T']})
@@ -25,10 +25,10 @@ def test_all_services_and_threads_share_one_login(canned):
     services = canned.cloud().as_service()
     with futures.ThreadPoolExecutor(8) as pool:
         for _ in range(8):
-            pool.submit(services.nova.aggregates)
+            pool.submit(services.computes.every)
             pool.submit(services.placement.traits, 'compute-1')
             pool.submit(services.keystone.trusts)
-    assert len(canned.asked('GET', '/os-aggregates')) == 8
+    assert len(canned.asked('GET', '/os-services')) == 8
     assert len(canned.asked('GET', '/traits')) == 8
     assert len(canned.asked('GET', '/OS-TRUST/trusts')) == 8
     assert len(canned.logins) == 1

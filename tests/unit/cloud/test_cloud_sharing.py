@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads of the cloud that all who ask at the same time share."""
+from concurrent import futures
+import threading
+
+import pytest
+
+from climate.cloud import guard
+from climate.cloud import sharing
+
+
+class Slow:
+    """A read that is under way until it is let go.
+
+    :ivar asked: the keys of each read.
+    """
+
+    def __init__(self):
+        self.asked = []
+        self.began = threading.Semaphore(0)
+        self.go = threading.Semaphore(0)
+        self.problem = None
+        self.shared = sharing.Shared(self._read)
+
+    def _read(self, keys):
+        self.asked.append(keys)
+        self.began.release()
+        assert self.go.acquire(timeout=10)
+        if self.problem is not None:
+            raise self.problem
+        guard.ask()
+        return len(self.asked)
+
+
+@pytest.fixture
+def slow():
+    return Slow()
+
+
+def all_at_once(slow, pool, *keys):
+    """Ask for each key while a first read is under way; return the futures of their answers."""
+    first = pool.submit(slow.shared.ask, 'first')
+    assert slow.began.acquire(timeout=10)
+    others = [pool.submit(slow.shared.ask, key) for key in keys]
+    while slow.shared.waiting != set(keys):
+        pass
+    slow.go.release()
+    assert first.result(10) == 1
+    assert slow.began.acquire(timeout=10)
+    return others
+
+
+def test_who_asks_while_a_read_is_under_way_shares_the_next_one(slow):
+    with futures.ThreadPoolExecutor(9) as pool:
+        others = all_at_once(slow, pool, *'abcdefgh')
+        slow.go.release()
+        assert {each.result(10) for each in others} == {2}
+    assert slow.asked == [{'first'}, set('abcdefgh')]
+
+
+def test_all_of_them_get_the_error_and_the_next_asks_again(slow):
+    with futures.ThreadPoolExecutor(4) as pool:
+        others = all_at_once(slow, pool, *'abc')
+        slow.problem = ValueError('no')
+        slow.go.release()
+        for each in others:
+            with pytest.raises(ValueError, match='no'):
+                each.result(10)
+    slow.problem = None
+    slow.go.release()
+    assert slow.shared.ask() == 3
+
+
+def test_who_may_not_act_any_more_reads_for_the_others(slow):
+    def refuse():
+        raise AssertionError
+    slow.go.release()
+    with guard.before_each_call(refuse):
+        assert slow.shared.ask('a') == 1
