@@ -32,6 +32,10 @@ class Flavors(base.Flavors):
 
     def ensure(self, flavor_id, name, sizes, extra_specs):
         found = self._find(flavor_id)
+        if found is not None and any(getattr(_record(found), name) != size
+                                     for name, size in sizes.items()):
+            self.delete(flavor_id)
+            found = None
         if found is None:
             # Another manager may create it at the same time.
             with contextlib.suppress(nova_errors.Conflict):

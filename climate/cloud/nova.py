@@ -13,6 +13,7 @@ from climate import errors
 from climate.cloud import base
 from climate.cloud import models
 from climate.cloud import parallel
+from climate.cloud import sharing
 
 LOG = log.getLogger(__name__)
 
@@ -39,6 +40,8 @@ class Nova(base.Nova):
         self._sizes = connected(link, _SIZES_VERSION)
         self._numbers = connected(link, _NUMBERS_VERSION)
         self._lists = ServerLists(link)
+        self._all_aggregates = sharing.Shared(lambda _: [
+            _aggregate(each) for each in self._client.aggregates.list()])
 
     def hypervisor(self, name):
         try:
@@ -84,7 +87,7 @@ class Nova(base.Nova):
         return self._find(name)
 
     def aggregates(self):
-        return [_aggregate(each) for each in self._client.aggregates.list()]
+        return self._all_aggregates.ask()
 
     def ensure_aggregate(self, name, zone=None, metadata=None, known=None):
         found = self._find(name) if known is None else models.named(known, name)
@@ -98,8 +101,8 @@ class Nova(base.Nova):
     def set_aggregate_metadata(self, aggregate, metadata):
         self._set(aggregate, metadata)
 
-    def add_hosts(self, aggregate, service_hosts):
-        refused = self._move(self._add, aggregate, service_hosts)
+    def add_hosts(self, aggregate, service_hosts, alone=False):
+        refused = self._move(self._add, aggregate, service_hosts, alone)
         if refused:
             inside = _aggregate(self._client.aggregates.get(aggregate.id)).hosts
             _raise_first(error for host, error in refused if host not in inside)
@@ -129,10 +132,7 @@ class Nova(base.Nova):
         return {each.host: each.zone for each in services}
 
     def _find(self, name):
-        for each in self._client.aggregates.list():
-            if each.name == name:
-                return _aggregate(each)
-        return None
+        return models.named(self._all_aggregates.ask(), name)
 
     def _create(self, name, zone):
         try:
@@ -152,11 +152,11 @@ class Nova(base.Nova):
                 raise
             raise errors.StillBusy(service=self.service, reason=str(error)) from error
 
-    def _move(self, function, aggregate, service_hosts):
+    def _move(self, function, aggregate, service_hosts, alone=False):
         """Call `function` for all hosts; return Nova's refusals as [(host, error)]."""
         outcomes = parallel.each(
             self._pool, lambda host: (host, function(aggregate, host)), service_hosts)
-        if outcomes:
+        if len(outcomes) > alone:
             # Also after a refusal: an earlier attempt may have been interrupted before this.
             self._refresh_scheduler(aggregate)
         return [(host, error) for host, error in outcomes if error is not None]

@@ -57,6 +57,11 @@ OPTS = [
     cfg.IntOpt('release_grace_seconds', default=60, min=0,
                help='A lease that starts within this many seconds does not get a resource that '
                     'another lease still holds in the cloud. 0: it may get one.'),
+    cfg.IntOpt('stage_seconds', default=600, min=0,
+               help='Seconds before the start of a lease from which on the managers make in the '
+                    'cloud what nobody can use before the start, such as its flavor and its '
+                    'aggregate, so that the start itself makes few calls. Leases that start '
+                    'together are spread over this time. 0: everything is made at the start.'),
     cfg.IntOpt('booking_attempts', default=20, min=1,
                help='Number of attempts to book resources while concurrent bookings take them.'),
     cfg.IntOpt('idempotency_hours', default=24, min=1,

@@ -74,6 +74,7 @@ def of_leases(connection, lease_ids, shown=False):
     return dict(found)
 
 
+_LANES = {kind: place for place, kinds in enumerate(event_kinds.LANES.values()) for kind in kinds}
 _DUE = (
     sa.select(*_COLUMNS)
     .where(sa.or_(sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at <= _NOW),
@@ -81,14 +82,14 @@ _DUE = (
                           EVENTS.c.claimed_until <= _NOW)),
            EVENTS.c.kind.in_(sa.bindparam('kinds')),
            EVENTS.c.lease_id.not_in(_BUSY.where(_OTHERS.c.claimed_until > _NOW)))
-    .order_by(EVENTS.c.kind.in_(event_kinds.APART), EVENTS.c.at,
+    .order_by(sa.case(_LANES, value=EVENTS.c.kind), EVENTS.c.at,
               sa.case(event_kinds.RANK, value=EVENTS.c.kind), EVENTS.c.lease_id,
               EVENTS.c.id)
     .limit(sa.bindparam('limit', type_=sa.Integer)))
 
 
 def due(connection, now, limit, kinds=tuple(event_kinds.KINDS)):
-    """Return the events that are due at `now`: tries last, else in the order of `agenda.in_order`.
+    """Return the events that are due at `now`: by lane, then in the order of `agenda.in_order`.
 
     An event whose claim has expired is due again. A lease with another event in progress has none.
 

@@ -14,6 +14,7 @@ BEFORE_END = 'before_end_lease'
 END = 'end_lease'
 NOTIFY = 'notify'
 PREPARE = 'prepare_lease'
+STAGE = 'stage_lease'
 CHECK = 'check_lease'
 UPDATE = 'update_lease'
 DELETE = 'delete_lease'
@@ -48,6 +49,14 @@ class Retry(enum.Enum):
     HEALING = 'the pause of healing, until the lease ends'
 
 
+class Lane(enum.Enum):
+    """Which workers of a manager carry an event out: each lane has its own."""
+
+    PROMPT = 'starts, ends and all else'
+    AHEAD = 'what is made before a start'
+    TRIES = 'tries to acquire resources'
+
+
 class GivenUp(enum.Enum):
     """What happens after the last try of an event failed."""
 
@@ -55,6 +64,7 @@ class GivenUp(enum.Enum):
     HEALED = 'the lease is in error, and the same is tried until it ends'
     NOT_ACQUIRED = 'the lease is over: it got no resources'
     REAPED = 'the reaper drops the trust'
+    LEFT = 'the start does it'
 
 
 _ALL_STATES = frozenset(lifecycle.STATES)
@@ -74,7 +84,7 @@ class Kind:
     :ivar shown: users see the event in the lease, and notifications report it.
     :ivar told: the history of the lease reports its result.
     :ivar may_make_images: it may wait long for images of servers.
-    :ivar apart: it runs on workers of its own, so that it keeps no event of another kind waiting.
+    :ivar lane: which workers carry it out.
     :ivar only_told: it is only a notification. The manager that claims it finishes it at once.
     :ivar makes_first: before its first try the cloud has nothing of the lease.
     :ivar moves_cloud: while it is due, the objects of the lease in the cloud may change.
@@ -97,7 +107,7 @@ class Kind:
     shown: bool = False
     told: bool = True
     may_make_images: bool = False
-    apart: bool = False
+    lane: Lane = Lane.PROMPT
     only_told: bool = False
     makes_first: bool = False
     moves_cloud: bool = False
@@ -143,6 +153,10 @@ KINDS = {kind.name: kind for kind in (
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,
         moves_cloud=True),
     Kind(
+        STAGE, 'Makes what the start of the lease needs and nobody can use before it.',
+        states=frozenset({lifecycle.PENDING}), moot_during='start', told=False, lane=Lane.AHEAD,
+        makes_first=True, moves_cloud=True, given_up=GivenUp.LEFT),
+    Kind(
         START, 'Hands the resources of the lease to its project.', task='start',
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,
         may_leave_unneeded=True, says_all=True, given_up=GivenUp.HEALED),
@@ -152,8 +166,8 @@ KINDS = {kind.name: kind for kind in (
         releases=Releases.PART, may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
     Kind(
         ACQUIRE, 'Looks for resources for a lease that has none yet.',
-        states=frozenset({lifecycle.ACQUIRING}), apart=True, makes_first=True, moves_cloud=True,
-        retry=Retry.ACQUISITION, given_up=GivenUp.NOT_ACQUIRED),
+        states=frozenset({lifecycle.ACQUIRING}), lane=Lane.TRIES, makes_first=True,
+        moves_cloud=True, retry=Retry.ACQUISITION, given_up=GivenUp.NOT_ACQUIRED),
     Kind(
         BEFORE_END, 'Carries out the action before the end, and notifies that the end is near.',
         shown=True, may_make_images=True),
@@ -172,9 +186,8 @@ KINDS = {kind.name: kind for kind in (
 
 #: {name: its place among the events at the same moment}.
 RANK = {name: place for place, name in enumerate(KINDS)}
-#: The kinds that run on workers of their own, and all others.
-APART = tuple(kind.name for kind in KINDS.values() if kind.apart)
-PROMPT = tuple(kind.name for kind in KINDS.values() if not kind.apart)
+#: {Lane: the kinds that run there}, the first ones first.
+LANES = {lane: tuple(kind.name for kind in KINDS.values() if kind.lane is lane) for lane in Lane}
 #: The kinds that users see.
 SHOWN = tuple(kind.name for kind in KINDS.values() if kind.shown)
 #: The kinds of events that are closed when the lease is over.

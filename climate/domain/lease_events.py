@@ -6,11 +6,17 @@
 from collections.abc import Iterable
 import dataclasses
 import datetime
+import zlib
 
 from climate.domain import event_kinds
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import records
+
+# What starts sooner than this is not staged.
+_TOO_SHORT = datetime.timedelta(seconds=10)
+# In which share of the time before a start it is staged.
+_EARLY_SHARE = 0.8
 
 # The kind of an event, and the moment at which it is to happen.
 Planned = tuple[str, datetime.datetime]
@@ -52,20 +58,48 @@ class Acquired:
     late: tuple[datetime.datetime, ...]
 
 
-def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], prepares: bool,
+@dataclasses.dataclass(frozen=True)
+class Before:
+    """What is done for a lease before its start.
+
+    :ivar prepares: whether its targets are prepared, at once.
+    :ivar stages: how long before the start at most what the start needs is made; None: nothing is.
+    """
+
+    prepares: bool = False
+    stages: datetime.timedelta | None = None
+
+
+def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], before: Before,
            now: datetime.datetime) -> tuple[Planned, ...]:
     """Return the events of a lease that gets its resources in its request.
 
     :param notify_at: the moments of the notifications that the owner asks for.
-    :param prepares: whether something is prepared before the lease starts.
     """
     planned = [(event_kinds.START, lease.start), (event_kinds.END, lease.end)]
     if lease.before_end is not None:
         planned.append((event_kinds.BEFORE_END, lease.before_end))
     planned += [(event_kinds.NOTIFY, at) for at in notify_at]
-    if prepares:
+    if before.prepares:
         planned.append((event_kinds.PREPARE, now))
+    staged_at = _staged_at(lease, before.stages, now)
+    if staged_at is not None:
+        planned.append((event_kinds.STAGE, staged_at))
     return tuple(planned)
+
+
+def _staged_at(lease: records.Lease, longest: datetime.timedelta | None,
+               now: datetime.datetime) -> datetime.datetime | None:
+    """Return when what the start of a lease needs is made; None: at the start itself.
+
+    Leases that start at the same moment are spread over the time before it. The last fifth of that
+    time is left to failed tries.
+    """
+    if longest is None or lease.start - now < _TOO_SHORT:
+        return None
+    begin = max(now, lease.start - longest)
+    share = zlib.crc32(lease.id.encode()) / 2 ** 32
+    return begin + share * _EARLY_SHARE * (lease.start - begin)
 
 
 def of_acquiring(now: datetime.datetime) -> tuple[Planned, ...]:
@@ -73,12 +107,9 @@ def of_acquiring(now: datetime.datetime) -> tuple[Planned, ...]:
     return ((event_kinds.ACQUIRE, now),)
 
 
-def of_acquired(lease: records.Lease, span: interval.Interval, prepares: bool,
+def of_acquired(lease: records.Lease, span: interval.Interval, before: Before,
                 now: datetime.datetime) -> Acquired:
-    """Return the lease that has acquired its resources for `span`, and its new events.
-
-    :param prepares: whether something is prepared before the lease starts.
-    """
+    """Return the lease that has acquired its resources for `span`, and its new events."""
     near = None
     if lease.before_end is not None:
         # It keeps its distance from the end.
@@ -88,17 +119,18 @@ def of_acquired(lease: records.Lease, span: interval.Interval, prepares: bool,
     lease = dataclasses.replace(lease, start=span.start, end=span.end,
                                 before_end=None if near in late else near)
     notify_at = [at for at in asked if at not in late]
-    return Acquired(lease, of_new(lease, notify_at, prepares, now), late)
+    return Acquired(lease, of_new(lease, notify_at, before, now), late)
 
 
 def after_change(before: records.Lease, after: records.Lease,
-                 notify_at: Iterable[datetime.datetime], anew: bool,
+                 notify_at: Iterable[datetime.datetime], anew: bool, ahead: Before,
                  now: datetime.datetime) -> EventChanges:
     """Return the changes of the events of a lease that its owner changes.
 
     :param before: the lease before the change, with its events.
     :param notify_at: the moments of additional notifications.
     :param anew: whether the request of a reservation changes.
+    :param ahead: what is done before the start of the lease as it is after the change.
     """
     add: list[Planned] = []
     move: list[tuple[records.Event, datetime.datetime]] = []
@@ -117,6 +149,12 @@ def after_change(before: records.Lease, after: records.Lease,
     add += [(event_kinds.NOTIFY, at) for at in notify_at]
     if anew and before.state == lifecycle.ACTIVE:
         add.append((event_kinds.UPDATE, now))
+    staged, at = before.event(event_kinds.STAGE), _staged_at(after, ahead.stages, now)
+    if before.state == lifecycle.PENDING and at is not None:
+        if staged is None:
+            add.append((event_kinds.STAGE, at))
+        elif anew or (staged.status != lifecycle.EVENT_DONE and after.start != before.start):
+            move.append((staged, at))
     return EventChanges(tuple(add), tuple(move), _NOTICES if over else ())
 
 

@@ -97,7 +97,7 @@ class Manager:
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
         # A thread for each worker, so the event loop alone says how many run of which kinds.
-        self._pool = futures.ThreadPoolExecutor(conf.manager.workers + conf.acquire.workers,
+        self._pool = futures.ThreadPoolExecutor(sum(loop.workers_of(conf).values()),
                                                 thread_name_prefix='event')
         self.event_loop = loop.EventLoop(self.core, self.owner, self._pool.submit)
 

@@ -218,7 +218,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     One instance serves all threads of a manager. A plugin never opens the database.
 
-    The methods `prepare`, `start`, `before_end` and `end` share these parameters:
+    The methods `prepare`, `stage`, `start`, `before_end` and `end` share these parameters:
 
     * `cloud` is a ``plugins.cloud.LeaseCloud``. Create with ``as_user()`` all that belongs to the
       user; it raises TrustDead if Climate cannot act for the owner. Use
@@ -227,7 +227,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     * `resources` is {need key: the Resources that were allocated for that need, each once, as a
       tuple}, with every key of `needs`.
 
-    Each of the four may raise TargetGone if the target that the reservation leases does not exist
+    Each of the five may raise TargetGone if the target that the reservation leases does not exist
     any more. Then the reservation is over.
     """
 
@@ -306,6 +306,18 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         Called soon after the lease was made; returns the binding, as `start` does.
 
         :raises StillBusy: not yet; to be called again in a moment.
+        """
+
+    def stages(self, request: Request) -> bool:
+        """Return True if `stage` is to be called before the start. Pure."""
+        return False
+
+    def stage(self, cloud: clouds.LeaseCloud, lease: records.Lease,
+              reservation: records.Reservation, resources: Allocated) -> dict[str, Any] | None:
+        """Make what the start needs and nobody can use or see before it. Repeatable.
+
+        Called in the last minutes before the start, and again if the request changes. `start` must
+        work without it, and `end` must find what it made. Returns the binding, as `start` does.
         """
 
     @abc.abstractmethod

@@ -17,11 +17,14 @@ class Attempt:
     :ivar now: the present time.
     :ivar since: when the action was first tried.
     :ivar failures: how many tries of the action have failed before.
+    :ivar is_first: whether it is the first try of a start, so that the cloud has nothing of the
+        lease yet but what was made before the start.
     """
 
     now: datetime.datetime
     since: datetime.datetime
     failures: int = 0
+    is_first: bool = False
 
 
 class Cloud(Protocol):

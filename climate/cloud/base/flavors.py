@@ -22,12 +22,17 @@ class Flavors(face.Face):
                extra_specs: Mapping[str, str]) -> None:
         """Create a private flavor of that id if there is none, and set its extra specs.
 
+        One of other sizes is deleted first.
+
         :param sizes: {'vcpus', 'ram', 'disk', 'ephemeral', 'swap'}: numbers, as Nova has them.
         """
 
     @abc.abstractmethod
     def allow(self, flavor_id: str, project_id: str) -> None:
-        """Let a project use a private flavor. Do nothing if it already may."""
+        """Let a project use a private flavor. Do nothing if it already may.
+
+        :raises CloudError: there is no such flavor.
+        """
 
     @abc.abstractmethod
     def forbid(self, flavor_id: str, project_id: str) -> None:

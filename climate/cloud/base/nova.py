@@ -68,17 +68,25 @@ class Nova(face.Face):
         :raises StillBusy: servers on its hosts forbid a new zone.
         """
 
+    @staticmethod
+    def empty_aggregate(aggregate_id: int, name: str) -> models.Aggregate:
+        """Return an Aggregate that is known to have no hosts, without a call."""
+        return models.Aggregate(id=aggregate_id, name=name, zone=None, hosts=(), metadata={})
+
     @abc.abstractmethod
     def set_aggregate_metadata(self, aggregate: models.Aggregate,
                                metadata: Mapping[str, str | None]) -> None:
         """Set the keys of `metadata`; remove those whose value is None. Other keys stay."""
 
     @abc.abstractmethod
-    def add_hosts(self, aggregate: models.Aggregate, service_hosts: Iterable[str]) -> None:
+    def add_hosts(self, aggregate: models.Aggregate, service_hosts: Iterable[str],
+                  alone: bool = False) -> None:
         """Add these hosts to the aggregate, several at once. A host may already be in it.
 
         All hosts are tried, even if one fails.
 
+        :param alone: whether nobody else changes the hosts of the aggregate now, and no earlier
+            change may have been interrupted.
         :raises ResourceNotFound: Nova knows no such host.
         :raises ResourcesRefused: servers on a host forbid its new zone, or it is in another zone;
             the error has the names of these service hosts.

@@ -3,6 +3,7 @@
 import json
 import uuid
 
+from climate import errors
 from climate.cloud import base
 from climate.cloud import models
 from climate.cloud.simulated import servers
@@ -29,15 +30,24 @@ class Flavors(base.Flavors):
         return self._call('flavor', lambda connection: usable(connection, flavor_id, project_id))
 
     def ensure(self, flavor_id, name, sizes, extra_specs):
-        self._call('create_flavor', lambda connection: make(
-            connection, flavor_id, name, public=False, **sizes))
+        def work(connection):
+            row = _row(connection, flavor_id)
+            if row is not None and any(row[each] != size for each, size in sizes.items()):
+                _delete(connection, flavor_id)
+            make(connection, flavor_id, name, public=False, **sizes)
+        self._call('create_flavor', work)
         self._call('set_flavor_keys', lambda connection: connection.execute(
             'UPDATE flavors SET extra_specs = json_patch(extra_specs, ?) WHERE id = ?',
             (json.dumps(extra_specs), flavor_id)))
 
     def allow(self, flavor_id, project_id):
-        self._call('allow_flavor', lambda connection: connection.execute(
-            'INSERT OR IGNORE INTO flavor_access VALUES (?, ?)', (flavor_id, project_id)))
+        def work(connection):
+            if _row(connection, flavor_id) is None:
+                raise errors.CloudError(service=self.service, reason=(
+                    f'Flavor {flavor_id} could not be found.'))
+            connection.execute('INSERT OR IGNORE INTO flavor_access VALUES (?, ?)',
+                               (flavor_id, project_id))
+        self._call('allow_flavor', work)
 
     def forbid(self, flavor_id, project_id):
         self._call('forbid_flavor', lambda connection: connection.execute(
@@ -45,10 +55,7 @@ class Flavors(base.Flavors):
             (flavor_id, project_id)))
 
     def delete(self, flavor_id):
-        def work(connection):
-            connection.execute('DELETE FROM flavor_access WHERE flavor_id = ?', (flavor_id,))
-            connection.execute('DELETE FROM flavors WHERE id = ?', (flavor_id,))
-        self._call('delete_flavor', work)
+        self._call('delete_flavor', lambda connection: _delete(connection, flavor_id))
 
     def servers(self, flavor_id):
         return self._call('servers_of_flavor', lambda connection: servers.of_flavor(
@@ -104,6 +111,15 @@ def make(connection, flavor_id, name, vcpus, ram, disk, ephemeral=0, swap=0, pub
         'INSERT OR IGNORE INTO flavors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
         (flavor_id, name, vcpus, ram, disk, ephemeral, swap, public,
          json.dumps(extra_specs or {})))
+
+
+def _row(connection, flavor_id):
+    return connection.execute('SELECT * FROM flavors WHERE id = ?', (flavor_id,)).fetchone()
+
+
+def _delete(connection, flavor_id):
+    connection.execute('DELETE FROM flavor_access WHERE flavor_id = ?', (flavor_id,))
+    connection.execute('DELETE FROM flavors WHERE id = ?', (flavor_id,))
 
 
 def usable(connection, flavor_id, project_id):

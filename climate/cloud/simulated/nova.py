@@ -73,7 +73,7 @@ class Nova(base.Nova):
         self._call('set_aggregate_metadata', lambda connection: aggregates.set_metadata(
             connection, aggregate.id, metadata))
 
-    def add_hosts(self, aggregate, service_hosts):
+    def add_hosts(self, aggregate, service_hosts, alone=False):
         self._move('add_host', aggregates.add_host, aggregate, service_hosts)
 
     def remove_hosts(self, aggregate, service_hosts):

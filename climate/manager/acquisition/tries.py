@@ -24,6 +24,7 @@ from climate.manager.acquisition import closing
 from climate.manager.acquisition import hold_back
 from climate.manager.booking import booking
 from climate.manager.clearing import reconcile
+from climate.manager.leases import before_start
 from climate.manager.queue import bound
 from climate.manager.queue import wakeups
 
@@ -143,7 +144,8 @@ class Tries:
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             acquisitions.change(connection, lease.id, now,
                                 attempts=acquisition.attempts + _counts(acquisition, now))
-            closing.acquired(connection, current, span, now, self._prepares(lease))
+            closing.acquired(connection, current, span, now, before_start.of(
+                self._core, lease.open_reservations))
             if acquisition.type in acquire.QUEUED:
                 # The resources that are left may be enough for another lease in the queue. They
                 # were not enough for the leases before this one.
@@ -240,10 +242,6 @@ class Tries:
             found = acquisitions.of_leases(connection, [claim.lease.id])
         return dataclasses.replace(claim, lease=dataclasses.replace(
             claim.lease, acquisition=found[claim.lease.id]))
-
-    def _prepares(self, lease):
-        return any(self._core.registry.plugin(each.resource_type).prepares(each.request)
-                   for each in lease.open_reservations)
 
 
 def _has_turn(claim):

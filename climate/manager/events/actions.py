@@ -34,14 +34,14 @@ LOG = log.getLogger(__name__)
 
 # The state of a reservation after a method of its plugin succeeded, and after it failed.
 _STATES_AFTER = {
-    'prepare': (None, None), 'before_end': (None, None),
+    'prepare': (None, None), 'stage': (None, None), 'before_end': (None, None),
     'start': (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR),
     'end': (lifecycle.RESERVATION_DELETED, lifecycle.RESERVATION_ERROR),
 }
 # How often a method is called in one action while it has something new to announce.
 _ANNOUNCE_TRIES = 4
 # The methods that return a binding.
-_MAKING = ('prepare', 'start')
+_MAKING = ('prepare', 'stage', 'start')
 _GONE = texts.same('Its target is not in the cloud any more.')
 _NEVER_CAME = texts.same('Its target never came.')
 _PASSED = texts.same('It could not be started before its end.')
@@ -64,7 +64,8 @@ class Actions:
         self._by_kind = {
             event_kinds.DELETE: self._end, event_kinds.END: self._end,
             event_kinds.CHECK: self._check, event_kinds.UPDATE: self._update,
-            event_kinds.PREPARE: self._prepare, event_kinds.START: self._start,
+            event_kinds.PREPARE: self._prepare, event_kinds.STAGE: self._stage,
+            event_kinds.START: self._start,
             event_kinds.HEAL: self._heal, event_kinds.ACQUIRE: self._tries.carry_out,
             event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
             event_kinds.GIVE_BACK: self._return_hosts,
@@ -84,7 +85,7 @@ class Actions:
         """
         claim.ownership.check()
         try:
-            with guard.before_each_call(claim.ownership.check):
+            with guard.before_each_call(claim.ownership.check, _rank(claim.kind)):
                 return self._by_kind[claim.event.kind](claim, claim.at)
         except errors.StillBusy as error:
             return results.Outcome(results.BUSY, texts.of_error(error),
@@ -116,6 +117,11 @@ class Actions:
         some = [each for each in claim.lease.open_reservations if each.id in in_vain
                 or self._plugin(each).prepares(each.request)]
         return self._each(claim, now, 'prepare', some, in_vain)
+
+    def _stage(self, claim, now):
+        return self._each(claim, now, 'stage', [
+            each for each in claim.lease.open_reservations
+            if self._plugin(each).stages(each.request)])
 
     def _check(self, claim, now):
         """Check whether the targets of the lease still exist."""
@@ -273,7 +279,8 @@ class Actions:
         :param found: the Resources allocated to them, if they were read already.
         """
         lease, event = claim.lease, claim.event
-        attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts)
+        attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts,
+                               is_first=event.kind == event_kinds.START and event.claim_no == 1)
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced,
                                        self._core.registry)
         good, bad = _STATES_AFTER[method]
@@ -329,6 +336,13 @@ class Actions:
 
     def _plugin(self, reservation):
         return self._core.registry.plugin(reservation.resource_type)
+
+
+def _rank(kind):
+    """Return the Rank of the calls for an event: ends go first, what is only tried last."""
+    if kind.releases_all:
+        return guard.Rank.FIRST
+    return guard.Rank.NORMAL if kind.lane is event_kinds.Lane.PROMPT else guard.Rank.LAST
 
 
 def _without(lease, outcome, ids, reason):

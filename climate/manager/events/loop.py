@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event loop: claim the events that are due, carry them out, write down how it went."""
+import collections
 import time
 
 from oslo_log import log
@@ -21,13 +22,23 @@ LOG = log.getLogger(__name__)
 _LOOK_SECONDS = 0.05
 # How many due tries are read at once: those in vain are put off together.
 _TRIES = 200
+# What is made ahead has so many times fewer workers than starts and ends.
+_AHEAD_PART = 4
+
+
+def workers_of(conf):
+    """Return {Lane: the most events of it that a manager carries out at the same time}."""
+    most = conf.manager.workers
+    return {event_kinds.Lane.PROMPT: most,
+            event_kinds.Lane.AHEAD: max(1, most // _AHEAD_PART),
+            event_kinds.Lane.TRIES: conf.acquire.workers}
 
 
 class EventLoop:
     """Carries out events: those of different leases at once, those of one lease in turn.
 
-    Tries to acquire resources are on workers of their own. However many leases wait, starts and
-    ends do not wait for a worker because of them.
+    Each lane has its own number of workers. So starts and ends do not wait for a worker because of
+    tries to acquire resources, or because of what is made ahead, however much of that is due.
     """
 
     def __init__(self, parts, owner, submit):
@@ -53,35 +64,37 @@ class EventLoop:
     @property
     def free_slots(self):
         """The number of idle workers for starts, ends and the like; 0 if all are busy."""
-        return self._free(event_kinds.PROMPT)
+        return self._free(event_kinds.Lane.PROMPT)
 
     def tick(self, now):
         """Claim events that are due at `now` and submit them; returns how many.
 
-        Starts and ends are submitted before tries to acquire resources.
+        They are submitted in the order of the lanes.
         """
         kinds, slots = self._idle_for()
         if not kinds:
             return 0
-        due = self._claims.due(now, slots * claims.LOOK, kinds)
-        tries = [event for event in due if event.kind in event_kinds.APART]
-        others = [event for event in due if event.kind in event_kinds.PROMPT]
-        count = self._submit_due(now, event_kinds.PROMPT, others)
-        if tries:
+        due = collections.defaultdict(list)
+        for event in self._claims.due(now, slots * claims.LOOK, kinds):
+            due[event_kinds.of(event.kind).lane].append(event)
+        count = sum(self._submit_due(now, lane, due[lane]) for lane in (
+            event_kinds.Lane.PROMPT, event_kinds.Lane.AHEAD))
+        if due[event_kinds.Lane.TRIES]:
             began = time.thread_time()
-            count += self._submit_due(now, event_kinds.APART, self._not_in_vain(now))
+            count += self._submit_due(now, event_kinds.Lane.TRIES, self._not_in_vain(now))
             self._budget.use(time.thread_time() - began)
         return count
 
     def _idle_for(self):
         """Return the kinds of events for which workers are idle, and how many at most."""
-        free = {group: self._free(group) for group in (event_kinds.PROMPT, event_kinds.APART)}
-        return [kind for group, slots in free.items() if slots for kind in group], max(
-            free.values())
+        free = {lane: self._free(lane) for lane in event_kinds.Lane}
+        return [kind for lane, slots in free.items() if slots
+                for kind in event_kinds.LANES[lane]], max(free.values())
 
-    def _submit_due(self, now, kinds, due):
-        slots = self._free(kinds)
-        taken = self._claims.take(now, slots, kinds, due) if slots and due else []
+    def _submit_due(self, now, lane, due):
+        slots = self._free(lane)
+        taken = self._claims.take(
+            now, slots, event_kinds.LANES[lane], due) if slots and due else []
         for claim in taken:
             self._submit(self._carry_out, claim)
         return len(taken)
@@ -89,7 +102,7 @@ class EventLoop:
     def _not_in_vain(self, now):
         """Return tries that are due at `now`; those in vain are put off."""
         while True:
-            due = self._claims.due(now, _TRIES, event_kinds.APART)
+            due = self._claims.due(now, _TRIES, event_kinds.LANES[event_kinds.Lane.TRIES])
             left = self._looks.sift(due, now)
             if left or not due:
                 return left
@@ -107,18 +120,16 @@ class EventLoop:
         """The seconds until tries may go on; 0 if they have not used up their budget."""
         return self._budget.rest_seconds()
 
-    def _free(self, kinds):
-        """Return the number of idle workers for events of these kinds."""
-        conf = self._core.conf
-        running = self._claims.running()
-        mine = sum(claim.event.kind in kinds for claim in running)
-        workers = conf.manager.workers
-        if kinds is event_kinds.APART:
-            # While a start or an end runs, tries leave it the processor and the database.
-            workers = 1 if len(running) > mine else conf.acquire.workers
-            if self._budget.rest_seconds():
-                return 0
-        return max(0, workers - mine)
+    def _free(self, lane):
+        """Return the number of idle workers for events of this lane."""
+        running = collections.Counter(claim.kind.lane for claim in self._claims.running())
+        workers = workers_of(self._core.conf)[lane]
+        if lane is not event_kinds.Lane.PROMPT and running.total() > running[lane]:
+            # While a start or an end runs, the processor, the database and the cloud are for that.
+            workers = 1
+        if lane is event_kinds.Lane.TRIES and self._budget.rest_seconds():
+            return 0
+        return max(0, workers - running[lane])
 
     def prolong(self, now):
         """Prolong the claims of the events that are running."""
@@ -158,7 +169,7 @@ class EventLoop:
             LOG.exception('Lease %s: the result of %s could not be stored; it is carried out again',
                           lease.id, event.kind)
         finally:
-            if claim.kind.apart:
+            if claim.kind.lane is event_kinds.Lane.TRIES:
                 self._budget.use(time.thread_time() - began)
             self._claims.drop(claim)
             self._core.notify()

@@ -169,6 +169,10 @@ class Outcomes:
         :param lease: the Lease after the end of its task was written.
         """
         event, given_up = claim.event, claim.kind.given_up
+        if given_up is event_kinds.GivenUp.LEFT:
+            LOG.warning('Lease %s: %s is left to its start: %s', lease.id, event.kind,
+                        _words(outcome))
+            return
         if given_up is event_kinds.GivenUp.REAPED:
             # No lease refers to the trust any more. So the reaper deletes it once Keystone is back.
             leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)

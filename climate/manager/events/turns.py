@@ -10,8 +10,9 @@ from climate.domain import start_order
 
 LOG = log.getLogger(__name__)
 
-_ORDERS = {'prepare': start_order.of_start, 'start': start_order.of_start,
-           'before_end': start_order.any_order, 'end': start_order.of_end}
+_ORDERS = {'prepare': start_order.of_start, 'stage': start_order.any_order,
+           'start': start_order.of_start, 'before_end': start_order.any_order,
+           'end': start_order.of_end}
 
 
 class Turns:

@@ -16,6 +16,7 @@ from climate.manager.acquisition import terms
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import slots
+from climate.manager.leases import before_start
 from climate.manager.leases import targets
 from climate.plugins import base
 
@@ -72,9 +73,8 @@ class Drafts:
 
     def _events(self, lease, request, now):
         """Return the Events of a lease that gets its resources at once, ordered by moment."""
-        prepares = any(self._core.registry.plugin(each.resource_type).prepares(each.request)
-                       for each in lease.reservations)
-        planned = lease_events.of_new(lease, request.notify_at, prepares, now)
+        planned = lease_events.of_new(lease, request.notify_at, before_start.of(
+            self._core, lease.reservations), now)
         return tuple(sorted(events.all_new(lease.id, planned, now),
                             key=lambda event: (event.at, event.id)))
 

@@ -25,6 +25,7 @@ from climate.manager import core
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import slots
+from climate.manager.leases import before_start
 from climate.manager.leases import early
 from climate.manager.leases import target_waits
 from climate.manager.leases import trusts
@@ -279,11 +280,11 @@ class Update:
         if values:
             allocations.change(connection, [reservation.id], reservation.resource_ids, **values)
 
-    @staticmethod
-    def _write_events(connection, lease, target, changes, now):
+    def _write_events(self, connection, lease, target, changes, now):
         wanted = target.lease
-        changed = lease_events.after_change(lease, wanted, changes.notify_at,
-                                            bool(target.changed), now)
+        changed = lease_events.after_change(
+            lease, wanted, changes.notify_at, bool(target.changed),
+            before_start.of(self._core, wanted.open_reservations), now)
         events.change(connection, lease.id, changed, now)
         if changed.moves_again(event_kinds.BEFORE_END):
             outbox.publish(connection, wanted, now, 'event.before_end_lease.stop')

@@ -14,6 +14,21 @@ from climate.plugins.compute import shared_hosts
 LOG = log.getLogger(__name__)
 
 
+def stage(conf, nova, lease, reservation):
+    """Make the Aggregate of a reservation without hosts, and return it."""
+    return nova.ensure_aggregate(reservation.id, zone=zone(conf, reservation.id),
+                                 metadata={conf.nova.aggregate_owner_key: lease.project_id})
+
+
+def hand_over_staged(conf, nova, reservation, aggregate_id, resources):
+    """Let the project of a lease have these hosts, as `hand_over`, in the Aggregate of `stage`."""
+    wanted = service_hosts(resources)
+    freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=nova.aggregates())
+    with resource_names(resources):
+        nova.add_hosts(nova.empty_aggregate(aggregate_id, reservation.id), wanted, alone=True)
+    nova.remove_hosts(freepool, wanted)
+
+
 def hand_over(conf, nova, lease, reservation, resources):
     """Let the project of a lease have these hosts; return (its Aggregate, the freepool).
 

@@ -32,6 +32,8 @@ _POLICIES = {True: 'affinity', False: 'anti-affinity'}
 _RESERVED = 'aggregate_instance_extra_specs:reservation'
 CLASS_PREFIX = 'CUSTOM_RESERVATION_'
 NAME_PREFIX = 'reservation:'
+#: What a binding says of what was made before the start.
+STAGED = 'staged'
 
 
 def need(request, units, criteria, called):
@@ -73,6 +75,8 @@ def start(conf, cloud, lease, reservation, resources, sizes, extra_specs):
     :returns: the binding.
     """
     services = cloud.as_service()
+    if cloud.attempt.is_first and _is_staged(conf, cloud, lease, reservation, sizes, extra_specs):
+        return _open(conf, services, lease, reservation, resources)
     aggregate, binding = _build(conf, cloud, lease, reservation, resources, sizes, extra_specs)
     slots = collections.Counter(reservation.allocated[host_pool.NEED])
     _take_back(conf, cloud, lease, reservation, aggregate, {
@@ -82,6 +86,42 @@ def start(conf, cloud, lease, reservation, resources, sizes, extra_specs):
         # A change of the affinity that was interrupted may have left another server group.
         services.flavors.delete_groups(name_of(reservation.id), but=binding['server_group_id'])
     return binding
+
+
+def stage(conf, cloud, lease, reservation, sizes, extra_specs):
+    """Make what `start` makes, without what lets the project boot servers; returns the binding.
+
+    The parameters are those of `start`. The aggregate has no hosts, and nobody may use the flavor.
+    """
+    services = cloud.as_service()
+    specs, metadata, group_id = _described(conf, cloud, lease, reservation, extra_specs)
+    aggregate = services.nova.ensure_aggregate(reservation.id, metadata=metadata)
+    services.placement.ensure_class(class_name(reservation.id))
+    services.flavors.ensure(reservation.id, name_of(reservation.id), sizes, specs)
+    group = {} if group_id is None else {'server_group_id': group_id}
+    return {**reservation.binding, **group, STAGED: {
+        'aggregate_id': aggregate.id, 'sizes': sizes, 'extra_specs': specs, 'metadata': metadata}}
+
+
+def _is_staged(conf, cloud, lease, reservation, sizes, extra_specs):
+    """Return whether `stage` has made exactly what this start needs."""
+    staged = reservation.binding.get(STAGED)
+    if staged is None:
+        return False
+    specs, metadata, _ = _described(conf, cloud, lease, reservation, extra_specs)
+    return (staged['sizes'], staged['extra_specs'], staged['metadata']) == (sizes, specs, metadata)
+
+
+def _open(conf, services, lease, reservation, resources):
+    """Let the project use what was staged; returns the binding."""
+    aggregate_id = reservation.binding[STAGED]['aggregate_id']
+    services.nova.add_hosts(
+        services.nova.empty_aggregate(aggregate_id, reservation.id),
+        [resource.facts['service_name'] for resource in resources], alone=True)
+    _set_slots(conf, services, reservation, resources)
+    services.flavors.allow(reservation.id, lease.project_id)
+    return {'flavor_id': reservation.id, 'aggregate_id': aggregate_id,
+            'server_group_id': reservation.binding.get('server_group_id')}
 
 
 def complete(conf, cloud, lease, reservation, resources, sizes, extra_specs):
@@ -94,12 +134,7 @@ def complete(conf, cloud, lease, reservation, resources, sizes, extra_specs):
 def _build(conf, cloud, lease, reservation, resources, sizes, extra_specs):
     """Make all that is missing; returns (the aggregate as it was found, the binding)."""
     services = cloud.as_service()
-    slots = collections.Counter(reservation.allocated[host_pool.NEED])
-    specs = {**extra_specs, **ties(reservation.id)}
-    metadata = marks(conf, lease, reservation.id)
-    group_id = _group(cloud, reservation)
-    if group_id is not None:
-        specs['affinity_id'] = metadata['affinity_id'] = group_id
+    specs, metadata, group_id = _described(conf, cloud, lease, reservation, extra_specs)
     aggregate = services.nova.ensure_aggregate(reservation.id)
     services.nova.add_hosts(aggregate,
                             [resource.facts['service_name'] for resource in resources])
@@ -108,12 +143,27 @@ def _build(conf, cloud, lease, reservation, resources, sizes, extra_specs):
     # the whole aggregate.
     services.nova.set_aggregate_metadata(aggregate, metadata)
     services.placement.ensure_class(class_name(reservation.id))
-    for resource in resources:
-        services.placement.set_slots(host_pool.child_name(conf, resource.name),
-                                     class_name(reservation.id), slots[resource.id])
+    _set_slots(conf, services, reservation, resources)
     services.flavors.ensure(reservation.id, name_of(reservation.id), sizes, specs)
     return aggregate, {'flavor_id': reservation.id, 'aggregate_id': aggregate.id,
                        'server_group_id': group_id}
+
+
+def _described(conf, cloud, lease, reservation, extra_specs):
+    """Return (extra specs of the flavor, metadata of the aggregate, id of the server group)."""
+    specs = {**extra_specs, **ties(reservation.id)}
+    metadata = marks(conf, lease, reservation.id)
+    group_id = _group(cloud, reservation)
+    if group_id is not None:
+        specs['affinity_id'] = metadata['affinity_id'] = group_id
+    return specs, metadata, group_id
+
+
+def _set_slots(conf, services, reservation, resources):
+    slots = collections.Counter(reservation.allocated[host_pool.NEED])
+    for resource in resources:
+        services.placement.set_slots(host_pool.child_name(conf, resource.name),
+                                     class_name(reservation.id), slots[resource.id])
 
 
 def _group(cloud, reservation):
@@ -194,8 +244,9 @@ def clear(cloud, reservation_id):
 
 def fields(reservation):
     """Return the fields of a reservation in answers, whether it was started or not."""
+    made = {name: value for name, value in reservation.binding.items() if name != STAGED}
     return {**reservation.request, 'flavor_id': reservation.id, 'aggregate_id': None,
-            'server_group_id': None, **reservation.binding}
+            'server_group_id': None, **made}
 
 
 def _take_back(conf, cloud, lease, reservation, aggregate, slots):

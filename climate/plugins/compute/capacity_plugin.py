@@ -26,6 +26,13 @@ class CapacityPlugin(base.ResourcePlugin):
     def was_started(self, reservation):
         return capacity.was_started(reservation)
 
+    def stages(self, request):
+        return True
+
+    def stage(self, cloud, lease, reservation, resources):
+        return capacity.stage(self.conf, cloud, lease, reservation,
+                              *self.sizes_and_specs(reservation))
+
     def start(self, cloud, lease, reservation, resources):
         return capacity.start(self.conf, cloud, lease, reservation, resources[host_pool.NEED],
                               *self.sizes_and_specs(reservation))

@@ -17,6 +17,9 @@ from climate.plugins.compute import foreign
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import server_images
 
+# The id of the aggregate that was made before the start, in the binding.
+_STAGED = 'staged_aggregate_id'
+
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
@@ -95,14 +98,29 @@ class HostPlugin(base.ResourcePlugin):
                                   at_most=request['max'], spread=selection.Spread.APART)
         return [base.Need(host_pool.NEED, host_pool.HostPool.name, demand, self._criteria(request))]
 
+    def was_started(self, reservation):
+        return reservation.binding.get('aggregate_id') is not None
+
+    def stages(self, request):
+        return True
+
+    def stage(self, cloud, lease, reservation, resources):
+        aggregate = aggregates.stage(self.conf, cloud.as_service().nova, lease, reservation)
+        return {**reservation.binding, _STAGED: aggregate.id}
+
     def start(self, cloud, lease, reservation, resources):
-        hosts = resources[host_pool.NEED]
+        hosts, binding = resources[host_pool.NEED], dict(reservation.binding)
+        staged = binding.pop(_STAGED, None)
+        if staged is not None and cloud.attempt.is_first:
+            aggregates.hand_over_staged(self.conf, cloud.as_service().nova, reservation, staged,
+                                        hosts)
+            return {**binding, 'aggregate_id': staged}
         aggregate, freepool = aggregates.hand_over(
             self.conf, cloud.as_service().nova, lease, reservation, hosts)
         images = server_images.of_change(self.conf, cloud, lease, reservation)
         drain.Drain(self.conf, cloud, lease, reservation, hosts, images).others(
             aggregate, freepool)
-        return {**reservation.binding, 'aggregate_id': aggregate.id}
+        return {**binding, 'aggregate_id': aggregate.id}
 
     def before_end(self, cloud, lease, reservation, resources):
         if server_images.wanted(self.conf, reservation):

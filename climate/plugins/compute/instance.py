@@ -136,6 +136,12 @@ class InstancePlugin(base.ResourcePlugin):
     def prepare(self, cloud, lease, reservation, resources):
         return self._form_of(reservation).prepare(cloud, lease, reservation, resources)
 
+    def stages(self, request):
+        return self._form(request).stages(request)
+
+    def stage(self, cloud, lease, reservation, resources):
+        return self._form_of(reservation).stage(cloud, lease, reservation, resources)
+
     def start(self, cloud, lease, reservation, resources):
         return self._form_of(reservation).start(cloud, lease, reservation, resources)
 

@@ -33,32 +33,82 @@ END = event(event_kinds.END, NOON + hours(9))
 NEAR = event(event_kinds.BEFORE_END, NOON + hours(8))
 
 
-def changed(before, notify_at=(), anew=False, now=NOON, **wanted):
+NOTHING = lease_events.Before()
+
+
+def changed(before, notify_at=(), anew=False, ahead=NOTHING, now=NOON, **wanted):
     return lease_events.after_change(before, dataclasses.replace(before, **wanted), notify_at,
-                                     anew, now)
+                                     anew, ahead, now)
 
 
 def test_a_new_lease_starts_ends_and_says_when_its_end_is_near():
-    assert lease_events.of_new(lease(), (), False, NOON) == (
+    assert lease_events.of_new(lease(), (), NOTHING, NOON) == (
         (event_kinds.START, NOON + hours(1)), (event_kinds.END, NOON + hours(9)),
         (event_kinds.BEFORE_END, NOON + hours(8)))
 
 
 def test_a_new_lease_has_only_the_notices_that_its_owner_wants():
     planned = lease_events.of_new(lease(before_end=None), (NOON + hours(2), NOON + hours(3)),
-                                  False, NOON)
+                                  NOTHING, NOON)
     assert planned[2:] == ((event_kinds.NOTIFY, NOON + hours(2)),
                            (event_kinds.NOTIFY, NOON + hours(3)))
 
 
 def test_what_is_to_be_prepared_is_prepared_at_once():
-    assert (event_kinds.PREPARE, NOON) in lease_events.of_new(lease(), (), True, NOON)
+    assert (event_kinds.PREPARE, NOON) in lease_events.of_new(
+        lease(), (), lease_events.Before(prepares=True), NOON)
+
+
+STAGES = lease_events.Before(stages=datetime.timedelta(minutes=10))
+
+
+def staged_at(planned):
+    return [at for kind, at in planned if kind == event_kinds.STAGE]
+
+
+def test_what_is_staged_is_spread_over_the_time_before_the_start():
+    moments = [at for number in range(500) for at in staged_at(
+        lease_events.of_new(lease(id=f'lease-{number}'), (), STAGES, NOON))]
+    ahead = [(NOON + hours(1) - each).total_seconds() / 60 for each in moments]
+    assert len(ahead) == 500
+    assert all(2 < each <= 10 for each in ahead)
+    for least in range(2, 10):
+        assert 30 < sum(least < each <= least + 1 for each in ahead) < 100
+
+
+def test_what_starts_soon_is_staged_in_the_time_that_is_left_or_not_at_all():
+    for seconds in (60, 10):
+        soon = lease(start=NOON + datetime.timedelta(seconds=seconds))
+        [at] = staged_at(lease_events.of_new(soon, (), STAGES, NOON))
+        assert NOON <= at <= NOON + datetime.timedelta(seconds=seconds * 0.8)
+    for seconds in (9, 0, -60):
+        soon = lease(start=NOON + datetime.timedelta(seconds=seconds))
+        assert staged_at(lease_events.of_new(soon, (), STAGES, NOON)) == []
+
+
+def test_another_start_or_request_is_staged_anew():
+    before = lease(START, END)
+    [at] = staged_at(changed(before, ahead=STAGES, start=NOON + hours(2)).add)
+    assert hours(0) < NOON + hours(2) - at < hours(0.2)
+    open_, done = (event(event_kinds.STAGE, NOON + hours(0.9), status) for status in (
+        lifecycle.EVENT_UNDONE, lifecycle.EVENT_DONE))
+    later = {'start': NOON + hours(2)}
+    assert moved(changed(lease(START, END, open_), ahead=STAGES, **later), open_)
+    assert not moved(changed(lease(START, END, done), ahead=STAGES, **later), done)
+    assert moved(changed(lease(START, END, done), ahead=STAGES, anew=True), done)
+    assert not moved(changed(lease(START, END, open_), ahead=STAGES), open_)
+    running = lease(START, END, done, state=lifecycle.ACTIVE)
+    assert not moved(changed(running, ahead=STAGES, anew=True), done)
+
+
+def moved(changes, event):
+    return event in [each for each, _ in changes.move]
 
 
 def acquired_at(now, notify_at=()):
     acquisition = records.Acquisition(lease_id='l', type=acquire.WAIT, notify_at=notify_at)
     span = interval.Interval(now, now + hours(4))
-    return lease_events.of_acquired(lease(acquisition=acquisition), span, False, now)
+    return lease_events.of_acquired(lease(acquisition=acquisition), span, NOTHING, now)
 
 
 def test_an_acquired_lease_keeps_the_distance_of_its_notice_from_the_end():

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of every installed plugin, each tested on the simulated cloud."""
 import contextlib
+import dataclasses
 from importlib import metadata
 import itertools
+import re
 
 import builders
 import jsonschema
@@ -20,6 +22,7 @@ from climate.plugins import registry
 
 TYPES = sorted(point.name for point in metadata.entry_points(group=registry.NAMESPACE))
 FORMS = plugin_forms.FORMS
+_DRAWN = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
 class Crash(BaseException):
@@ -71,12 +74,43 @@ class Scene:
             allocated={key: tuple(each.id for each in some)
                        for key, some in self.resources.items()})
 
-    def call(self, method):
+    def call(self, method, is_first=False):
         """Call it until it is done; return what it returns."""
-        attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
+        attempt = base.Attempt(now=builders.NOON, since=builders.NOON, is_first=is_first)
         return until_done(method, lambda: getattr(self.plugin, method)(
             lease_cloud.LeaseCloud(self.cloud, self.lease, attempt),
             self.lease, self.reservation, self.resources))
+
+    def stage(self):
+        """Stage it, and write down its binding."""
+        self.reservation = dataclasses.replace(self.reservation, binding=self.call('stage'))
+
+    def cut_short_everywhere(self, method, before=lambda: None, **more):
+        """Call it again and again, each time until it dies at the next point; yield each time.
+
+        :param before: called before each.
+        """
+        for place in range(1, 100):
+            before()
+            left = place
+
+            def die(_name, _when):
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    raise Crash
+            self.cloud.faults.on_point = die
+            try:
+                self.call(method, **more)
+            except Crash:
+                cut_short = True
+            else:
+                cut_short = False
+            self.cloud.faults.on_point = None
+            yield
+            if not cut_short:
+                return
+        raise AssertionError(f'{method} never came to its end.')
 
     def owners_delete(self, reservation_id):
         """Let owners delete what audits leave to them, because their data are in it."""
@@ -102,6 +136,10 @@ class Scene:
     def whole_picture(self):
         """Also what audits leave alone, because it belongs to users."""
         return self.picture(), self.cloud.stacks()
+
+    def without_ids(self):
+        """The same as text, without the ids that the cloud has drawn, such as of server groups."""
+        return _DRAWN.sub('ID', repr(self.whole_picture()))
 
 
 @pytest.fixture(params=[*TYPES, *FORMS])
@@ -163,24 +201,55 @@ def test_an_end_is_harmless_without_a_start_and_after_any_part_of_one(scene):
     before = scene.whole_picture()
     scene.call('end')
     assert scene.whole_picture() == before
-    for place in range(1, 100):
-        left = place
-
-        def die(_name, _when):
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise Crash
-        scene.cloud.faults.on_point = die
-        try:
-            scene.call('start')
-        except Crash:
-            cut_short = True
-        else:
-            cut_short = False
-        scene.cloud.faults.on_point = None
+    for _ in scene.cut_short_everywhere('start'):
         scene.call('end')
         assert scene.whole_picture() == before
-        if not cut_short:
-            return
-    raise AssertionError('The start never came to its end.')
+
+
+@pytest.fixture
+def stages(scene):
+    """Skip the types of which nothing is made before the start."""
+    if not scene.plugin.stages(scene.reservation.request):
+        pytest.skip('It stages nothing.')
+
+
+@pytest.mark.usefixtures('stages')
+def test_an_end_is_harmless_after_any_part_of_a_stage(scene):
+    before = scene.whole_picture()
+    for _ in scene.cut_short_everywhere('stage'):
+        scene.call('end')
+        assert scene.whole_picture() == before
+
+
+@pytest.mark.usefixtures('stages')
+def test_nobody_can_use_what_is_staged_and_a_start_completes_it(scene):
+    before = scene.whole_picture()
+    started = scene.call('start')
+    running = scene.without_ids()
+    scene.call('end')
+    nobody = scene.cloud.leftovers()['flavor_access']
+    scene.stage()
+    aggregate = scene.cloud.as_service().nova.aggregate(scene.reservation.id)
+    assert (aggregate.hosts, scene.cloud.leftovers()['flavor_access']) == ((), nobody)
+    again = scene.call('start', is_first=True)
+    assert scene.without_ids() == running
+    assert set(again) == set(started)
+    scene.reservation = dataclasses.replace(scene.reservation, binding=again)
+    assert scene.call('start') == again
+    assert scene.without_ids() == running
+    scene.call('end')
+    assert scene.whole_picture() == before
+
+
+@pytest.mark.usefixtures('stages')
+def test_a_start_that_dies_at_any_call_after_a_stage_is_tried_again(scene):
+    before = scene.whole_picture()
+    scene.call('start')
+    running = scene.without_ids()
+    scene.call('end')
+    for _ in scene.cut_short_everywhere('start', before=scene.stage, is_first=True):
+        scene.call('start')
+        assert scene.without_ids() == running
+        scene.call('end')
+        assert scene.whole_picture() == before
+        scene.reservation = dataclasses.replace(scene.reservation, binding={})

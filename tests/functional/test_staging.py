@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the start of a lease needs is made before it, as far as nobody can use it."""
+import builders
+import pytest
+
+from climate import errors
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.domain import records
+
+NOON, hours = builders.NOON, builders.hours
+LATER = {'start': NOON + hours(2), 'end': NOON + hours(4)}
+SIZES = {'vcpus': 2, 'memory_mb': 2048, 'disk_gb': 10, 'amount': 2, 'affinity': None}
+# The calls that open the door. Whether the hosts are up is asked by each start.
+DOOR = {
+    'virtual:instance': {'nova.services': 1, 'nova.add_host': 1, 'placement.set_slots': 1,
+                         'nova.allow_flavor': 1},
+    'flavor:instance': {'nova.services': 1, 'nova.add_host': 1, 'placement.set_slots': 1,
+                        'nova.allow_flavor': 1},
+    'physical:host': {'nova.services': 1, 'nova.aggregates': 1, 'nova.add_host': 1,
+                      'nova.remove_host': 1},
+}
+REQUESTS = {'virtual:instance': {**SIZES, 'affinity': True},
+            'flavor:instance': {'flavor_id': '2', 'amount': 1, 'affinity': None},
+            'physical:host': {'min': 1, 'max': 1}}
+
+
+@pytest.fixture
+def pool(manager):
+    manager.enrol(2)
+    return manager
+
+
+def sized(**more):
+    return records.ReservationRequest('virtual:instance', {**SIZES, **more})
+
+
+def later(pool, *reservations):
+    """A lease for later, as it is once it was staged."""
+    lease = pool.create(builders.a_lease(*reservations, **LATER))
+    pool.run_until(LATER['start'] - builders.minutes(2))
+    lease = pool.lease(lease)
+    assert lease.event(event_kinds.STAGE).status == lifecycle.EVENT_DONE
+    return lease
+
+
+def started(pool, lease):
+    pool.run_until(LATER['start'])
+    lease = pool.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    return lease
+
+
+def change(pool, lease, **more):
+    pool.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(reservations=(
+        records.ReservationRequest(None, more, id=lease.reservations[0].id),)))
+
+
+def made(pool, lease):
+    """(hosts in the aggregate, the private flavor, whether demo may use it) of a lease."""
+    [reservation] = lease.reservations
+    services = pool.cloud.as_service()
+    flavors = {each.id: each for each in services.flavors.every()}
+    return (services.nova.aggregate(reservation.id).hosts, flavors.get(reservation.id),
+            services.flavors.flavor(reservation.id, 'demo') is not None)
+
+
+@pytest.mark.parametrize('resource_type', sorted(DOOR))
+def test_a_start_makes_only_the_calls_that_open_the_door(pool, resource_type):
+    before = pool.cloud.leftovers()
+    lease = later(pool, records.ReservationRequest(resource_type, REQUESTS[resource_type]))
+    calls = []
+    pool.cloud.faults.on_point = lambda name, when: calls.append((name, when))
+    lease = started(pool, lease)
+    pool.cloud.faults.on_point = None
+    made = [name for name, when in calls if when == 'before' and not name.startswith('keystone')]
+    wanted = dict(DOOR[resource_type])
+    if REQUESTS[resource_type].get('affinity'):
+        wanted['nova.server_group'] = 1
+    assert {name: made.count(name) for name in made} == wanted
+    pool.run_until(LATER['end'] + hours(1))
+    assert pool.lease(lease).state == lifecycle.TERMINATED
+    assert pool.cloud.leftovers() == before
+
+
+def test_nobody_sees_what_is_staged(pool):
+    lease = later(pool, sized())
+    hosts, flavor, may_use = made(pool, lease)
+    assert (hosts, flavor.vcpus, may_use) == ((), 2, False)
+    assert lease.state == lifecycle.PENDING
+    told = [each.what for each in pool.client.lease_history(builders.a_member(), lease.id)]
+    assert told == ['create']
+    with pytest.raises(errors.NotFound):
+        pool.cloud.boot('demo', 'one', flavor=lease.reservations[0].id)
+
+
+def test_a_request_that_changes_after_it_was_staged_is_staged_anew(pool):
+    lease = later(pool, sized())
+    change(pool, lease, vcpus=4)
+    lease = started(pool, lease)
+    hosts, flavor, may_use = made(pool, lease)
+    assert (len(hosts), flavor.vcpus, may_use) == (1, 4, True)
+
+
+def test_a_request_that_changes_in_the_last_moment_starts_as_it_is_then(pool):
+    lease = later(pool, sized())
+    pool.run_until(LATER['start'] - builders.seconds(5))
+    change(pool, lease, vcpus=4)
+    _, flavor, may_use = made(pool, started(pool, lease))
+    assert (flavor.vcpus, may_use) == (4, True)
+
+
+@pytest.mark.parametrize('asked', [sized(), builders.hosts(1)])
+def test_a_staged_lease_that_is_deleted_leaves_nothing(pool, asked):
+    before, freepool = pool.cloud.leftovers(), set(
+        pool.cloud.as_service().nova.aggregate('freepool').hosts)
+    lease = later(pool, asked)
+    pool.client.delete_lease(builders.a_member(), lease.id)
+    pool.run()
+    assert pool.cloud.leftovers() == before
+    assert [(each.name, set(each.hosts)) for each in pool.cloud.aggregates()] == [
+        ('freepool', freepool)]
+
+
+@pytest.mark.parametrize('asked', [sized(), builders.hosts(1)])
+def test_what_somebody_deleted_meanwhile_is_made_again(pool, asked):
+    lease = later(pool, asked)
+    nova = pool.cloud.as_service().nova
+    nova.delete_aggregate(nova.aggregate(lease.reservations[0].id))
+    pool.cloud.as_service().flavors.delete(lease.reservations[0].id)
+    pool.run_until(LATER['start'] + builders.minutes(1))
+    assert pool.lease(lease).state == lifecycle.ACTIVE
+    assert len(made(pool, lease)[0]) == 1
+
+
+def test_what_cannot_be_staged_is_left_to_the_start(pool):
+    pool.cloud.fail('nova.create_aggregate', 1000, errors.CloudError(service='Nova', reason='no'))
+    lease = pool.create(builders.a_lease(sized(), **LATER))
+    pool.run_until(LATER['start'] - builders.seconds(1))
+    lease = pool.lease(lease)
+    assert (lease.state, lease.reason) == (lifecycle.PENDING, None)
+    pool.cloud.fail('nova.create_aggregate', 0, None)
+    started(pool, lease)
+
+
+def test_where_it_is_switched_off_the_start_makes_everything(pool):
+    pool.core.conf.set_override('stage_seconds', 0, group='manager')
+    lease = pool.create(builders.a_lease(sized(), **LATER))
+    assert lease.event(event_kinds.STAGE) is None
+    started(pool, lease)
+
+
+def test_a_lease_that_starts_later_than_it_was_staged_for_stays_staged(pool):
+    lease = later(pool, sized())
+    pool.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+        start=LATER['start'] + hours(1)))
+    pool.run_until(LATER['start'])
+    assert made(pool, pool.lease(lease))[0] == ()
+    pool.run_until(LATER['start'] + hours(1))
+    assert pool.lease(lease).state == lifecycle.ACTIVE
