@@ -9,7 +9,7 @@ WORKERS ?= 2
 # How often each race for the last resource is run on MariaDB and PostgreSQL.
 ROUNDS ?= 100
 
-.PHONY: run demo test proofs check cloud cloud-test cloud-test-compute cloud-test-services cloud-down \
+.PHONY: run demo test proofs check cloud cloud-bench cloud-test cloud-test-compute cloud-test-services cloud-down \
 	cloud-down-services databases databases-down db-test eventlet-test \
 	faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
@@ -142,6 +142,9 @@ cloud-test-services:
 	$(BESIDE) $(PYTHON) -m tools.cloud up
 	$(BESIDE) $(PYTHON) -m tools.cloud climate-up
 	$(BESIDE) $(BIN)/python -m pytest -m services tests/cloud
+
+cloud-bench: cloud  ## How late leases start on the real OpenStack, in about 15 minutes.
+	$(BIN)/python -m benchmarks.on_cloud $(ARGUMENTS)
 
 cloud-down: cloud-down-services
 	$(PYTHON) -m tools.cloud climate-down

@@ -66,11 +66,14 @@ def _welcome(cloud):
                           reservation_endpoint_override=cloud.climate_endpoint)
 
 
-def start(cloud, name):
-    """Start one of Climate's daemons; returns at once."""
+def start(cloud, name, program=None):
+    """Start one of Climate's daemons; returns at once.
+
+    :param program: the path of another program that is started instead.
+    """
     path = f'{cloud.climate_venv}/bin:{commands.environment(cloud)["PATH"]}'
-    processes.start(cloud, name, [_command(cloud, name), '--config-file', conf_file(cloud)],
-                    env={'PATH': path})
+    command = [program or _command(cloud, name), '--config-file', conf_file(cloud)]
+    processes.start(cloud, name, command, env={'PATH': path})
 
 
 def wait_until_well(cloud, name):

@@ -227,6 +227,8 @@ def end(cloud, lease, reservation):
     services.flavors.forbid(reservation.id, lease.project_id)
     _delete(cloud, lease, reservation, services.flavors.servers(reservation.id))
     _remove(services, reservation.id)
+    if creates_early(reservation.request) or reservation.binding.get('server_group_id') is not None:
+        services.flavors.delete_groups(name_of(reservation.id))
 
 
 def clear(cloud, reservation_id):
@@ -240,6 +242,7 @@ def clear(cloud, reservation_id):
         raise errors.StillBusy.plain('Nova', (
             f'servers of reservation {reservation_id} are there yet ({len(servers)}).'))
     _remove(services, reservation_id)
+    services.flavors.delete_groups(name_of(reservation_id))
 
 
 def fields(reservation):
@@ -284,7 +287,6 @@ def _remove(services, reservation_id):
     if aggregate is not None:
         services.nova.remove_hosts(aggregate, list(aggregate.hosts))
         services.nova.delete_aggregate(aggregate)
-    services.flavors.delete_groups(name_of(reservation_id))
 
 
 def _delete(cloud, lease, reservation, servers):
