@@ -9,8 +9,8 @@ WORKERS ?= 2
 # How often each race for the last resource is run on MariaDB and PostgreSQL.
 ROUNDS ?= 100
 
-.PHONY: run demo test proofs check cloud cloud-bench cloud-test cloud-test-compute cloud-test-services cloud-down \
-	cloud-down-services databases databases-down db-test eventlet-test \
+.PHONY: run demo test proofs check cloud cloud-bench cloud-test cloud-test-compute \
+	cloud-test-services cloud-down cloud-down-services databases databases-down db-test eventlet-test \
 	faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need. Until it was named
