@@ -102,13 +102,15 @@ class Nova(base.Nova):
         self._set(aggregate, metadata)
 
     def add_hosts(self, aggregate, service_hosts, alone=False):
-        refused = self._move(self._add, aggregate, service_hosts, alone)
+        service_hosts = list(service_hosts)
+        refused = self._move(self._add, aggregate, service_hosts,
+                             told_next=alone and len(service_hosts) == 1)
         if refused:
             inside = _aggregate(self._client.aggregates.get(aggregate.id)).hosts
             _raise_first(error for host, error in refused if host not in inside)
 
-    def remove_hosts(self, aggregate, service_hosts):
-        refused = self._move(self._remove, aggregate, service_hosts)
+    def remove_hosts(self, aggregate, service_hosts, is_going=False):
+        refused = self._move(self._remove, aggregate, service_hosts, told_next=is_going)
         if refused:
             inside = _aggregate(self._client.aggregates.get(aggregate.id)).hosts
             _raise_first(error for host, error in refused if host in inside)
@@ -152,11 +154,14 @@ class Nova(base.Nova):
                 raise
             raise errors.StillBusy(service=self.service, reason=str(error)) from error
 
-    def _move(self, function, aggregate, service_hosts, alone=False):
-        """Call `function` for all hosts; return Nova's refusals as [(host, error)]."""
+    def _move(self, function, aggregate, service_hosts, told_next=False):
+        """Call `function` for all hosts; return Nova's refusals as [(host, error)].
+
+        :param told_next: Nova's scheduler learns of the aggregate's hosts without another call.
+        """
         outcomes = parallel.each(
             self._pool, lambda host: (host, function(aggregate, host)), service_hosts)
-        if len(outcomes) > alone:
+        if outcomes and not told_next:
             # Also after a refusal: an earlier attempt may have been interrupted before this.
             self._refresh_scheduler(aggregate)
         return [(host, error) for host, error in outcomes if error is not None]

@@ -198,6 +198,27 @@ def move(connection, event, now, at):
                 waits=0, updated_at=now))
 
 
+_ALLOCATIONS, _THEIRS = tables.ALLOCATIONS, tables.ALLOCATIONS.alias()
+_IS_DELAYED = sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at > _NOW)
+# The starts that have waited for a resource of these reservations, and are looked at again later.
+_WAITING = among.Among(
+    sa.select(EVENTS.c.id).distinct()
+    .join(tables.RESERVATIONS, tables.RESERVATIONS.c.lease_id == EVENTS.c.lease_id)
+    .join(_THEIRS, _THEIRS.c.reservation_id == tables.RESERVATIONS.c.id)
+    .join(_ALLOCATIONS, _ALLOCATIONS.c.resource_id == _THEIRS.c.resource_id)
+    .where(EVENTS.c.kind == event_kinds.START, EVENTS.c.waits > 0, _IS_DELAYED,
+           _THEIRS.c.released_at.is_(None), _THEIRS.c.start <= _NOW, _THEIRS.c.end > _NOW),
+    _ALLOCATIONS.c.reservation_id)
+_HASTEN = among.Among(sa.update(EVENTS).where(_IS_DELAYED), EVENTS.c.id)
+
+
+def hasten_starts(connection, reservation_ids, now):
+    """Let starts that wait for a resource of these reservations be due at once."""
+    waiting = _WAITING.execute(connection, sorted(reservation_ids), {'now': now}).scalars().all()
+    if waiting:
+        _HASTEN.execute(connection, waiting, {'now': now, 'due_at': now})
+
+
 _CLOSE = (
     sa.update(EVENTS)
     .where(EVENTS.c.lease_id == sa.bindparam('of_lease'), EVENTS.c.kind.in_(sa.bindparam('kinds')),

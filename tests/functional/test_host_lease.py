@@ -2,8 +2,10 @@
 """A host lease from its creation to its end, on the simulated cloud."""
 import builders
 import pytest
+import sqlalchemy as sa
 
 from climate import errors
+from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
 
@@ -151,3 +153,24 @@ def test_a_lease_whose_whole_time_passed_never_touches_the_cloud(manager):
     assert lease.state == lifecycle.TERMINATED
     assert lease.reason == 'It could not be started before its end.'
     assert manager.cloud.as_service().keystone.trusts() == []
+
+
+def test_a_start_that_waits_for_a_host_goes_on_as_soon_as_that_is_released(manager):
+    """Not only when it is looked at again."""
+    manager.enrol(1)
+    manager.core.conf.set_override('busy_seconds', 500, group='manager')
+    noon, hours = builders.NOON, builders.hours
+    first = manager.create(builders.a_lease(end=noon + hours(2)))
+    second = manager.create(builders.a_lease(start=noon + hours(2), end=noon + hours(3)))
+    manager.run()
+    manager.cloud.boot('demo', 'one', {'reservation': manager.lease(first).reservations[0].id})
+    manager.run_until(noon + hours(2))
+    waiting = manager.lease(second).event('start_lease')
+    assert waiting.waits == 1
+    with manager.database.writer() as connection:
+        connection.execute(sa.update(tables.EVENTS).where(tables.EVENTS.c.id == waiting.id).values(
+            due_at=noon + hours(2.5)))
+    # The end looks again after a while, and finds the server gone.
+    manager.run_until(manager.lease(first).event('end_lease').due_at)
+    assert manager.lease(first).state == lifecycle.TERMINATED
+    assert manager.lease(second).state == lifecycle.ACTIVE

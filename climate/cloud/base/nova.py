@@ -93,11 +93,13 @@ class Nova(face.Face):
         """
 
     @abc.abstractmethod
-    def remove_hosts(self, aggregate: models.Aggregate, service_hosts: Iterable[str]) -> None:
+    def remove_hosts(self, aggregate: models.Aggregate, service_hosts: Iterable[str],
+                     is_going: bool = False) -> None:
         """Remove these hosts from the aggregate, several at once. A host need not be in it.
 
         All hosts are tried, even if one fails.
 
+        :param is_going: whether the aggregate is deleted next.
         :raises StillBusy: servers on a host forbid its new zone.
         """
 

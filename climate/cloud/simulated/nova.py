@@ -76,7 +76,7 @@ class Nova(base.Nova):
     def add_hosts(self, aggregate, service_hosts, alone=False):
         self._move('add_host', aggregates.add_host, aggregate, service_hosts)
 
-    def remove_hosts(self, aggregate, service_hosts):
+    def remove_hosts(self, aggregate, service_hosts, is_going=False):
         self._move('remove_host', aggregates.remove_host, aggregate, service_hosts)
 
     def delete_aggregate(self, aggregate):

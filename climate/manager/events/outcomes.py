@@ -82,6 +82,9 @@ class Outcomes:
                 _warn(connection, claim, outcome, now)
             if outcome.over and not claim.kind.releases_all:
                 lease_transitions.end_early(connection, claim.lease.id, now)
+            if outcome.free or outcome.released:
+                # Last, because it locks events of others.
+                events.hasten_starts(connection, outcome.free.union(outcome.released), now)
         return following
 
     @staticmethod

@@ -44,7 +44,9 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
     LOG.info('Lease %s: %s, %s %s, now %s', lease.id, lease.state, event.kind, outcome.result,
              state)
     if over:
-        events.close(connection, lease.id, now, event_kinds.CLOSED_WHEN_OVER)
+        if not unchanged or any(each.status in lifecycle.EVENT_OPEN for each in lease.events
+                                if each.kind in event_kinds.CLOSED_WHEN_OVER):
+            events.close(connection, lease.id, now, event_kinds.CLOSED_WHEN_OVER)
         if agenda.is_healing(lease):
             acquisitions.leave(connection, lease.id, now)
     if unchanged and _is_plain(claim, outcome):

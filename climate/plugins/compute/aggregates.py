@@ -64,7 +64,7 @@ def delete_empty(conf, services, name, resources):
     _refuse_servers(services, aggregate)
     pooled = sorted(set(aggregate.hosts) & set(service_hosts(resources)))
     nova.add_hosts(nova.ensure_aggregate(conf.nova.aggregate_freepool), pooled)
-    nova.remove_hosts(aggregate, list(aggregate.hosts))
+    nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
     nova.delete_aggregate(aggregate)
 
 
@@ -99,10 +99,13 @@ def close(conf, nova, aggregate):
     nova.set_aggregate_metadata(aggregate, {conf.nova.aggregate_owner_key: None})
 
 
-def move_to_freepool(nova, aggregate, hosts, freepool):
-    """Move empty service hosts from an aggregate to the freepool."""
+def move_to_freepool(nova, aggregate, hosts, freepool, is_going=False):
+    """Move empty service hosts from an aggregate to the freepool.
+
+    :param is_going: whether the aggregate is deleted next.
+    """
     nova.add_hosts(freepool, hosts)
-    nova.remove_hosts(aggregate, hosts)
+    nova.remove_hosts(aggregate, hosts, is_going)
     LOG.info('Reservation %s: hosts %s are back in the freepool', aggregate.name,
              ', '.join(hosts))
 

@@ -285,7 +285,7 @@ def _remove(services, reservation_id):
     services.flavors.delete(reservation_id)
     aggregate = services.nova.aggregate(reservation_id)
     if aggregate is not None:
-        services.nova.remove_hosts(aggregate, list(aggregate.hosts))
+        services.nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
         services.nova.delete_aggregate(aggregate)
 
 

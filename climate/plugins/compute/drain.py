@@ -53,7 +53,7 @@ class Drain:
         left = aggregates.service_hosts(self.resources)
         if aggregate is not None:
             aggregates.close(self.conf, nova, aggregate)
-            self._drain(aggregate, list(aggregate.hosts), freepool, in_parts=True)
+            self._drain(aggregate, list(aggregate.hosts), freepool, is_end=True)
             nova.delete_aggregate(aggregate)
             left = [host for host in left if host not in aggregate.hosts]
         nova.add_hosts(freepool, left)
@@ -71,10 +71,11 @@ class Drain:
         staying = self._staying(aggregate, found)
         return [each for each in found if each not in staying]
 
-    def _drain(self, aggregate, hosts, freepool, in_parts=False):
+    def _drain(self, aggregate, hosts, freepool, is_end=False):
         """Drain these service hosts.
 
-        :param in_parts: return the empty hosts although servers stay on others for long.
+        :param is_end: the aggregate is deleted next; and if servers stay on some hosts for long,
+            the empty ones are returned.
         """
         if not hosts:
             return
@@ -86,14 +87,14 @@ class Drain:
         for server in released:
             services.nova.delete_server(server.id)
         empty = sorted(set(hosts) - {each.host for each in [*found, *beside]})
-        if in_parts and empty and _lasts(mine, staying, unsaved):
+        if is_end and empty and _lasts(mine, staying, unsaved):
             aggregates.move_to_freepool(services.nova, aggregate, empty, freepool)
             self.cloud.release(self.reservation, [
                 each for each in self.resources if each.facts['service_name'] in empty])
         if unsaved is not None:
             raise unsaved
         self._refuse(mine, staying, beside)
-        aggregates.move_to_freepool(services.nova, aggregate, hosts, freepool)
+        aggregates.move_to_freepool(services.nova, aggregate, hosts, freepool, is_going=is_end)
 
     def _staying(self, aggregate, servers):
         """Return those of the Servers on hosts of the reservation that Climate does not delete."""

@@ -130,7 +130,7 @@ def remove(services, reservation_id, keys):
         services.flavors.delete(flavor_id(reservation_id, key))
     aggregate = services.nova.aggregate(reservation_id)
     if aggregate is not None:
-        services.nova.remove_hosts(aggregate, list(aggregate.hosts))
+        services.nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
         services.nova.delete_aggregate(aggregate)
 
 
