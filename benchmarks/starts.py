@@ -33,8 +33,11 @@ CROWDS = {'short': ((20, 0.05), (50, 0)), 'bench': ((200, 0.05), (300, 0)),
 # (hosts, seconds of a call, calls at a time).
 LARGE = {'short': (20, 0.05, 20), 'bench': (100, 0.2, 20), 'long': (100, 0.2, 20)}
 LIMIT_SECONDS = 600
-# A start of one host: whether it is up, the aggregates, a new one, its owner, the host in and out.
-START_CALLS = 6
+# A start of one host: whether it is up, the aggregates, the host in and out. What else it needs was
+# made before, in three calls for each lease.
+START_CALLS, STAGE_CALLS = 4, 3
+# How long leases are known before their start, beside the time that it takes to make them.
+_AHEAD_SECONDS = 15
 _TRIED = 20
 CREATORS = 4
 
@@ -112,6 +115,20 @@ def wait_for(database, state, count):
         time.sleep(0.05)
 
 
+def _wait_until_staged(database, count):
+    """Wait until what so many leases need before their start is made."""
+    give_up = time.monotonic() + LIMIT_SECONDS
+    query = sa.select(sa.func.count()).select_from(tables.EVENTS).where(
+        tables.EVENTS.c.kind == event_kinds.STAGE, tables.EVENTS.c.status == lifecycle.EVENT_DONE)
+    while True:
+        with database.reader() as connection:
+            found = connection.execute(query).scalar()
+        if found >= count:
+            return
+        assert time.monotonic() < give_up, f'{found} of {count} are staged.'
+        time.sleep(0.05)
+
+
 def told(database, what):
     """When the history of each lease tells of `what`, in order."""
     with database.reader() as connection:
@@ -126,9 +143,11 @@ def crowd(database, count, seconds):
         began, later = time.monotonic(), daemon.core.clock() + builders.hours(24)
         created(daemon, _TRIED, later, later + builders.hours(1), name='later')
         each = (time.monotonic() - began) / _TRIED
-        start = daemon.core.clock() + datetime.timedelta(seconds=5 + count * each * 1.5)
+        ahead = _AHEAD_SECONDS + count * (each * 1.5 + STAGE_CALLS * seconds)
+        start = daemon.core.clock() + datetime.timedelta(seconds=ahead)
         created(daemon, count, start, start + builders.hours(9))
-        assert daemon.core.clock() < start, 'They were not made in time.'
+        _wait_until_staged(database, count)
+        assert daemon.core.clock() < start, 'They were not made and staged in time.'
         daemon.calls.clear()
         wait_for(database, lifecycle.ACTIVE, count)
         lanes = min(daemon.manager.core.conf.manager.workers, 20)
@@ -141,9 +160,10 @@ def crowd(database, count, seconds):
 def large(database, hosts, seconds, concurrency):
     """How many seconds a lease of many hosts takes to start, and how many to end."""
     with running(database, hosts, seconds, concurrency) as daemon:
-        start = daemon.core.clock() + datetime.timedelta(seconds=3)
+        start = daemon.core.clock() + datetime.timedelta(seconds=_AHEAD_SECONDS)
         end = start + datetime.timedelta(seconds=6)
         created(daemon, 1, start, end, hosts)
+        _wait_until_staged(database, 1)
         wait_for(database, lifecycle.TERMINATED, 1)
     [began], [ended] = told(database, event_kinds.START), told(database, event_kinds.END)
     return (began - start).total_seconds(), (ended - end).total_seconds()

@@ -17,8 +17,8 @@ import scene as scenes
 import stored
 
 from climate.client import errors
-from tools.cloud import processes
 from tools.cloud import settings
+from tools.cloud import stand_in
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLOUD = settings.from_environment(os.environ)
@@ -163,12 +163,11 @@ def open_host(scene, cloud):
 @pytest.fixture
 def mortal(scene, cloud, tmp_path):
     """A Mortal manager runs instead of the ordinary one."""
-    processes.stop(cloud, 'climate-manager')
+    stand_in.stop(cloud)
     made = mortals.Mortal(cloud, tmp_path)
     made.start()
     yield made
-    processes.stop(cloud, 'climate-manager')
-    scenes.tool(cloud, 'climate-up')
+    stand_in.end(cloud)
 
 
 @pytest.fixture

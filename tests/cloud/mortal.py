@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A manager that is killed at calls of the real cloud, and the next one, which takes over."""
 import json
-import pathlib
 import re
-import sys
 
 import scene as scenes
+
+from tools.cloud import stand_in
 
 MOMENTS = ('before', 'after')
 SECONDS = 180
 # The ids in an address, and the names that Climate makes of ids.
 _ID = re.compile(r'(?:[\w.]+-)?(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})')
 
-_PROGRAM = """#!{python}
+_PROGRAM = """
 '''climate-manager, which notes the changes of its events, and kills itself at those of a file.'''
 import contextvars, json, os, pathlib, re, signal, sys, time
 from climate import backend
@@ -67,22 +67,13 @@ class Mortal:
     def __init__(self, cloud, folder):
         self._cloud = cloud
         self._orders, self._notes = folder / 'orders', folder / 'notes'
+        self._path = folder / 'climate-manager'
         self._orders.write_text('[]')
-        programs = folder / 'bin'
-        programs.mkdir()
-        for each in pathlib.Path(cloud.climate_venv, 'bin').iterdir():
-            (programs / each.name).symlink_to(each)
-        manager = programs / 'climate-manager'
-        manager.unlink()
-        manager.write_text(_PROGRAM.format(python=sys.executable, orders=str(self._orders),
-                                           notes=str(self._notes)))
-        manager.chmod(0o755)
-        self._venv = str(folder)
 
     def start(self):
         """Start it; or the next one, if it was killed."""
-        scenes.run(self._cloud, scenes.PYTHON, '-m', 'tools.cloud', 'climate-up',
-                   CLIMATE_VENV=self._venv)
+        stand_in.start(self._cloud, self._path, _PROGRAM.format(
+            orders=str(self._orders), notes=str(self._notes)))
 
     def changes(self, of, work):
         """Return the calls other than GET that events make because of `work`, each once.
