@@ -13,7 +13,7 @@ from climate.cloud import guard
 _TOO_BUSY = (429, 503)
 # A part of an address that has a digit, and the name of the first field of a body.
 _ID = re.compile(r'/[^/]*\d[^/]*')
-_ACTION = re.compile(rb'\s*\{\s*"(\w+)"')
+_ACTION = re.compile(r'\s*\{\s*"(\w+)"')
 _SCHEMES = ('http://', 'https://')
 _CONNECTION_OPTS = {'cafile': 'cacert', 'certfile': 'cert', 'keyfile': 'key',
                     'insecure': 'insecure', 'timeout': 'timeout',
@@ -111,12 +111,17 @@ class _InTurn(keystone_session.TCPKeepAliveAdapter):
             if answer.status_code in _TOO_BUSY:
                 self._turns.pace.refused()
             else:
-                self._turns.pace.answered(_kind(request), time.monotonic() - began)
+                self._turns.pace.answered(kind_of(request), time.monotonic() - began)
             return answer
 
 
-def _kind(request):
+def kind_of(request):
     """Return the method and the address of a request without ids, and the action it asks for."""
     path = _ID.sub('/*', request.path_url.partition('?')[0])
-    action = _ACTION.match(request.body or b'') if path.endswith(('/action', '/actions')) else None
+    action = _ACTION.match(_text(request.body)) if path.endswith(('/action', '/actions')) else None
     return request.method, path, action and action[1]
+
+
+def _text(body):
+    """Return the body of a request, which may be text, bytes or None, as text."""
+    return body.decode() if isinstance(body, bytes) else body or ''

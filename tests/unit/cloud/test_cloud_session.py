@@ -9,6 +9,7 @@ import requests
 from climate import cloud as clouds
 from climate import conf as options
 from climate import errors
+from climate.cloud import session
 
 
 def _refuse_login(canned, status):
@@ -167,3 +168,16 @@ def test_a_login_of_one_service_is_made_too(canned):
                  'username = other\npassword = p\nuser_domain_name = Default').log_in()
     assert {each['identity']['password']['user']['name'] for each in canned.logins} == {
         'climate', 'other'}
+
+
+@pytest.mark.parametrize('body', [{'json': {'add_host': {}}}, {'data': '{ "add_host": {} }'},
+                                  {'data': b'{"add_host": {}}'}, {}])
+def test_calls_of_one_kind_differ_in_ids_alone(body):
+    def kind(path, **more):
+        return session.kind_of(requests.Request(
+            'POST', f'http://nova/v2.1{path}', **more).prepare())
+    assert kind('/os-aggregates/1/action', **body) == kind('/os-aggregates/27/action', **body)
+    assert kind('/servers?name=a', **body) == kind('/servers?name=b', **body)
+    assert (kind('/os-aggregates/1/action', **body) == kind(
+        '/os-aggregates/1/action', json={'remove_host': {}})) is False
+    assert (kind('/servers', **body) == kind('/flavors', **body)) is False
