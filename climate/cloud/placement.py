@@ -67,7 +67,10 @@ class Placement(base.Placement):
             return
         if not count:
             self._remove_inventory(found, resource_class)
-        elif not self._add_inventory(found, resource_class, count):
+            return
+        try:
+            self._add_inventory(found, resource_class, {**_SLOTS, 'total': count})
+        except keystone_errors.Conflict:
             self._set_inventory(found, resource_class, count)
 
     def delete_class(self, resource_class):
@@ -103,18 +106,13 @@ class Placement(base.Placement):
             self._children[name] = found
         return self._children[name]
 
-    def _add_inventory(self, provider, resource_class, count):
-        """Add a class to a provider; return False if it has that already, or was changed just now.
+    def _add_inventory(self, provider, resource_class, inventory):
+        """Add a class to a provider. Nothing is overwritten, so Placement compares no generation.
 
-        Placement asks for a generation, and does not compare it here: nothing is overwritten.
+        :raises Conflict: the provider has the class, or was changed just now.
         """
-        try:
-            self._adapter.post(f'/resource_providers/{provider}/inventories', json={
-                **_SLOTS, 'resource_class': resource_class, 'total': count,
-                'resource_provider_generation': 0})
-        except keystone_errors.Conflict:
-            return False
-        return True
+        self._adapter.post(f'/resource_providers/{provider}/inventories', json={
+            **inventory, 'resource_class': resource_class, 'resource_provider_generation': 0})
 
     def _remove_inventory(self, provider, resource_class):
         """Remove a class from a provider, if it has it.
@@ -131,16 +129,18 @@ class Placement(base.Placement):
     def _set_inventory(self, provider, resource_class, count):
         """Set the units of a class at the provider with that uuid; retry if others write too."""
         address = f'/resource_providers/{provider}/inventories'
+        wanted = {**_SLOTS, 'total': count} if count else None
         for attempt in range(1, _WRITE_ATTEMPTS + 1):
             body = self._adapter.get(address).json()
-            wanted = {**_SLOTS, 'total': count} if count else None
-            if body['inventories'].get(resource_class) == wanted:
+            known = body['inventories'].pop(resource_class, None)
+            if known == wanted:
                 return
-            body['inventories'].pop(resource_class, None)
-            if count:
-                body['inventories'][resource_class] = wanted
             try:
-                self._adapter.put(address, json=body)
+                if known is None:
+                    self._add_inventory(provider, resource_class, wanted)
+                else:
+                    body['inventories'] |= {resource_class: wanted} if count else {}
+                    self._adapter.put(address, json=body)
                 return
             except keystone_errors.Conflict as error:
                 self._refuse_conflict(error, is_last=attempt == _WRITE_ATTEMPTS)

@@ -139,6 +139,18 @@ def test_new_slots_take_one_call_and_the_provider_is_looked_up_once(placement, c
     assert len(canned.asked('GET', '/resource_providers')) == 1
 
 
+def test_new_slots_are_added_again_if_another_client_was_faster(
+        placement, canned, providers, inventories):
+    providers({'climate_compute-1': 'child'})
+    inventories({'CUSTOM_A': _slots(1)})
+    canned.http.post(f'{canned.PLACEMENT}/resource_providers/child/inventories', [
+        _conflict('placement.concurrent_update'), _conflict('placement.concurrent_update'),
+        {'json': {}}])
+    placement.set_slots('climate_compute-1', 'CUSTOM_B', 2)
+    assert len(canned.asked('POST', '/child/inventories')) == 3
+    assert not _sent(canned)
+
+
 @pytest.fixture
 def refused(canned):
     """Placement refuses to add or remove a single class of the child."""
@@ -152,7 +164,7 @@ def refused(canned):
 def test_slots_come_beside_what_the_child_has_of_other_reservations(
         placement, canned, providers, inventories):
     providers({'climate_compute-1': 'child'})
-    inventories({'CUSTOM_A': _slots(1)})
+    inventories({'CUSTOM_A': _slots(1), 'CUSTOM_B': _slots(1)})
     canned.http.put(f'{canned.PLACEMENT}/resource_providers/child/inventories', json={})
     placement.set_slots('climate_compute-1', 'CUSTOM_B', 2)
     assert _sent(canned) == [{'resource_provider_generation': 0, 'inventories': {
@@ -163,7 +175,7 @@ def test_slots_come_beside_what_the_child_has_of_other_reservations(
 def test_slots_that_others_wrote_beside_meanwhile_are_kept(
         placement, canned, providers, inventories):
     providers({'climate_compute-1': 'child'})
-    inventories({}, {'CUSTOM_A': _slots(1)})
+    inventories({'CUSTOM_B': _slots(1)}, {'CUSTOM_A': _slots(1), 'CUSTOM_B': _slots(1)})
     canned.http.put(f'{canned.PLACEMENT}/resource_providers/child/inventories', [
         _conflict('placement.concurrent_update'), {'json': {}}])
     placement.set_slots('climate_compute-1', 'CUSTOM_B', 2)
