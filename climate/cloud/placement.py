@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement: child providers of hosts, their traits and inventories."""
 import collections
+import contextlib
 import uuid
 
 from keystoneauth1 import exceptions as keystone_errors
@@ -14,6 +15,7 @@ _VERSION = '1.29'
 _EMPTY_ATTEMPTS = 5
 # Many reservations may start on one host at the same moment.
 _WRITE_ATTEMPTS = 20
+_REMOVE_ATTEMPTS = 3
 _SLOTS = {'reserved': 0, 'min_unit': 1, 'max_unit': 1, 'step_size': 1, 'allocation_ratio': 1.0}
 _CHANGED_MEANWHILE = 'placement.concurrent_update'
 
@@ -119,12 +121,14 @@ class Placement(base.Placement):
 
         :raises StillBusy: some of its units are in use.
         """
-        try:
-            with faults.ignored_if_absent():
-                self._adapter.delete(f'/resource_providers/{provider}/inventories/{resource_class}')
-        except keystone_errors.Conflict:
-            # The answer does not tell whether units are in use or another client was faster.
-            self._set_inventory(provider, resource_class, 0)
+        address = f'/resource_providers/{provider}/inventories/{resource_class}'
+        for _ in range(_REMOVE_ATTEMPTS):
+            # A conflict does not tell whether units are in use or another client was faster.
+            with contextlib.suppress(keystone_errors.Conflict):
+                with faults.ignored_if_absent():
+                    self._adapter.delete(address)
+                return
+        self._set_inventory(provider, resource_class, 0)
 
     def _set_inventory(self, provider, resource_class, count):
         """Set the units of a class at the provider with that uuid; retry if others write too."""
