@@ -3,6 +3,7 @@
 import contextlib
 import uuid
 
+import openstack
 import pytest
 import scene as scenes
 
@@ -18,14 +19,15 @@ class Room:
     :ivar group_id: the server group, as the answer to POST names it; None without one.
     """
 
-    def __init__(self, scene, admin, reservation):
+    def __init__(self, scene, admin, reservation, start=None):
         self.scene = scene
         self._admin = admin
-        made = scene.climate().leases.create(scene.name(), duration='10m',
-                                             reservations=[reservation])
-        scene.remember(made['id'])
-        self.group_id = made['reservations'][0]['server_group_id']
-        self.lease = scene.wait(made['id'], 'active')
+        self.lease = scene.climate().leases.create(scene.name(), duration='10m', start=start,
+                                                   reservations=[reservation])
+        scene.remember(self.lease['id'])
+        self.group_id = self.lease['reservations'][0]['server_group_id']
+        if start is None:
+            self.lease = scene.wait(self.lease['id'], 'active')
         [self.reservation] = self.lease['reservations']
         self.id = self.reservation['id']
         self.resource_class = 'CUSTOM_RESERVATION_' + self.id.upper().replace('-', '_')
@@ -221,3 +223,27 @@ def test_another_project_cannot_use_the_room(room, alt):
     assert alt.compute.find_flavor(made.id, ignore_missing=True) is None
     made.finish()
     assert made.left() == []
+
+
+def test_what_nobody_can_use_is_there_before_the_start(scene, admin, cloud):
+    room = Room(scene, admin, SIZES, start=scenes.in_seconds(40))
+    scenes.until(lambda: {'flavor', 'aggregate', 'class'} <= set(room.left()), 'it to be staged',
+                 38)
+    assert scene.climate().leases.get(room.lease['id'])['status'] == 'pending'
+    assert (scene.hosts_in(room.id), room.slots()) == (set(), {})
+    assert admin.compute.get_flavor_access(room.id) == []
+    with pytest.raises(openstack.exceptions.HttpException):
+        room.boot()
+    scene.wait(room.lease['id'], 'active', 60)
+    servers = room.boot(2)
+    assert {each.status for each in servers} == {'ACTIVE'}
+    assert {each.compute_host for each in servers} == scene.hosts_in(room.id)
+    room.finish()
+    assert room.left() == []
+
+
+def test_a_staged_lease_that_is_deleted_leaves_nothing(scene, admin):
+    room = Room(scene, admin, {**SIZES, 'affinity': None}, start=scenes.in_seconds(60))
+    scenes.until(lambda: 'class' in room.left(), 'it to be staged', 58)
+    scene.climate().leases.delete(room.lease['id'])
+    scenes.until(lambda: room.left() == [], 'all of it to go', 30)
