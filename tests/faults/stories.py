@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.cloud.simulated import neutron
+from climate.db import events
 from climate.db import journal
 from climate.db import tables
 from climate.domain import lifecycle
@@ -135,6 +136,64 @@ class StartOfInstances(Start):
     def act(self, manager):
         _create_lease(manager, records.ReservationRequest('virtual:instance', {
             'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}))
+
+
+class Stage(Story):
+    name = 'stage of instances'
+    hosts = 2
+    asked = records.ReservationRequest('virtual:instance', {
+        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False})
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        _create_lease(manager, self.asked, later=True)
+
+    def arrange_staged(self, manager):
+        Stage.arrange(self, manager)
+        Stage.act(self, manager)
+        wait_for(manager, lambda: Stage.is_over(self, manager))
+
+    def act(self, manager):
+        staged = _lease(manager).event('stage_lease')
+        if staged.status == lifecycle.EVENT_UNDONE and staged.claim_no == 0:
+            # Its moment has come.
+            with manager.database.writer() as connection:
+                events.move(connection, staged, manager.core.clock(), manager.core.clock())
+            manager.core.notify()
+
+    def is_over(self, manager):
+        return _lease(manager).event('stage_lease').status == lifecycle.EVENT_DONE
+
+
+class StageOfHosts(Stage):
+    name = 'stage of hosts'
+    asked = builders.hosts(2)
+
+
+class StartOfStaged(Stage):
+    name = 'start of staged instances'
+    arrange = Stage.arrange_staged
+    is_over = Start.is_over
+
+    def act(self, manager):
+        Wake.act(self, manager)
+
+
+class StartOfStagedHosts(StartOfStaged):
+    name = 'start of staged hosts'
+    asked = builders.hosts(2)
+
+
+class DeleteOfStaged(Stage):
+    name = 'delete of staged instances'
+    arrange = Stage.arrange_staged
+    act = Delete.act
+    is_over = End.is_over
+
+
+class DeleteOfStagedHosts(DeleteOfStaged):
+    name = 'delete of staged hosts'
+    asked = builders.hosts(2)
 
 
 class ChangeOfAffinity(Start):
@@ -488,7 +547,9 @@ class Withdraw(Story):
 
 
 STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink,
-                                             StartOfInstances, ChangeOfAffinity, EndOfInstances,
+                                             StartOfInstances, Stage, StageOfHosts,
+                                             StartOfStaged, StartOfStagedHosts, DeleteOfStaged,
+                                             DeleteOfStagedHosts, ChangeOfAffinity, EndOfInstances,
                                              ShrinkOfInstances, BootNow, Sleep, Wake, EndOfServer,
                                              MoveAtTheEnd, ServerGone, Retries, Wait,
                                              DeleteOfWaiting, Heal, HostClearing, EndOfClearing,
