@@ -14,6 +14,8 @@ _TOLERANCE = 1.5
 _STEEPEST, _ROOM = 0.5, 2
 # How much one answer changes the number, the present ratio, and (at least) the usual time.
 _WEIGHT, _NOW, _USUAL = 0.2, 0.1, 1 / 600
+# Addresses have names in them that users choose, so that there is no end of kinds.
+_MOST_KINDS = 1000
 
 
 class Pace:
@@ -35,9 +37,16 @@ class Pace:
         """The number of calls that may be under way now, at least 1."""
         return int(self._limit)
 
+    @property
+    def kinds(self):
+        """The kinds of calls of which a usual time is known."""
+        return frozenset(self._usual)
+
     def answered(self, kind, seconds):
         """Note that a call of this kind was answered after so many seconds."""
         with self._lock:
+            if len(self._usual) >= _MOST_KINDS:
+                self._usual.clear()
             count, usual = self._usual.get(kind, (0, 0))
             usual += (seconds - usual) * max(1 / (count + 1), _USUAL)
             self._usual[kind] = count + 1, usual

@@ -74,6 +74,10 @@ class Placement(base.Placement):
             self._add_inventory(found, resource_class, {**_SLOTS, 'total': count})
         except keystone_errors.Conflict:
             self._set_inventory(found, resource_class, count)
+        except keystone_errors.NotFound:
+            # Somebody has deleted the provider; there may be another one of its name.
+            self._children.pop(child_name, None)
+            raise
 
     def delete_class(self, resource_class):
         try:
@@ -100,7 +104,7 @@ class Placement(base.Placement):
         return False
 
     def _child(self, name):
-        """Return the uuid of a child provider, which nobody deletes; or None."""
+        """Return the uuid of a child provider, which Climate never deletes; or None."""
         if name not in self._children:
             found = self._find(name)
             if found is None:

@@ -55,6 +55,14 @@ def test_however_slow_it_is_there_is_one_at_least(usual):
     assert usual.limit == 20
 
 
+def test_kinds_without_end_take_no_memory_without_end():
+    made = pace.Pace(20)
+    for number in range(5000):
+        made.answered(f'GET {number}', 0.05)
+    assert len(made.kinds) <= 1000
+    assert made.limit == 20
+
+
 @pytest.mark.parametrize('most', [1, 2])
 def test_a_small_number_stays_what_it_is(most):
     made = pace.Pace(most)

@@ -139,6 +139,19 @@ def test_new_slots_take_one_call_and_the_provider_is_looked_up_once(placement, c
     assert len(canned.asked('GET', '/resource_providers')) == 1
 
 
+def test_a_provider_that_somebody_made_anew_is_looked_up_again(placement, canned, providers):
+    providers({'climate_compute-1': 'old'})
+    canned.http.post(f'{canned.PLACEMENT}/resource_providers/old/inventories', [
+        {'json': {}}, {'status_code': 404}])
+    placement.set_slots('climate_compute-1', 'CUSTOM_A', 1)
+    providers({'climate_compute-1': 'new'})
+    canned.http.post(f'{canned.PLACEMENT}/resource_providers/new/inventories', json={})
+    with pytest.raises(errors.CloudError):
+        placement.set_slots('climate_compute-1', 'CUSTOM_B', 1)
+    placement.set_slots('climate_compute-1', 'CUSTOM_B', 1)
+    assert len(canned.asked('POST', '/new/inventories')) == 1
+
+
 def test_new_slots_are_added_again_if_another_client_was_faster(
         placement, canned, providers, inventories):
     providers({'climate_compute-1': 'child'})
