@@ -37,7 +37,7 @@ LIMIT_SECONDS = 600
 # made before, in three calls for each lease.
 START_CALLS, STAGE_CALLS = 4, 3
 # How long leases are known before their start, beside the time that it takes to make them.
-_AHEAD_SECONDS = 15
+_AHEAD_SECONDS = 12
 _TRIED = 20
 CREATORS = 4
 
