@@ -209,7 +209,11 @@ _WAITING = among.Among(
     .where(EVENTS.c.kind == event_kinds.START, EVENTS.c.waits > 0, _IS_DELAYED,
            _THEIRS.c.released_at.is_(None), _THEIRS.c.start <= _NOW, _THEIRS.c.end > _NOW),
     _ALLOCATIONS.c.reservation_id)
-_HASTEN = among.Among(sa.update(EVENTS).where(_IS_DELAYED), EVENTS.c.id)
+# The additional look does not count as one of the looks that end the wait.
+_HASTEN = among.Among(
+    sa.update(EVENTS).where(_IS_DELAYED)
+    .values(waits=sa.case((EVENTS.c.waits > 1, EVENTS.c.waits - 1), else_=EVENTS.c.waits)),
+    EVENTS.c.id)
 
 
 def hasten_starts(connection, reservation_ids, now):

@@ -24,7 +24,10 @@ def check(cloud, recorded, booted_for, strangers=()):
     aggregates = [each for each in cloud.aggregates() if each.name != model_world.LENT_AGGREGATE]
     no_host_is_handed_out_twice(aggregates)
     what_can_be_promised_is_in_the_freepool(aggregates, recorded)
-    nothing_is_there_that_no_lease_owns(aggregates, cloud.leftovers(), recorded)
+    left = cloud.leftovers()
+    nothing_is_there_that_no_lease_owns(aggregates, left, recorded)
+    nobody_uses_what_is_staged(aggregates, left, recorded)
+    flavors_are_as_they_were_leased(left, recorded)
     inside = {host for each in aggregates for host in each.hosts}
     nobody_is_on_the_hosts_of_others(
         [each for each in cloud.servers() if each.host in inside and each.id not in strangers],
@@ -62,6 +65,27 @@ def nothing_is_there_that_no_lease_owns(aggregates, left, recorded):
         assert owner.state != lifecycle.RESERVATION_DELETED, (
             f'{owner} is over, and the cloud has something of it: {left}')
     every_server_group_is_accounted_for(left, recorded)
+
+
+def nobody_uses_what_is_staged(aggregates, left, recorded):
+    """Before its start was tried, an aggregate has no hosts and nobody may use a flavor."""
+    waiting = {each.id for each in recorded.reservations.values() if not any(
+        event.kind in (event_kinds.START, event_kinds.ACQUIRE) and event.claim_no > 0
+        for event in recorded.events.get(each.lease_id, ()))}
+    for each in aggregates:
+        assert each.name not in waiting or not each.hosts, f'{each} is of a lease to come.'
+    for flavor_id, project_id in left['flavor_access']:
+        assert flavor_id not in waiting, f'{project_id} may use {flavor_id} of a lease to come.'
+
+
+def flavors_are_as_they_were_leased(left, recorded):
+    """The flavor of a running lease of sizes has these sizes."""
+    for flavor in left['flavors']:
+        owner = recorded.reservations.get(flavor[0])
+        if owner is not None and owner.state == lifecycle.RESERVATION_ACTIVE and (
+                'memory_mb' in owner.request):
+            sizes = tuple(owner.request[name] for name in ('vcpus', 'memory_mb', 'disk_gb'))
+            assert flavor[2:5] == sizes, f'{flavor} is not of {sizes}.'
 
 
 def every_server_group_is_accounted_for(left, recorded):

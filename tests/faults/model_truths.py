@@ -46,7 +46,7 @@ _COLUMNS = {
                               'ended_at reason degraded owner_reason'),
     'reservations': (tables.RESERVATIONS, 'id lease_id state leased_id resource_type request '
                                           'missing_resources'),
-    'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner attempts'),
+    'events': (tables.EVENTS, 'id lease_id kind status at due_at claim_owner attempts claim_no'),
     'allocations': (tables.ALLOCATIONS, 'reservation_id resource_id start end whole amount '
                                         'copies released_at'),
     'resources': (tables.RESOURCES, 'id pool name capacity reservable held_by lent_to '

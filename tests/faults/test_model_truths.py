@@ -159,3 +159,33 @@ def test_a_promise_to_nobody_is_seen(manager, lease):
     _write(manager, sa.update(tables.OFFERS).where(tables.OFFERS.c.id == offer.id).values(
         place=None))
     _refused(manager, 'is to nobody')
+
+
+@pytest.fixture
+def staged(manager, lease):
+    """A lease of instances that is staged and has not begun."""
+    found = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
+        'vcpus': 2, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 1, 'affinity': None}),
+        start=LATER['end'], end=LATER['end'] + builders.hours(1)))
+    manager.run_until(LATER['end'] - builders.minutes(1))
+    _look(manager)
+    return manager.lease(found).reservations[0]
+
+
+def test_a_host_in_the_aggregate_of_a_lease_to_come_is_seen(manager, staged):
+    nova = manager.cloud.as_service().nova
+    nova.add_hosts(nova.aggregate(staged.id), nova.aggregate('freepool').hosts[:1])
+    _refused(manager, 'is of a lease to come')
+
+
+def test_a_flavor_that_may_be_used_too_early_is_seen(manager, staged):
+    manager.cloud.as_service().flavors.allow(staged.id, 'demo')
+    _refused(manager, 'may use .* of a lease to come')
+
+
+def test_a_flavor_of_other_sizes_than_were_leased_is_seen(manager, staged):
+    manager.run_until(LATER['end'])
+    _look(manager)
+    with manager.cloud.state() as connection:
+        connection.execute('UPDATE flavors SET vcpus = 1 WHERE id = ?', (staged.id,))
+    _refused(manager, 'is not of')

@@ -107,6 +107,18 @@ def test_one_that_was_not_put_to_sleep_in_time_stays_where_it_is(scene):
     assert (scene.place(server), scene.marks(server)) == (('SHUTOFF', 'compute-3'), RUNNING)
 
 
+@pytest.mark.parametrize(('project_id', 'stays'), [('p', True), ('other', False)])
+def test_one_that_is_awake_stays_on_a_host_that_its_own_project_has_leased(
+        scene, project_id, stays):
+    nova = scene.service.nova
+    nova.remove_hosts(nova.aggregate('freepool'), ['compute-2'])
+    nova.add_hosts(nova.ensure_aggregate('leased', 'climate_leased', {
+        'climate:owner': project_id}), ['compute-2'])
+    server = scene.lease(scene.cloud.force('p', 'vm', 'compute-2', flavor='2'), later=True)
+    scene.run('start')
+    assert (scene.look(server).host == 'compute-2') is stays
+
+
 def test_it_leaves_the_host_whose_room_its_reservation_lost(scene):
     server = scene.hand_over(scene.boot(), later=True)
     scene.resources = [scene.pool[1]]

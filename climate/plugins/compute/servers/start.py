@@ -47,8 +47,10 @@ def start(conf, cloud, lease, reservation, resources):
             found.wake(held[0] if held else None)
         if found.status not in (*leased.AWAKE, leased.OFFLOADED, leased.SHELVED, leased.MOVED):
             found.give_up('handed over')
-    if (held and found.status in leased.MOVABLE
-            and found.host in enrolled.service_hosts(conf, cloud) - set(held)):
+    # Hosts that its project has leased are left out: Nova would move a server that was booted there
+    # to another one of them, again and again.
+    if (held and found.status in leased.MOVABLE and found.host in enrolled.service_hosts(
+            conf, cloud, but_of=lease.project_id) - set(held)):
         # Its capacity is reserved on another host now, and others may have reserved this one.
         found.move()
     found.mark(leased.ACTIVE)
