@@ -39,7 +39,7 @@ _PAGE = '/v1/leases?limit=100'
 class Bare(rest.RestController):
     """The routes of leases that answer a document, and nothing else.
 
-    :ivar document: it.
+    :ivar document: what they answer.
     """
 
     def __init__(self):

@@ -33,11 +33,11 @@ def cases(manager):
     server = manager.cloud.boot('demo', 'mine', flavor='1')
     yield '1 host', builders.hosts(1), 4, 7
     yield '4 hosts', builders.hosts(4), 10, 13
-    yield '1 instance', asked('virtual:instance', **_SIZES, amount=1, affinity=None), 4, 9
+    yield '1 instance', asked('virtual:instance', **_SIZES, amount=1, affinity=None), 4, 10
     yield '8 instances on 8 hosts', asked(
-        'virtual:instance', **_SIZES, amount=8, affinity=False), 19, 25
+        'virtual:instance', **_SIZES, amount=8, affinity=False), 19, 26
     yield '1 instance of a flavor', asked(
-        'flavor:instance', flavor_id='1', amount=1, affinity=None), 4, 9
+        'flavor:instance', flavor_id='1', amount=1, affinity=None), 4, 10
     yield 'a server', asked('virtual:instance', resource_id=server.id, on_end='suspend'), 8, 18
     yield '3 addresses', asked('virtual:floatingip', network_id=neutron.PUBLIC, amount=3), 8, 4
     yield 'a network with a router', asked(

@@ -7,6 +7,7 @@ from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
 from climate.domain import lifecycle
+from climate.domain import records
 from climate.domain import status_words
 from climate.domain.clearing import plans
 
@@ -103,8 +104,10 @@ class Views:
     def _own_fields(self, reservation, form):
         plugin = self._plugins.get(reservation.resource_type)
         # A reservation whose type is disabled is shown as it was stored.
-        return getattr(plugin, form)(reservation) if plugin else {
-            **reservation.request, **reservation.binding}
+        if plugin:
+            return getattr(plugin, form)(reservation)
+        return {name: value for name, value in {
+            **reservation.request, **reservation.binding}.items() if name != records.STAGED}
 
 
 def _never_came(event, lease, now):

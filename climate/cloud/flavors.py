@@ -30,10 +30,9 @@ class Flavors(base.Flavors):
                 return None
         return _record(found)
 
-    def ensure(self, flavor_id, name, sizes, extra_specs):
+    def ensure(self, flavor_id, name, sizes, extra_specs, exactly=False):
         found = self._find(flavor_id)
-        if found is not None and any(getattr(_record(found), name) != size
-                                     for name, size in sizes.items()):
+        if exactly and found is not None and _differs(_record(found), sizes, extra_specs):
             self.delete(flavor_id)
             found = None
         if found is None:
@@ -41,6 +40,9 @@ class Flavors(base.Flavors):
             with contextlib.suppress(nova_errors.Conflict):
                 self._client.flavors.create(name, flavorid=flavor_id, is_public=False, **sizes)
             found = self._find(flavor_id)
+        if found is None:
+            raise errors.StillBusy(service=self.service, reason=(
+                f'flavor {flavor_id} was deleted just now.'))
         missing = {key: text for key, text in extra_specs.items()
                    if found['extra_specs'].get(key) != text}
         if missing:
@@ -128,6 +130,11 @@ class Flavors(base.Flavors):
             # A cloud may limit its pages to less than was asked for.
             if not page:
                 return found
+
+
+def _differs(flavor, sizes, extra_specs):
+    return flavor.extra_specs != extra_specs or any(
+        getattr(flavor, name) != size for name, size in sizes.items())
 
 
 def _record(found):

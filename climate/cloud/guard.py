@@ -27,6 +27,8 @@ class Rank(enum.IntEnum):
     LAST = 2
 
 
+# How often one that waits for its turn checks that it may still act.
+_LOOK_SECONDS = 1
 _CHECK = contextvars.ContextVar('check', default=None)
 _RANK = contextvars.ContextVar('rank', default=Rank.NORMAL)
 
@@ -75,17 +77,28 @@ class Turns:
         self._numbers = itertools.count()
 
     def __enter__(self):
+        gate = threading.Event()
+        waiting = (_RANK.get(), next(self._numbers), gate)
         with self._lock:
-            gate = threading.Event()
-            heapq.heappush(self._waiting, (_RANK.get(), next(self._numbers), gate))
+            heapq.heappush(self._waiting, waiting)
             self._let_in()
-        gate.wait()
         try:
+            while not gate.wait(_LOOK_SECONDS):
+                ask()
             ask()
         except BaseException:
-            self._leave()
+            self._give_up(waiting)
             raise
         return self
+
+    def _give_up(self, waiting):
+        with self._lock:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+                heapq.heapify(self._waiting)
+            else:
+                self._running -= 1
+            self._let_in()
 
     def __exit__(self, *_error):
         self._leave()

@@ -54,7 +54,7 @@ class Pace:
             self._follow(min(max(_TOLERANCE / max(self._ratio, 1e-6), _STEEPEST), 1))
 
     def refused(self):
-        """Note that the service refused a call because it is too busy, or did not answer it."""
+        """Note that the service refused a call because it is too busy."""
         with self._lock:
             self._limit = max(1, self._limit * _STEEPEST)
 

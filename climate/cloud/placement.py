@@ -62,18 +62,16 @@ class Placement(base.Placement):
         self._adapter.put(f'/resource_classes/{resource_class}')
 
     def set_slots(self, child_name, resource_class, count):
+        if not count:
+            found = self._find(child_name)
+            if found is not None:
+                self._remove_inventory(found, resource_class)
+            return
         found = self._child(child_name)
         if found is None:
-            if count:
-                raise errors.ResourceNotFound(pool='host', resource=child_name)
-            return
-        if not count:
-            self._remove_inventory(found, resource_class)
-            return
+            raise errors.ResourceNotFound(pool='host', resource=child_name)
         try:
-            self._add_inventory(found, resource_class, {**_SLOTS, 'total': count})
-        except keystone_errors.Conflict:
-            self._set_inventory(found, resource_class, count)
+            self._add_or_set(found, resource_class, count)
         except keystone_errors.NotFound:
             # Somebody has deleted the provider; there may be another one of its name.
             self._children.pop(child_name, None)
@@ -102,6 +100,12 @@ class Placement(base.Placement):
             self._adapter.get(f'/resource_classes/{resource_class}')
             return True
         return False
+
+    def _add_or_set(self, provider, resource_class, count):
+        try:
+            self._add_inventory(provider, resource_class, {**_SLOTS, 'total': count})
+        except keystone_errors.Conflict:
+            self._set_inventory(provider, resource_class, count)
 
     def _child(self, name):
         """Return the uuid of a child provider, which Climate never deletes; or None."""

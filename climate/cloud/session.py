@@ -94,24 +94,23 @@ def _connections(most, **options):
 
 
 class _InTurn(keystone_session.TCPKeepAliveAdapter):
-    """An HTTP adapter that observes the concurrency limit of its service."""
+    """An HTTP adapter that observes the concurrency limit of its service.
+
+    :ivar turns: the guard.Turns of the service.
+    """
 
     def __init__(self, turns, **options):
-        self._turns = turns
+        self.turns = turns
         super().__init__(**options)
 
     def send(self, request, *args, **kwargs):
-        with self._turns:
+        with self.turns:
             began = time.monotonic()
-            try:
-                answer = super().send(request, *args, **kwargs)
-            except requests.Timeout:
-                self._turns.pace.refused()
-                raise
+            answer = super().send(request, *args, **kwargs)
             if answer.status_code in _TOO_BUSY:
-                self._turns.pace.refused()
+                self.turns.pace.refused()
             else:
-                self._turns.pace.answered(kind_of(request), time.monotonic() - began)
+                self.turns.pace.answered(kind_of(request), time.monotonic() - began)
             return answer
 
 

@@ -3,14 +3,14 @@
 from concurrent import futures
 import threading
 
+from climate import errors
 from climate.cloud import guard
 
 
 class Shared:
-    """A read that is made once for all who ask while the one before is under way.
+    """One read at a time, shared by all who asked before it began.
 
-    Each caller gets the answer of a read that began after it asked, so no answer is old. There is
-    one read at a time. Do not change what it returns: others have it too.
+    So no answer is old. Do not change what it returns: others have it too.
 
     :param read: callable(frozenset of keys) → the answer; the keys are those of all who share it.
     """
@@ -40,14 +40,27 @@ class Shared:
             return frozenset(self._next.keys if self._next is not None else ())
 
     def _lead(self, mine):
-        # The claim of the caller does not matter to the others, and a read changes nothing.
-        with self._turn, guard.before_each_call(None):
-            with self._lock:
-                self._next = None
-            try:
-                mine.answer.set_result(self._read(frozenset(mine.keys)))
-            except BaseException as error:  # noqa: BLE001 - the others must not wait for ever
+        # The claim of the caller does not matter to the others, and a read changes nothing. Among
+        # the others may be an end.
+        try:
+            with self._turn, guard.before_each_call(None, guard.Rank.FIRST):
+                self._close(mine)
+                answer = self._read(frozenset(mine.keys))
+        except BaseException as error:
+            # The others must not wait for ever.
+            self._close(mine)
+            if isinstance(error, Exception):
                 mine.answer.set_exception(error)
+                return
+            mine.answer.set_exception(errors.CloudError(
+                service='Climate', reason='a read that others share was interrupted.'))
+            raise
+        mine.answer.set_result(answer)
+
+    def _close(self, mine):
+        with self._lock:
+            if self._next is mine:
+                self._next = None
 
 
 class _Round:

@@ -220,7 +220,7 @@ def hasten_starts(connection, reservation_ids, now):
     """Let starts that wait for a resource of these reservations be due at once."""
     waiting = _WAITING.execute(connection, sorted(reservation_ids), {'now': now}).scalars().all()
     if waiting:
-        _HASTEN.execute(connection, waiting, {'now': now, 'due_at': now})
+        _HASTEN.execute(connection, sorted(waiting), {'now': now, 'due_at': now})
 
 
 _CLOSE = (

@@ -64,7 +64,7 @@ class GivenUp(enum.Enum):
     HEALED = 'the lease is in error, and the same is tried until it ends'
     NOT_ACQUIRED = 'the lease is over: it got no resources'
     REAPED = 'the reaper drops the trust'
-    LEFT = 'the start does it'
+    LEFT_TO_START = 'the start does it'
 
 
 _ALL_STATES = frozenset(lifecycle.STATES)
@@ -155,7 +155,7 @@ KINDS = {kind.name: kind for kind in (
     Kind(
         STAGE, 'Makes what the start of the lease needs and nobody can use before it.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', told=False, lane=Lane.AHEAD,
-        makes_first=True, moves_cloud=True, given_up=GivenUp.LEFT),
+        makes_first=True, moves_cloud=True, given_up=GivenUp.LEFT_TO_START),
     Kind(
         START, 'Hands the resources of the lease to its project.', task='start',
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,

@@ -59,7 +59,7 @@ class Acquired:
 
 
 @dataclasses.dataclass(frozen=True)
-class Before:
+class Preparations:
     """What is done for a lease before its start.
 
     :ivar prepares: whether its targets are prepared, at once.
@@ -70,7 +70,7 @@ class Before:
     stages: datetime.timedelta | None = None
 
 
-def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], before: Before,
+def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], preparations: Preparations,
            now: datetime.datetime) -> tuple[Planned, ...]:
     """Return the events of a lease that gets its resources in its request.
 
@@ -80,9 +80,9 @@ def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], before:
     if lease.before_end is not None:
         planned.append((event_kinds.BEFORE_END, lease.before_end))
     planned += [(event_kinds.NOTIFY, at) for at in notify_at]
-    if before.prepares:
+    if preparations.prepares:
         planned.append((event_kinds.PREPARE, now))
-    staged_at = _staged_at(lease, before.stages, now)
+    staged_at = _staged_at(lease, preparations.stages, now)
     if staged_at is not None:
         planned.append((event_kinds.STAGE, staged_at))
     return tuple(planned)
@@ -107,7 +107,7 @@ def of_acquiring(now: datetime.datetime) -> tuple[Planned, ...]:
     return ((event_kinds.ACQUIRE, now),)
 
 
-def of_acquired(lease: records.Lease, span: interval.Interval, before: Before,
+def of_acquired(lease: records.Lease, span: interval.Interval, preparations: Preparations,
                 now: datetime.datetime) -> Acquired:
     """Return the lease that has acquired its resources for `span`, and its new events."""
     near = None
@@ -119,18 +119,18 @@ def of_acquired(lease: records.Lease, span: interval.Interval, before: Before,
     lease = dataclasses.replace(lease, start=span.start, end=span.end,
                                 before_end=None if near in late else near)
     notify_at = [at for at in asked if at not in late]
-    return Acquired(lease, of_new(lease, notify_at, before, now), late)
+    return Acquired(lease, of_new(lease, notify_at, preparations, now), late)
 
 
 def after_change(before: records.Lease, after: records.Lease,
-                 notify_at: Iterable[datetime.datetime], anew: bool, ahead: Before,
+                 notify_at: Iterable[datetime.datetime], anew: bool, preparations: Preparations,
                  now: datetime.datetime) -> EventChanges:
     """Return the changes of the events of a lease that its owner changes.
 
     :param before: the lease before the change, with its events.
     :param notify_at: the moments of additional notifications.
     :param anew: whether the request of a reservation changes.
-    :param ahead: what is done before the start of the lease as it is after the change.
+    :param preparations: those of the lease as it is after the change.
     """
     add: list[Planned] = []
     move: list[tuple[records.Event, datetime.datetime]] = []
@@ -149,12 +149,16 @@ def after_change(before: records.Lease, after: records.Lease,
     add += [(event_kinds.NOTIFY, at) for at in notify_at]
     if anew and before.state == lifecycle.ACTIVE:
         add.append((event_kinds.UPDATE, now))
-    staged, at = before.event(event_kinds.STAGE), _staged_at(after, ahead.stages, now)
-    if before.state == lifecycle.PENDING and at is not None:
+    staged = before.event(event_kinds.STAGE)
+    staged_at = _staged_at(after, preparations.stages, now)
+    if before.state == lifecycle.PENDING and staged_at is not None:
         if staged is None:
-            add.append((event_kinds.STAGE, at))
+            add.append((event_kinds.STAGE, staged_at))
+        elif staged.status == lifecycle.EVENT_IN_PROGRESS:
+            # A second one beside it would undo what it makes. The start sees that it does not fit.
+            pass
         elif anew or (staged.status != lifecycle.EVENT_DONE and after.start != before.start):
-            move.append((staged, at))
+            move.append((staged, staged_at))
     return EventChanges(tuple(add), tuple(move), _NOTICES if over else ())
 
 

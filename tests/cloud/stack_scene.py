@@ -82,11 +82,15 @@ class Heat:
 
     def servers(self, stack_id):
         """The ids of the servers of a stack, those of nested stacks too."""
+        return self.made(stack_id, 'OS::Nova::Server')
+
+    def made(self, stack_id, kind):
+        """The ids of what a stack made of a type of Heat, with that of nested stacks."""
         [name] = [each['stack_name'] for each in self.every() if each['id'] == stack_id]
         found = self._call('get', f'/stacks/{name}/{stack_id}/resources',
                            params={'nested_depth': 3}).json()['resources']
         return [each['physical_resource_id'] for each in found
-                if each['resource_type'] == 'OS::Nova::Server']
+                if each['resource_type'] == kind]
 
     def _call(self, method, path, **more):
         return getattr(self._session, method)(path, endpoint_filter=self._service, **more)

@@ -185,16 +185,19 @@ def test_the_stack_of_another_project_is_not_there(scene, alt):
 
 
 def test_a_delete_that_fails_is_tried_again_and_explained(scene, admin, heat):
-    lease = stacks.leased(scene, stacks.with_room(1))
-    [server] = heat.servers(of(lease)['stack_id'])
-    admin.compute.lock_server(server)
+    lease = stacks.leased(scene, {'resource_type': stacks.TYPE, 'template': stacks.template(
+        net={'type': 'OS::Neutron::Net'})})
+    [network] = heat.made(of(lease)['stack_id'], 'OS::Neutron::Net')
+    # Neutron deletes no network with a port.
+    port = admin.network.create_port(network_id=network)
+    scene.afterwards(lambda: admin.network.delete_port(port))
     scene.climate().leases.end(lease['id'])
 
     def told():
         history = scene.climate().leases.history(lease['id'])
         return 'could not be deleted, and Climate tries again' in str(history)
     scenes.until(told, 'the failure to be told', 240, 1)
-    admin.compute.unlock_server(server)
+    admin.network.delete_port(port)
     scene.wait(lease['id'], 'terminated', 300)
     assert heat.every() == []
 

@@ -158,3 +158,117 @@ def test_a_lease_that_starts_later_than_it_was_staged_for_stays_staged(pool):
     assert made(pool, pool.lease(lease))[0] == ()
     pool.run_until(LATER['start'] + hours(1))
     assert pool.lease(lease).state == lifecycle.ACTIVE
+
+
+def flavor_of(pool, lease):
+    return made(pool, lease)[1]
+
+
+@pytest.mark.parametrize('seconds', [115, 5])
+def test_nothing_is_left_of_an_earlier_request(pool, seconds):
+    """Whether there is time to stage it anew, or not."""
+    pool.cloud.add_flavor('a', 'a', extra_specs={'quota:cpu_quota': '1000'})
+    pool.cloud.add_flavor('b', 'b')
+    lease = later(pool, records.ReservationRequest('flavor:instance', {
+        'flavor_id': 'a', 'amount': 1, 'affinity': None}))
+    pool.run_until(LATER['start'] - builders.seconds(seconds))
+    change(pool, lease, flavor_id='b')
+    assert 'quota:cpu_quota' not in flavor_of(pool, started(pool, lease)).extra_specs
+
+
+def test_an_affinity_that_is_taken_back_leaves_no_group(pool):
+    before = pool.cloud.leftovers()
+    lease = later(pool, sized(affinity=True))
+    pool.cloud.fail('nova.delete_server_group', 1, errors.CloudError(service='Nova', reason='no'))
+    change(pool, lease, affinity=None)
+    lease = started(pool, lease)
+    assert 'affinity_id' not in flavor_of(pool, lease).extra_specs
+    nova = pool.cloud.as_service().nova
+    assert 'affinity_id' not in nova.aggregate(lease.reservations[0].id).metadata
+    pool.run_until(LATER['end'] + hours(1))
+    assert pool.cloud.leftovers() == before
+
+
+def once_at(pool, point, work):
+    """Call `work` before the first call of that name; return a list that has an item then."""
+    did = []
+
+    def reached(name, when):
+        if name == point and when == 'before' and not did:
+            did.append(name)
+            pool.cloud.faults.on_point = None
+            work()
+    pool.cloud.faults.on_point = reached
+    return did
+
+
+def test_a_change_during_a_stage_starts_as_it_is_then(pool):
+    lease = pool.create(builders.a_lease(sized(), **LATER))
+
+    def work():
+        change(pool, lease, vcpus=4)
+        # Another manager looks for something to do while the stage is slow.
+        assert pool.event_loop.tick(pool.clock()) == 0
+    did = once_at(pool, 'nova.create_flavor', work)
+    assert flavor_of(pool, started(pool, lease)).vcpus == 4
+    assert did
+
+
+@pytest.mark.parametrize(('asked', 'point', 'changes'), [
+    (sized(), 'nova.create_flavor', {}),
+    (builders.hosts(1), 'nova.create_aggregate', {'start': LATER['start'] + hours(0.5)})])
+def test_a_lease_that_is_changed_and_deleted_during_its_stage_leaves_nothing(
+        pool, asked, point, changes):
+    before = pool.cloud.leftovers()
+    lease = pool.create(builders.a_lease(asked, **LATER))
+
+    def work():
+        if changes:
+            pool.client.update_lease(builders.a_member(), lease.id,
+                                     records.LeaseChanges(**changes))
+        else:
+            change(pool, lease, vcpus=4)
+        pool.client.delete_lease(builders.a_member(), lease.id)
+        pool.run()
+    did = once_at(pool, point, work)
+    pool.run_until(LATER['start'] + hours(1))
+    assert did
+    assert pool.cloud.leftovers() == before
+    assert [each.name for each in pool.cloud.aggregates()] == ['freepool']
+
+
+def test_a_stage_that_is_overtaken_by_a_change_writes_nothing_over_it(pool):
+    lease = pool.create(builders.a_lease(sized(affinity=True), **LATER))
+
+    def work():
+        pool.clock.now = LATER['start'] - builders.seconds(6)
+        pool.event_loop.prolong(pool.clock())
+        change(pool, lease, affinity=False)
+    did = once_at(pool, 'nova.create_flavor', work)
+    pool.run_until(LATER['start'] - builders.seconds(2))
+    [reservation] = pool.lease(lease).reservations
+    assert did
+    assert pool.cloud.as_service().flavors.has_group(reservation.binding['server_group_id'])
+
+
+def test_a_stage_that_is_late_stops_for_the_start(pool):
+    lease = pool.create(builders.a_lease(sized(), **LATER))
+
+    def work():
+        pool.clock.now = LATER['start']
+        pool.event_loop.prolong(pool.clock())
+    did = once_at(pool, 'nova.create_aggregate', work)
+    pool.run_until(LATER['start'] + builders.minutes(1))
+    assert did
+    assert pool.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_no_answer_shows_what_is_staged(pool, conf):
+    lease = later(pool, sized())
+    api = builders.Api(conf, pool)
+    without = builders.Api(conf, pool, plugins={})
+    for version in ('1.0', '1.1'):
+        for each in (api, without):
+            [shown] = each.get(f'/v1/leases/{lease.id}', version=version).json['lease'][
+                'reservations']
+            assert records.STAGED not in shown

@@ -19,11 +19,10 @@ class Flavors(face.Face):
 
     @abc.abstractmethod
     def ensure(self, flavor_id: str, name: str, sizes: Mapping[str, int],
-               extra_specs: Mapping[str, str]) -> None:
+               extra_specs: Mapping[str, str], exactly: bool = False) -> None:
         """Create a private flavor of that id if there is none, and set its extra specs.
 
-        One of other sizes is deleted first.
-
+        :param exactly: one that has other sizes or extra specs is deleted first.
         :param sizes: {'vcpus', 'ram', 'disk', 'ephemeral', 'swap'}: numbers, as Nova has them.
         """
 

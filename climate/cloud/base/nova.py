@@ -85,8 +85,7 @@ class Nova(face.Face):
 
         All hosts are tried, even if one fails.
 
-        :param alone: whether nobody else changes the hosts of the aggregate now, and no earlier
-            change may have been interrupted.
+        :param alone: whether this is the first change of its hosts, and nobody else changes them.
         :raises ResourceNotFound: Nova knows no such host.
         :raises ResourcesRefused: servers on a host forbid its new zone, or it is in another zone;
             the error has the names of these service hosts.

@@ -29,10 +29,12 @@ class Flavors(base.Flavors):
     def flavor(self, flavor_id, project_id):
         return self._call('flavor', lambda connection: usable(connection, flavor_id, project_id))
 
-    def ensure(self, flavor_id, name, sizes, extra_specs):
+    def ensure(self, flavor_id, name, sizes, extra_specs, exactly=False):
         def work(connection):
             row = _row(connection, flavor_id)
-            if row is not None and any(row[each] != size for each, size in sizes.items()):
+            if exactly and row is not None and (
+                    json.loads(row['extra_specs']) != extra_specs
+                    or any(row[each] != size for each, size in sizes.items())):
                 _delete(connection, flavor_id)
             make(connection, flavor_id, name, public=False, **sizes)
         self._call('create_flavor', work)

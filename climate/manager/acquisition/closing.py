@@ -24,15 +24,15 @@ LOG = log.getLogger(__name__)
 _NEWS = {lifecycle.USED_UP: 'error', lifecycle.TOO_LATE: 'timedout'}
 
 
-def acquired(connection, lease, span, now, before):
+def acquired(connection, lease, span, now, preparations):
     """Write down that a lease has acquired its resources and starts now.
 
     The caller has written its allocations before.
 
     :param lease: the Lease as it is in this transaction, its claim proved.
-    :param before: the ``lease_events.Before`` of the lease.
+    :param preparations: the ``lease_events.Preparations`` of the lease.
     """
-    got = lease_events.of_acquired(lease, span, before, now)
+    got = lease_events.of_acquired(lease, span, preparations, now)
     lease = got.lease
     events.add(connection, events.all_new(lease.id, got.add, now))
     acquisitions.change(connection, lease.id, now, waits_for=None, next_at=None)

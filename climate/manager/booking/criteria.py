@@ -37,7 +37,7 @@ def check_names(core, connection, need, hidden=True, kept=()):
 
 
 def _refuse_hidden(pool, parts, public):
-    naming = {pool.name_fact, *pool.identifying_names}
+    naming = pool.identifying_names
     for part in parts:
         if named := sorted(requirement.names(part) & naming):
             raise errors.Forbidden(

@@ -119,9 +119,15 @@ class Actions:
         return self._each(claim, now, 'prepare', some, in_vain)
 
     def _stage(self, claim, now):
-        return self._each(claim, now, 'stage', [
-            each for each in claim.lease.open_reservations
-            if self._plugin(each).stages(each.request)])
+        def check():
+            claim.ownership.check()
+            if self._core.clock() >= claim.lease.start:
+                # The start waits for the end of this event, and makes what is missing.
+                raise errors.StillBusy.plain('Climate', 'the lease starts now.')
+        with guard.before_each_call(check, guard.Rank.LAST):
+            return self._each(claim, now, 'stage', [
+                each for each in claim.lease.open_reservations
+                if self._plugin(each).stages(each.request)])
 
     def _check(self, claim, now):
         """Check whether the targets of the lease still exist."""

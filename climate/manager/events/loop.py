@@ -124,7 +124,7 @@ class EventLoop:
         """Return the number of idle workers for events of this lane."""
         running = collections.Counter(claim.kind.lane for claim in self._claims.running())
         workers = workers_of(self._core.conf)[lane]
-        if lane is not event_kinds.Lane.PROMPT and running.total() > running[lane]:
+        if lane is not event_kinds.Lane.PROMPT and running[event_kinds.Lane.PROMPT]:
             # While a start or an end runs, the processor, the database and the cloud are for that.
             workers = 1
         if lane is event_kinds.Lane.TRIES and self._budget.rest_seconds():

@@ -66,6 +66,8 @@ class Outcomes:
             late = targets.late_comers(connection, claim.lease.id, outcome.in_vain)
             if late:
                 outcome = outcome.without(late)
+            if claim.event.kind == event_kinds.STAGE and not unchanged:
+                outcome = _as_far_as_it_fits(connection, claim, outcome)
             wakeups.lock(connection, claim.lease)
             if released or (outcome.result == results.DONE and outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
@@ -172,7 +174,7 @@ class Outcomes:
         :param lease: the Lease after the end of its task was written.
         """
         event, given_up = claim.event, claim.kind.given_up
-        if given_up is event_kinds.GivenUp.LEFT:
+        if given_up is event_kinds.GivenUp.LEFT_TO_START:
             LOG.warning('Lease %s: %s is left to its start: %s', lease.id, event.kind,
                         _words(outcome))
             return
@@ -264,6 +266,15 @@ def _warn(connection, claim, outcome, now):
         told = [*fresh[:_MOST_TOLD], *(
             [texts.same(f'{more} more warnings are in the history.')] if more > 0 else [])]
         leases.change(connection, lease, now, reason=texts.joined(lease.reason_text, *told))
+
+
+def _as_far_as_it_fits(connection, claim, outcome):
+    """Return the Outcome without bindings of reservations that have changed since the claim."""
+    current = {each.id: each for each in leases.get(connection, claim.lease.id).reservations}
+    same = {each.id for each in claim.lease.reservations if (
+        each.request, each.binding) == (current[each.id].request, current[each.id].binding)}
+    return dataclasses.replace(outcome, bindings={
+        key: made for key, made in outcome.bindings.items() if key in same})
 
 
 def _words(outcome):

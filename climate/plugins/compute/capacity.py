@@ -11,6 +11,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import lifecycle
+from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
 from climate.plugins import base
@@ -32,8 +33,6 @@ _POLICIES = {True: 'affinity', False: 'anti-affinity'}
 _RESERVED = 'aggregate_instance_extra_specs:reservation'
 CLASS_PREFIX = 'CUSTOM_RESERVATION_'
 NAME_PREFIX = 'reservation:'
-#: What a binding says of what was made before the start.
-STAGED = 'staged'
 
 
 def need(request, units, criteria, called):
@@ -97,15 +96,15 @@ def stage(conf, cloud, lease, reservation, sizes, extra_specs):
     specs, metadata, group_id = _described(conf, cloud, lease, reservation, extra_specs)
     aggregate = services.nova.ensure_aggregate(reservation.id, metadata=metadata)
     services.placement.ensure_class(class_name(reservation.id))
-    services.flavors.ensure(reservation.id, name_of(reservation.id), sizes, specs)
+    services.flavors.ensure(reservation.id, name_of(reservation.id), sizes, specs, exactly=True)
     group = {} if group_id is None else {'server_group_id': group_id}
-    return {**reservation.binding, **group, STAGED: {
+    return {**reservation.binding, **group, records.STAGED: {
         'aggregate_id': aggregate.id, 'sizes': sizes, 'extra_specs': specs, 'metadata': metadata}}
 
 
 def _is_staged(conf, cloud, lease, reservation, sizes, extra_specs):
     """Return whether `stage` has made exactly what this start needs."""
-    staged = reservation.binding.get(STAGED)
+    staged = reservation.binding.get(records.STAGED)
     if staged is None:
         return False
     specs, metadata, _ = _described(conf, cloud, lease, reservation, extra_specs)
@@ -114,7 +113,7 @@ def _is_staged(conf, cloud, lease, reservation, sizes, extra_specs):
 
 def _open(conf, services, lease, reservation, resources):
     """Let the project use what was staged; returns the binding."""
-    aggregate_id = reservation.binding[STAGED]['aggregate_id']
+    aggregate_id = reservation.binding[records.STAGED]['aggregate_id']
     services.nova.add_hosts(
         services.nova.empty_aggregate(aggregate_id, reservation.id),
         [resource.facts['service_name'] for resource in resources], alone=True)
@@ -144,7 +143,8 @@ def _build(conf, cloud, lease, reservation, resources, sizes, extra_specs):
     services.nova.set_aggregate_metadata(aggregate, metadata)
     services.placement.ensure_class(class_name(reservation.id))
     _set_slots(conf, services, reservation, resources)
-    services.flavors.ensure(reservation.id, name_of(reservation.id), sizes, specs)
+    services.flavors.ensure(reservation.id, name_of(reservation.id), sizes, specs,
+                            exactly=not was_started(reservation))
     return aggregate, {'flavor_id': reservation.id, 'aggregate_id': aggregate.id,
                        'server_group_id': group_id}
 
@@ -152,11 +152,11 @@ def _build(conf, cloud, lease, reservation, resources, sizes, extra_specs):
 def _described(conf, cloud, lease, reservation, extra_specs):
     """Return (extra specs of the flavor, metadata of the aggregate, id of the server group)."""
     specs = {**extra_specs, **ties(reservation.id)}
-    metadata = marks(conf, lease, reservation.id)
     group_id = _group(cloud, reservation)
     if group_id is not None:
-        specs['affinity_id'] = metadata['affinity_id'] = group_id
-    return specs, metadata, group_id
+        specs['affinity_id'] = group_id
+    # None removes what was there for an earlier request.
+    return specs, {**marks(conf, lease, reservation.id), 'affinity_id': group_id}, group_id
 
 
 def _set_slots(conf, services, reservation, resources):
@@ -227,8 +227,6 @@ def end(cloud, lease, reservation):
     services.flavors.forbid(reservation.id, lease.project_id)
     _delete(cloud, lease, reservation, services.flavors.servers(reservation.id))
     _remove(services, reservation.id)
-    if creates_early(reservation.request) or reservation.binding.get('server_group_id') is not None:
-        services.flavors.delete_groups(name_of(reservation.id))
 
 
 def clear(cloud, reservation_id):
@@ -242,12 +240,11 @@ def clear(cloud, reservation_id):
         raise errors.StillBusy.plain('Nova', (
             f'servers of reservation {reservation_id} are there yet ({len(servers)}).'))
     _remove(services, reservation_id)
-    services.flavors.delete_groups(name_of(reservation_id))
 
 
 def fields(reservation):
     """Return the fields of a reservation in answers, whether it was started or not."""
-    made = {name: value for name, value in reservation.binding.items() if name != STAGED}
+    made = {name: value for name, value in reservation.binding.items() if name != records.STAGED}
     return {**reservation.request, 'flavor_id': reservation.id, 'aggregate_id': None,
             'server_group_id': None, **made}
 
@@ -287,6 +284,8 @@ def _remove(services, reservation_id):
     if aggregate is not None:
         services.nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
         services.nova.delete_aggregate(aggregate)
+    # An interrupted change of the affinity may have left one, whatever the request says now.
+    services.flavors.delete_groups(name_of(reservation_id))
 
 
 def _delete(cloud, lease, reservation, servers):

@@ -7,6 +7,7 @@ from oslo_config import cfg
 from climate import errors
 from climate.domain import audit
 from climate.domain import extra_specs
+from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
 from climate.plugins import base
@@ -16,9 +17,6 @@ from climate.plugins.compute import drain
 from climate.plugins.compute import foreign
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import server_images
-
-# The id of the aggregate that was made before the start, in the binding.
-_STAGED = 'staged_aggregate_id'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,15 +104,15 @@ class HostPlugin(base.ResourcePlugin):
 
     def stage(self, cloud, lease, reservation, resources):
         aggregate = aggregates.stage(self.conf, cloud.as_service().nova, lease, reservation)
-        return {**reservation.binding, _STAGED: aggregate.id}
+        return {**reservation.binding, records.STAGED: {'aggregate_id': aggregate.id}}
 
     def start(self, cloud, lease, reservation, resources):
         hosts, binding = resources[host_pool.NEED], dict(reservation.binding)
-        staged = binding.pop(_STAGED, None)
+        staged = binding.pop(records.STAGED, None)
         if staged is not None and cloud.attempt.is_first:
-            aggregates.hand_over_staged(self.conf, cloud.as_service().nova, reservation, staged,
-                                        hosts)
-            return {**binding, 'aggregate_id': staged}
+            aggregates.hand_over_staged(self.conf, cloud.as_service().nova, reservation,
+                                        staged['aggregate_id'], hosts)
+            return {**binding, **staged}
         aggregate, freepool = aggregates.hand_over(
             self.conf, cloud.as_service().nova, lease, reservation, hosts)
         images = server_images.of_change(self.conf, cloud, lease, reservation)

@@ -83,6 +83,12 @@ def test_the_lease_shows_the_segment_and_the_ids_that_its_owner_does_not_see_els
     assert (old['segment'], old['network_id']) == ('physnet1:vlan:3000', made.id)
 
 
+def test_a_member_may_name_the_segment(api, manager):
+    enrol(api, 'physnet1:vlan:3000-3001')
+    lease = running(api, manager, required_segment='physnet1:vlan:3001')
+    assert lease['reservations'][0]['segment'] == 'physnet1:vlan:3001'
+
+
 def test_rest_1_0_takes_texts(api, manager, one_segment):
     answer = api.post('/v1/leases', builders.a_body(reservations=[{
         'resource_type': 'virtual:network', 'subnet': '10.42.0.0/24', 'router': 'true',

@@ -60,6 +60,23 @@ def test_a_flavor_is_made_once_and_gets_what_its_extra_specs_lack(flavors, canne
     assert asked.json() == {'extra_specs': {'b': '2'}}
 
 
+@pytest.mark.parametrize(('sizes', 'specs', 'anew'), [
+    ({}, {'a': '1'}, False), ({'vcpus': 4}, {'a': '1'}, True), ({}, {}, True),
+    ({}, {'a': '2'}, True)])
+def test_a_flavor_that_is_not_exactly_so_is_made_anew_if_that_is_asked_for(
+        flavors, canned, sizes, specs, anew):
+    canned.http.get(f'{canned.NOVA}/flavors/r1', json=_flavor('r1', public=False, a='1'))
+    canned.http.delete(f'{canned.NOVA}/flavors/r1', status_code=202)
+    canned.http.post(f'{canned.NOVA}/flavors', json=_flavor('r1', public=False))
+    canned.http.post(f'{canned.NOVA}/flavors/r1/os-extra_specs', json={'extra_specs': {}})
+    wanted = {**SIZES, 'ephemeral': 3, **sizes}
+    flavors.ensure('r1', 'reservation:r1', wanted, specs)
+    assert canned.asked('DELETE', '/flavors/r1') == []
+    flavors.ensure('r1', 'reservation:r1', wanted, specs, exactly=True)
+    assert bool(canned.asked('DELETE', '/flavors/r1')) is anew
+    assert bool(canned.asked('POST', '/flavors')) is anew
+
+
 def test_access_that_is_there_and_access_that_is_not_are_done(flavors, canned):
     canned.http.post(f'{canned.NOVA}/flavors/r1/action', [_refusal(409), _refusal(404)])
     flavors.allow('r1', 'demo')

@@ -132,3 +132,18 @@ def _until(look):
     while not look():
         assert time.monotonic() < give_up
         time.sleep(0.001)
+
+
+def test_one_that_may_not_act_any_more_does_not_wait_for_its_turn(monkeypatch):
+    monkeypatch.setattr(guard, '_LOOK_SECONDS', 0.01)
+    turns = guard.Turns(1)
+
+    def wait():
+        with guard.before_each_call(refuse), turns:
+            pass
+    with futures.ThreadPoolExecutor(1) as pool, turns:
+        with pytest.raises(Gone):
+            pool.submit(wait).result(10)
+        assert turns.waiting == 0
+    with turns:
+        pass

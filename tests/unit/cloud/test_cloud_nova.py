@@ -195,6 +195,23 @@ def test_a_host_that_is_in_the_aggregate_already_is_done(nova, canned, moves):
     assert 'set_metadata' in canned.asked('POST', '/action')[-1].json()
 
 
+@pytest.mark.parametrize(('hosts', 'options', 'told'), [
+    (['a'], {}, True), (['a'], {'alone': True}, False), (['a', 'b'], {'alone': True}, True)])
+def test_the_scheduler_is_told_of_hosts_unless_the_one_change_does_that(
+        nova, canned, moves, hosts, options, told):
+    moves({})
+    nova.add_hosts(AGGREGATE, hosts, **options)
+    assert ('set_metadata' in canned.asked('POST', '/action')[-1].json()) is told
+
+
+@pytest.mark.parametrize(('options', 'told'), [({}, True), ({'is_going': True}, False)])
+def test_the_scheduler_is_not_told_of_hosts_of_an_aggregate_that_is_deleted_next(
+        nova, canned, moves, options, told):
+    moves({})
+    nova.remove_hosts(AGGREGATE, ['a', 'b'], **options)
+    assert ('set_metadata' in canned.asked('POST', '/action')[-1].json()) is told
+
+
 def test_hosts_that_are_refused_are_named_and_the_others_are_moved(nova, canned, moves):
     moves({'a': _refusal(409, 'The zone would change but the host already has 1 instance(s)'),
            'b': _refusal(409, 'One or more hosts already in availability zone(s) [x]')})

@@ -2,6 +2,7 @@
 """Sessions of the real cloud, as Climate itself and for users."""
 from concurrent import futures
 
+from keystoneauth1 import session as keystone_session
 from oslo_config import cfg
 import pytest
 import requests
@@ -181,3 +182,17 @@ def test_calls_of_one_kind_differ_in_ids_alone(body):
     assert (kind('/os-aggregates/1/action', **body) == kind(
         '/os-aggregates/1/action', json={'remove_host': {}})) is False
     assert (kind('/servers', **body) == kind('/flavors', **body)) is False
+
+
+@pytest.mark.parametrize(('status', 'fewer'), [
+    (429, True), (503, True), (200, False), (409, False)])
+def test_a_service_that_is_too_busy_gets_fewer_calls(configured, monkeypatch, status, fewer):
+    def send(_self, request, **_more):
+        answer = requests.Response()
+        answer.status_code, answer.request, answer.url = status, request, request.url
+        return answer
+    monkeypatch.setattr(keystone_session.TCPKeepAliveAdapter, 'send', send)
+    calls = session.Sessions(configured('[keystone]\nauth_type = none')).as_service('nova')
+    for _ in range(3):
+        calls.get('http://127.0.0.1:1/', authenticated=False, raise_exc=False)
+    assert (calls.session.get_adapter('http://').turns.pace.limit < 20) is fewer

@@ -33,7 +33,7 @@ END = event(event_kinds.END, NOON + hours(9))
 NEAR = event(event_kinds.BEFORE_END, NOON + hours(8))
 
 
-NOTHING = lease_events.Before()
+NOTHING = lease_events.Preparations()
 
 
 def changed(before, notify_at=(), anew=False, ahead=NOTHING, now=NOON, **wanted):
@@ -56,10 +56,10 @@ def test_a_new_lease_has_only_the_notices_that_its_owner_wants():
 
 def test_what_is_to_be_prepared_is_prepared_at_once():
     assert (event_kinds.PREPARE, NOON) in lease_events.of_new(
-        lease(), (), lease_events.Before(prepares=True), NOON)
+        lease(), (), lease_events.Preparations(prepares=True), NOON)
 
 
-STAGES = lease_events.Before(stages=datetime.timedelta(minutes=10))
+STAGES = lease_events.Preparations(stages=datetime.timedelta(minutes=10))
 
 
 def staged_at(planned):
