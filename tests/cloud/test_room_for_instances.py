@@ -229,7 +229,7 @@ def test_what_nobody_can_use_is_there_before_the_start(scene, admin, cloud):
     room = Room(scene, admin, SIZES, start=scenes.in_seconds(40))
     scenes.until(lambda: {'flavor', 'aggregate', 'class'} <= set(room.left()), 'it to be staged',
                  38)
-    assert scene.climate().leases.get(room.lease['id'])['status'] == 'pending'
+    assert scene.climate().leases.get(room.lease['id'])['status'] == 'inactive'
     assert (scene.hosts_in(room.id), room.slots()) == (set(), {})
     assert admin.compute.get_flavor_access(room.id) == []
     with pytest.raises(openstack.exceptions.HttpException):
