@@ -40,12 +40,12 @@ ROOMS = (
     ('booking',),
     ('queue',),
     ('notifications',),
-    ('core', 'ownership', 'results', 'lease_cloud'),
+    ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
 KNOW_A_SERVICE = {'leases/scheduler.py'}
 # What gives a module of the manager the faces of the cloud's services.
-IDENTITIES = {'as_service', 'as_user', 'as_owner_or_service'}
+IDENTITIES = {'as_service', 'as_user', 'as_user_redelegated', 'as_owner_or_service'}
 # These stand beside the house and import nothing of it.
 ALONE = {'client', 'nova'}
 # The few that have a reason: the simulated scheduler decides with the rules of the real filter;
@@ -64,7 +64,7 @@ FENCED = {
 }
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'collections', 'enum', 'typing', 'functools', 'itertools',
-        'decimal', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect'}
+        'decimal', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect', 'zlib'}
 
 
 def files():

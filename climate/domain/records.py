@@ -81,6 +81,7 @@ class Property:
     created_at: Moment | None = None
     updated_at: Moment | None = None
 
+
 #: The key of a binding under which a plugin notes what it made before the start. No answer has it.
 STAGED = 'staged'
 

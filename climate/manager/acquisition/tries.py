@@ -19,12 +19,12 @@ from climate.domain import reasons
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
+from climate.manager import preparations
 from climate.manager import results
 from climate.manager.acquisition import closing
 from climate.manager.acquisition import hold_back
 from climate.manager.booking import booking
 from climate.manager.clearing import reconcile
-from climate.manager.leases import before_start
 from climate.manager.queue import bound
 from climate.manager.queue import wakeups
 
@@ -144,7 +144,7 @@ class Tries:
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             acquisitions.change(connection, lease.id, now,
                                 attempts=acquisition.attempts + _counts(acquisition, now))
-            closing.acquired(connection, current, span, now, before_start.of(
+            closing.acquired(connection, current, span, now, preparations.of(
                 self._core, lease.open_reservations))
             if acquisition.type in acquire.QUEUED:
                 # The resources that are left may be enough for another lease in the queue. They

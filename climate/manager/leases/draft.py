@@ -12,11 +12,11 @@ from climate.domain import lease_events
 from climate.domain import lease_times
 from climate.domain import records
 from climate.domain import start_order
+from climate.manager import preparations
 from climate.manager.acquisition import terms
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import slots
-from climate.manager.leases import before_start
 from climate.manager.leases import targets
 from climate.plugins import base
 
@@ -73,7 +73,7 @@ class Drafts:
 
     def _events(self, lease, request, now):
         """Return the Events of a lease that gets its resources at once, ordered by moment."""
-        planned = lease_events.of_new(lease, request.notify_at, before_start.of(
+        planned = lease_events.of_new(lease, request.notify_at, preparations.of(
             self._core, lease.reservations), now)
         return tuple(sorted(events.all_new(lease.id, planned, now),
                             key=lambda event: (event.at, event.id)))

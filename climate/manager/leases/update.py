@@ -22,10 +22,10 @@ from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import transitions
 from climate.manager import core
+from climate.manager import preparations
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import slots
-from climate.manager.leases import before_start
 from climate.manager.leases import early
 from climate.manager.leases import target_waits
 from climate.manager.leases import trusts
@@ -284,7 +284,7 @@ class Update:
         wanted = target.lease
         changed = lease_events.after_change(
             lease, wanted, changes.notify_at, bool(target.changed),
-            before_start.of(self._core, wanted.open_reservations), now)
+            preparations.of(self._core, wanted.open_reservations), now)
         events.change(connection, lease.id, changed, now)
         if changed.moves_again(event_kinds.BEFORE_END):
             outbox.publish(connection, wanted, now, 'event.before_end_lease.stop')
