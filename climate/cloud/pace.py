@@ -39,7 +39,7 @@ class Pace:
 
     @property
     def kinds(self):
-        """The kinds of calls of which a usual time is known."""
+        """The kinds of calls that have been answered so far, at most 1,000."""
         return frozenset(self._usual)
 
     def answered(self, kind, seconds):

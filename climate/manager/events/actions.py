@@ -124,7 +124,7 @@ class Actions:
             if self._core.clock() >= claim.lease.start:
                 # The start waits for the end of this event, and makes what is missing.
                 raise errors.StillBusy.plain('Climate', 'the lease starts now.')
-        with guard.before_each_call(check, guard.Rank.LAST):
+        with guard.before_each_call(check):
             return self._each(claim, now, 'stage', [
                 each for each in claim.lease.open_reservations
                 if self._plugin(each).stages(each.request)])

@@ -14,19 +14,14 @@ from climate.plugins.compute import shared_hosts
 LOG = log.getLogger(__name__)
 
 
-def stage(conf, nova, lease, reservation):
-    """Make the Aggregate of a reservation without hosts, and return it."""
-    return nova.ensure_aggregate(reservation.id, zone=zone(conf, reservation.id),
-                                 metadata={conf.nova.aggregate_owner_key: lease.project_id})
+def stage(conf, nova, lease, reservation, known=None):
+    """Make the Aggregate of a reservation without hosts, and return it.
 
-
-def hand_over_staged(conf, nova, reservation, aggregate_id, resources):
-    """Let the project of a lease have these hosts, as `hand_over`, in the Aggregate of `stage`."""
-    wanted = service_hosts(resources)
-    freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=nova.aggregates())
-    with resource_names(resources):
-        nova.add_hosts(nova.empty_aggregate(aggregate_id, reservation.id), wanted, alone=True)
-    nova.remove_hosts(freepool, wanted)
+    :param known: a recent result of ``nova.aggregates``, to save the call.
+    """
+    return nova.ensure_aggregate(
+        reservation.id, zone=zone(conf, reservation.id),
+        metadata={conf.nova.aggregate_owner_key: lease.project_id}, known=known)
 
 
 def hand_over(conf, nova, lease, reservation, resources):
@@ -35,17 +30,26 @@ def hand_over(conf, nova, lease, reservation, resources):
     :raises ResourcesRefused: Nova refuses some of the hosts: servers are on them, or they are in
         another zone. They stay where they are.
     """
-    wanted = service_hosts(resources)
     known = nova.aggregates()
-    aggregate = nova.ensure_aggregate(
-        reservation.id, zone=zone(conf, reservation.id),
-        metadata={conf.nova.aggregate_owner_key: lease.project_id}, known=known)
+    aggregate = stage(conf, nova, lease, reservation, known)
+    return aggregate, _move_in(conf, nova, aggregate, resources, known)
+
+
+def hand_over_staged(conf, nova, reservation, aggregate_id, resources):
+    """Let the project of a lease have these hosts, as `hand_over`, in the Aggregate of `stage`."""
+    _move_in(conf, nova, nova.empty_aggregate(aggregate_id, reservation.id), resources,
+             nova.aggregates(), alone=True)
+
+
+def _move_in(conf, nova, aggregate, resources, known, alone=False):
+    """Move hosts from the freepool into an aggregate; return the freepool."""
+    wanted = service_hosts(resources)
     freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
     # In both for a moment: a host that is in no pool is open to everybody.
     with resource_names(resources):
-        nova.add_hosts(aggregate, wanted)
+        nova.add_hosts(aggregate, wanted, alone)
     nova.remove_hosts(freepool, wanted)
-    return aggregate, freepool
+    return freepool
 
 
 def delete_empty(conf, services, name, resources):
