@@ -49,7 +49,7 @@ def _add_commands(subparsers):
     upgrade.set_defaults(run=_upgrade)
     version = subparsers.add_parser('version', help='Show the revision of the tables.')
     version.set_defaults(run=_version)
-    purge = subparsers.add_parser('purge', help='Remove old leases.')
+    purge = subparsers.add_parser('purge', help='Remove old leases and refusals.')
     purge.add_argument('--before', required=True, metavar='YYYY-MM-DD',
                        help='Remove leases that ended or were deleted before this day (UTC).')
     purge.set_defaults(run=_purge)

@@ -9,6 +9,7 @@ from alembic.runtime import migration
 import sqlalchemy as sa
 
 from climate.db import offers
+from climate.db import refusals
 from climate.db import tables
 from climate.db import use_samples
 
@@ -38,8 +39,8 @@ def purge(database, before):
     """Delete leases that ended or were deleted before `before`; return how many.
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
-    without allocations, expired idempotency keys, expired offers and old samples of use
-    are deleted too.
+    without allocations, expired idempotency keys, expired offers, old samples of use and old
+    refusals are deleted too.
     """
     leases, resources, allocations = tables.LEASES, tables.RESOURCES, tables.ALLOCATIONS
     theirs = tables.RESERVATIONS
@@ -60,6 +61,7 @@ def purge(database, before):
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
         use_samples.delete(connection, before)
+        refusals.purge(connection, before)
     # A transaction of its own, because resources must be locked before anything else.
     with database.writer() as connection:
         connection.execute(sa.delete(resources).where(

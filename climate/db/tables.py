@@ -395,3 +395,34 @@ WAIT_QUEUE = sa.Table(
     'wait_queue', METADATA,
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
     **_MYSQL)
+
+# What was asked for and not given, for usage and forecasts; see ``domain.refusals.Refusal``.
+REFUSALS = sa.Table(
+    'refusals', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('last_at', UtcDateTime, nullable=False),
+    sa.Column('times', sa.Integer, nullable=False, default=1),
+    sa.Column('project_id', _text(255), nullable=False),
+    sa.Column('user_id', _text(255), nullable=False),
+    # No foreign key: a lease that was refused was never written.
+    sa.Column('lease_id', _text(36), nullable=False),
+    sa.Column('resource_type', _text(66), nullable=False),
+    sa.Column('pool', _text(32), nullable=False),
+    sa.Column('start', UtcDateTime, nullable=False),
+    sa.Column('end', UtcDateTime, nullable=False),
+    sa.Column('copies', sa.Integer, nullable=False),
+    # Of one copy, {class: units}; null for whole resources.
+    sa.Column('amount', sa.JSON(none_as_null=True)),
+    sa.Column('reason', _text(32), nullable=False),
+    sa.Column('waited_seconds', sa.BigInteger, nullable=False, default=0),
+    sa.Column('request_hash', _text(64), nullable=False),
+    # Counts the rows of equal requests, so that two managers do not write the same row twice.
+    sa.Column('episode', sa.Integer, nullable=False),
+    sa.UniqueConstraint('request_hash', 'episode'),
+    # Of a pool in a span, and of a project in a span.
+    sa.Index(None, 'pool', 'end', 'start'),
+    sa.Index(None, 'project_id', 'end', 'start'),
+    sa.Index(None, 'last_at'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
