@@ -34,6 +34,7 @@ ROOMS = (
     ('events',),
     ('audit',),
     ('idle',),
+    ('usage',),
     ('leases',),
     ('acquisition',),
     ('clearing',),
