@@ -74,7 +74,8 @@ def shares(connection, start, end, now, pool=None, project_id=None):
         reservation_id=row.reservation_id, project_id=row.project_id, user_id=row.user_id,
         resource_type=row.resource_type, pool=row.pool, resource_id=row.resource_id,
         amount=_canonical(row.units), copies=row.copies,
-        allocated=_span(row.start, row.end), occupied=span, idle=tuple(idle.get((row.reservation_id, row.resource_id), ())))
+        allocated=_span(row.start, row.end), occupied=span,
+        idle=tuple(idle.get((row.reservation_id, row.resource_id), ())))
         for row, span in zip(rows, occupied, strict=True)]
 
 
