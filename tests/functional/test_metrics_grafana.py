@@ -12,6 +12,7 @@ import urllib.request
 import uuid
 
 import builders
+from functional.manager import daemons
 import pytest
 
 from climate import errors
@@ -19,7 +20,6 @@ from climate.domain import lifecycle
 from climate.manager import endpoint
 from climate.manager.idle import sampler
 from climate.rpc import client
-from functional.manager import daemons
 
 PROMETHEUS = shutil.which('prometheus')
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / 'etc/climate/grafana'

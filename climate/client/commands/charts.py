@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Sequence
 import importlib
+import itertools
 import pathlib
 import typing
 
@@ -12,7 +13,7 @@ from climate.client import times
 
 _BLOCKS = '▁▂▃▄▅▆▇█'
 #: How wide a sparkline is at most.
-WIDTH = 40
+WIDTH = 30
 _FORMATS = ('.svg', '.png', '.pdf')
 _LINES = ('capacity', 'allocated', 'occupied', 'out_of_order', 'asleep')
 FIGURES = ('allocated', 'occupied', 'idle', 'refused')
@@ -107,7 +108,7 @@ def _averaged(values: Sequence[float | None], width: int) -> list[float | None]:
         return [*values]
     edges = [place * len(values) // width for place in range(width + 1)]
     found: list[float | None] = []
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in itertools.pairwise(edges):
         known = [value for value in values[begin:end] if value is not None]
         found.append(sum(known) / len(known) if known else None)
     return found
