@@ -40,12 +40,20 @@ _SHARES = (
     .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
     .join(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id))
 _BETWEEN = _SHARES.where(allocations.TOUCHES)
-# Their allocations ended before, and yet the cloud held them: their teardown was late.
-_LATE = _SHARES.where(
-    sa.or_(LEASES.c.ended_at > sa.bindparam('start'),
-           sa.and_(LEASES.c.ended_at.is_(None), sa.or_(
-               LEASES.c.end <= sa.bindparam('start'), LEASES.c.task == 'delete'))),
-    ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= sa.bindparam('start'))
+# Leases of which the cloud may have held something after its allocation had ended: those that were
+# over later, that should be over, and that are being deleted. They are found first, because a
+# database that joins may begin with all allocations that have ended.
+_OPEN = LEASES.c.ended_at.is_(None)
+_START = sa.bindparam('start', type_=tables.UtcDateTime)
+_LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in (
+    (LEASES.c.ended_at > _START, sa.or_(LEASES.c.end <= _START, LEASES.c.deleted_at.is_not(None))),
+    (_OPEN, LEASES.c.end <= _START),
+    (_OPEN, LEASES.c.end > _START, LEASES.c.task == 'delete'))))
+_OF_LEASES = among.Among(
+    _SHARES.where(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _START),
+    RESERVATIONS.c.lease_id)
+# Not an index on projects: it would find all leases that a project ever had.
+_PROJECT = sa.func.coalesce(LEASES.c.project_id, '')
 _COURSES = among.Among(
     sa.select(HISTORY.c.lease_id, HISTORY.c.what, HISTORY.c.at)
     .where(HISTORY.c.what.in_((*_STARTED, _DELETION))).order_by(HISTORY.c.id), HISTORY.c.lease_id)
@@ -62,9 +70,12 @@ def shares(connection, start, end, now, pool=None, project_id=None):
     """
     asked = {'start': start, 'end': end}
     wanted = ([] if pool is None else [RESOURCES.c.pool == pool]) + (
-        [] if project_id is None else [LEASES.c.project_id == project_id])
-    rows = [row for each in (_BETWEEN, _LATE)
-            for row in connection.execute(each.where(*wanted), asked)]
+        [] if project_id is None else [_PROJECT == project_id])
+    rows = connection.execute(_BETWEEN.where(*wanted), asked).all()
+    late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
+    for some in among.batches(late, _AT_ONCE):
+        rows += [row for row in _OF_LEASES.execute(connection, some, {'start': start})
+                 if pool in (None, row.pool) and project_id in (None, row.project_id)]
     courses = _courses(connection, rows)
     occupied = [usage_figures.occupied(row.start, row.end, row.released_at is not None,
                                        courses[row.lease_id], now) for row in rows]
