@@ -33,10 +33,13 @@ ROOMS = (
     ('service', 'endpoint', 'services', 'metrics', 'login'),
     ('events',),
     ('audit',),
+    ('idle',),
+    ('usage',),
     ('leases',),
     ('acquisition',),
     ('clearing',),
     ('pools',),
+    ('planning',),
     ('booking',),
     ('queue',),
     ('notifications',),
@@ -64,7 +67,8 @@ FENCED = {
 }
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'collections', 'enum', 'typing', 'functools', 'itertools',
-        'decimal', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect', 'zlib'}
+        'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect',
+        'zlib'}
 
 
 def files():
