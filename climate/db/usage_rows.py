@@ -70,7 +70,7 @@ def shares(connection, start, end, now, pool=None, project_id=None):
     """
     asked = {'start': start, 'end': end}
     wanted = ([] if pool is None else [RESOURCES.c.pool == pool]) + (
-        [] if project_id is None else [_PROJECT == project_id])
+        [] if project_id is None else [project_id == _PROJECT])
     rows = connection.execute(_BETWEEN.where(*wanted), asked).all()
     late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
     for some in among.batches(late, _AT_ONCE):

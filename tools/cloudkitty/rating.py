@@ -52,7 +52,8 @@ def rated(folder, kitty, database, prometheus, day, metric, projects, rates):
     :param rates: {label of the gauge: {value: what a resource costs in an hour, as text}}.
     """
     (folder / 'metrics.yml').write_text(yaml.safe_dump({'metrics': {metric: {
-        'unit': 'resource', 'groupby': sorted(rates), 'extra_args': {'aggregation_method': 'avg'}}}}))
+        'unit': 'resource', 'groupby': sorted(rates),
+        'extra_args': {'aggregation_method': 'avg'}}}}))
     config = folder / 'cloudkitty.conf'
     config.write_text(_CONFIG.format(
         folder=folder, database=database.replace('%', '%%'), scopes=','.join(projects),
