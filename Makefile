@@ -10,8 +10,8 @@ WORKERS ?= 2
 ROUNDS ?= 100
 
 .PHONY: run demo test proofs check cloud cloud-bench cloud-test cloud-test-compute \
-	cloud-test-services cloud-down cloud-down-services databases databases-down db-test eventlet-test \
-	faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
+	cloud-test-services cloud-down cloud-down-services databases databases-down db-test \
+	eventlet-test cloudkitty-test faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need. Until it was named
 # openstack-climate, the distribution was "climate": two of them would double each entry point.
@@ -36,6 +36,13 @@ $(VENV)/.check: $(VENV)/.test
 $(VENV)/.bench: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[service,test,bench]'
+	touch $@
+
+# The versions are those that PyPI has; only CloudKitty's own is what the page on billing names.
+$(VENV)-cloudkitty/.made: Makefile
+	$(PYTHON) -m venv $(VENV)-cloudkitty
+	$(VENV)-cloudkitty/bin/python -m pip install --quiet --disable-pip-version-check \
+		cloudkitty==25.0.0 PyMySQL
 	touch $@
 
 $(VENV)-tox/.made: constraints.txt
@@ -92,6 +99,12 @@ db-test: $(VENV)/.test databases  ## The functional tests on MariaDB and on Post
 db-test-%: $(VENV)/.test
 	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $*) CLIMATE_RACE_ROUNDS=$(ROUNDS) \
 		$(BIN)/python -m pytest -m 'not faults' tests/functional
+
+cloudkitty-test: $(VENV)/.test $(VENV)-cloudkitty/.made  ## Does a real CloudKitty charge the same?
+	$(PYTHON) -m tools.databases up mariadb
+	CLOUDKITTY_BIN=$(abspath $(VENV)-cloudkitty/bin) \
+		CLOUDKITTY_DATABASE=$$($(PYTHON) -m tools.databases url mariadb) \
+		$(BIN)/python -m pytest tests/cloudkitty
 
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
 	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest -m 'not faults' tests/functional/manager

@@ -47,13 +47,16 @@ def rated(folder, kitty, database, prometheus, day, metric, projects, rates):
     :param database: the URL of an empty MariaDB. (The migrations of CloudKitty 25 read, in another
         session, what they have just written: SQLite shows it to nobody before the commit.)
     :param day: the beginning of the day, in UTC, at least two hours past its end.
-    :param metric: a gauge with the label project_id: how many resources are in use.
+    :param metric: a gauge with the label project_id, collected each minute: how many resources are
+        in use.
     :param projects: the ids of the projects that it rates.
     :param rates: {label of the gauge: {value: what a resource costs in an hour, as text}}.
     """
     (folder / 'metrics.yml').write_text(yaml.safe_dump({'metrics': {metric: {
-        'unit': 'resource', 'groupby': sorted(rates),
-        'extra_args': {'aggregation_method': 'avg'}}}}))
+        # Each sample stands for a minute. The mean of an hour would leave out the minutes without
+        # a sample, in which nothing was in use.
+        'unit': 'hour', 'groupby': sorted(rates), 'factor': '1/60',
+        'extra_args': {'aggregation_method': 'sum'}}}}))
     config = folder / 'cloudkitty.conf'
     config.write_text(_CONFIG.format(
         folder=folder, database=database.replace('%', '%%'), scopes=','.join(projects),
