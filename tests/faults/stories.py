@@ -547,7 +547,7 @@ class EndOfIdle(Story):
         with manager.database.writer() as connection:
             lease = leases.get(connection, LEASE)
             if lease.event(event_kinds.RECLAIM) is None:
-                leases.change(connection, lease, now, idle_since=now, reclaim_at=now)
+                leases.change(connection, lease, now, idle_since=builders.NOON, reclaim_at=now)
                 events.change(connection, LEASE, lease_events.reclaimed(lease, now), now)
 
     is_over = End.is_over
