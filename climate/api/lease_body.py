@@ -59,7 +59,8 @@ def request_of(request, parts):
         acquire=None if lenient else _acquire(data.get('acquire')), whole_minutes=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
         # What was sent counts: a repeated "+2h" is the same request.
-        request_hash=_hash(sent) if key else None, offer_id=offer_id)
+        request_hash=_hash(sent) if key else None, offer_id=offer_id,
+        idle_exempt=not lenient and data.get('idle_exempt', False))
 
 
 def changes_of(request, parts, lease):
@@ -89,7 +90,8 @@ def changes_of(request, parts, lease):
         reservations=tuple(_changed(reservation(item, lenient), lease, plugins)
                            for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient), whole_minutes=lenient, dry_run=_dry_run(request),
-        generation=None if lenient else _generation(request))
+        generation=None if lenient else _generation(request),
+        idle_exempt=None if lenient else data.get('idle_exempt'))
 
 
 def _absolute(data, now):

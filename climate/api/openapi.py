@@ -93,7 +93,7 @@ def _lease_filters():
     return [*_paging(), *(_query(name) for name in ('sort', 'status', 'name', 'project_id')),
             _query('starts_before', format='moment'), _query('ends_after', format='moment'),
             _query('resource_id', pattern='^[0-9]{1,18}$'), _flag('all_projects'),
-            _flag('deleted')]
+            _flag('deleted'), _flag('idle')]
 
 
 def _usage_query():

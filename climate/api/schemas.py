@@ -79,6 +79,8 @@ _CREATE_1_1 = {
         'acquire': _ACQUIRE,
         'offer': {'type': 'string', 'minLength': 1, 'maxLength': 36,
                   'description': 'The id of a held offer, which decides resources and dates.'},
+        'idle_exempt': {'type': 'boolean',
+                        'description': 'Whether the lease is never called idle.'},
     },
     'additionalProperties': False,
 }

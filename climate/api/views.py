@@ -72,6 +72,7 @@ class Views:
             'created_at': times.shown(lease.created_at),
             'updated_at': times.shown(lease.updated_at),
             'ended_at': times.shown(lease.ended_at), 'deleted_at': times.shown(lease.deleted_at),
+            'idle_exempt': lease.idle_exempt, **_idle(lease),
             'acquire': _acquire(lease, permissions.moves),
             'reservations': [self._reservation_1_1(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),
@@ -124,6 +125,13 @@ def _order_fields(found):
     if not (found.label or found.depends_on):
         return {}
     return {'label': found.label or None, 'depends_on': list(found.depends_on or ())}
+
+
+def _idle(lease):
+    """Render since when a lease is idle and when it is taken back; only a running one is idle."""
+    runs = lease.state == lifecycle.ACTIVE
+    return {'idle_since': times.shown(lease.idle_since if runs else None),
+            'reclaim_at': times.shown(lease.reclaim_at if runs else None)}
 
 
 def _acquire(lease, names):

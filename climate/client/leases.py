@@ -32,8 +32,8 @@ class Leases:
 
         :param limit: the maximum number of leases; None: all.
         :param filters: sort, status (one or several), name, project_id, all_projects,
-            starts_before, ends_after, resource_id, deleted; those that are None or False are not
-            sent.
+            starts_before, ends_after, resource_id, deleted, idle; those that are None or False are
+            not sent.
         """
         query = {name: _in_query(value)
                  for name, value in filters.items() if value is not None and value is not False}
@@ -84,7 +84,8 @@ class Leases:
                duration: times.Span | None = None, before_end: times.Moment | None = None,
                events: Sequence[Mapping[str, typing.Any]] = (),
                acquire: Mapping[str, typing.Any] | None = None, offer: str | None = None,
-               idempotency_key: str | None = None, dry_run: bool = False) -> http.Record:
+               idempotency_key: str | None = None, idle_exempt: bool = False,
+               dry_run: bool = False) -> http.Record:
         """Create a lease.
 
         Give `duration` or `end`, or both; the default of `start` then follows: now, or `end` minus
@@ -95,6 +96,7 @@ class Leases:
             None: immediately, or scheduled for a later start.
         :param offer: the id of a held offer, which decides the resources and the dates.
         :param idempotency_key: a key of your own; None: a new one.
+        :param idle_exempt: whether it is never called idle; few callers may say so.
         :param dry_run: only return the lease that would be created.
         :raises Conflict: too few resources are free; see ``details``.
         :raises NotFound: the offer does not exist, or is over.
@@ -108,6 +110,8 @@ class Leases:
             body['reservations'] = [*reservations]
         if offer is not None:
             body['offer'] = offer
+        if idle_exempt:
+            body['idle_exempt'] = True
         if events:
             body['events'] = [{**event, **_wire_times(time=event['time'])} for event in events]
         if acquire is not None:
@@ -122,10 +126,12 @@ class Leases:
                start: times.Moment | None = None, end: times.Moment | None = None,
                duration: times.Span | None = None, before_end: times.Moment | None = None,
                reservations: Sequence[Mapping[str, typing.Any]] | None = None,
-               if_match: str | None = None, dry_run: bool = False) -> http.Record:
+               idle_exempt: bool | None = None, if_match: str | None = None,
+               dry_run: bool = False) -> http.Record:
         """Change a lease; arguments that are None change nothing.
 
         :param reservations: each with its ``id`` and the fields that change.
+        :param idle_exempt: whether it is never called idle.
         :param if_match: an ``etag``; the lease is changed only if it still has it.
         :param dry_run: only return the lease as it would be.
         :returns: the lease after the change.
@@ -134,6 +140,8 @@ class Leases:
         body = _wire_times(start=start, end=end, duration=duration, before_end=before_end)
         if name is not None:
             body['name'] = name
+        if idle_exempt is not None:
+            body['idle_exempt'] = idle_exempt
         if reservations is not None:
             body['reservations'] = [*reservations]
         response = self._http.call(

@@ -20,6 +20,7 @@ from climate.cmd import memory
 from climate.db import migrate
 from climate.manager import endpoint
 from climate.manager import service
+from climate.manager.idle import rules as idle_rules
 from climate.plugins import registry
 from climate.rpc import client
 from climate.strategies import registry as strategies
@@ -49,7 +50,8 @@ def main():
     log.setup(conf, 'climate')
     try:
         strategies.check(conf)
-    except strategies.Unusable as error:
+        idle_rules.check(conf)
+    except (idle_rules.Unusable, strategies.Unusable) as error:
         raise SystemExit(f'climate-standalone: {error}') from error
     application = _LateApplication()
     server = api.listen(application, conf)

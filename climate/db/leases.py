@@ -197,6 +197,8 @@ def _conditions(query, now):
     if query.status is not None:
         yield sa.or_(*(sa.and_(*_status_conditions(*each, now))
                        for each in status_words.all_selected(query.status)))
+    if query.idle:
+        yield sa.and_(leases.idle_since.is_not(None), leases.state == lifecycle.ACTIVE)
     if query.resource_id is not None:
         allocations, reserved = tables.ALLOCATIONS, tables.RESERVATIONS
         yield leases.id.in_(

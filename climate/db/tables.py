@@ -119,6 +119,9 @@ LEASES = sa.Table(
     sa.Column('acquire_type', _text(16), nullable=False, server_default='immediate'),
     # NULL beside a reason: an earlier release wrote it, for operators only.
     sa.Column('owner_reason', sa.Text),
+    sa.Column('idle_exempt', sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column('idle_since', UtcDateTime),
+    sa.Column('reclaim_at', UtcDateTime),
     *_stamps(),
     # Lists show leases that are not deleted by creation time: of a project, of a state, or all.
     # A search by name needs no order. SQLite has no statistics by default and uses the index of
@@ -131,6 +134,7 @@ LEASES = sa.Table(
     sa.Index(None, 'trust_id'),
     # Usage asks which leases were over after a moment, or are not over though their end has come.
     sa.Index(None, 'ended_at', 'end'),
+    sa.Index(None, 'idle_since'),
     **_MYSQL)
 
 RESERVATIONS = sa.Table(

@@ -16,6 +16,8 @@ SAMPLES = tables.USE_SAMPLES
 
 _KEY = (SAMPLES.c.reservation_id, SAMPLES.c.resource_id)
 _FIGURES = (SAMPLES.c.seconds, SAMPLES.c.idle_seconds, SAMPLES.c.used_seconds)
+#: No sample was taken.
+NONE = use.NO_SAMPLE
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated')
 # What a reservation has now; a reservation that has nothing stays in the result.
@@ -72,11 +74,16 @@ def add(connection, hour, samples):
         connection.execute(sa.insert(SAMPLES), new)
 
 
-def since(connection, hour):
-    """Return {key: the sum of its Samples} from the hour that begins at `hour` on."""
+def since(connection, hour, reservation_ids=None):
+    """Return {key: the sum of its Samples} from the hour that begins at `hour` on.
+
+    :param reservation_ids: only those of these reservations; None: all.
+    """
+    mine = () if reservation_ids is None else (
+        SAMPLES.c.reservation_id.in_(sorted(reservation_ids)),)
     rows = connection.execute(
         sa.select(*_KEY, *(sa.func.sum(each) for each in _FIGURES))
-        .where(SAMPLES.c.hour >= hour).group_by(*_KEY))
+        .where(SAMPLES.c.hour >= hour, *mine).group_by(*_KEY))
     return {(reservation_id, resource_id): use.Sample(int(seconds), int(idle), float(used))
             for reservation_id, resource_id, seconds, idle, used in rows}
 

@@ -22,6 +22,7 @@ DROP_TRUST = 'drop_trust'
 GIVE_BACK = 'give_back'
 ACQUIRE = 'acquire_lease'
 HEAL = 'heal_lease'
+RECLAIM = 'reclaim_lease'
 
 
 class Until(enum.Enum):
@@ -148,6 +149,10 @@ KINDS = {kind.name: kind for kind in (
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         may_make_images=True, moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
         given_up=GivenUp.HEALED),
+    Kind(
+        RECLAIM, 'Takes an idle lease back, or a part of it, unless there is something on it.',
+        task='reclaim', states=frozenset({lifecycle.ACTIVE, lifecycle.ERROR}), moves_cloud=True,
+        releases=Releases.PART, may_leave_unneeded=True),
     Kind(
         PREPARE, 'Prepares the targets of the lease before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,

@@ -172,6 +172,16 @@ def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventCha
     return EventChanges()
 
 
+def reclaimed(lease: records.Lease, at: datetime.datetime | None) -> EventChanges:
+    """Return the changes that let a lease be taken back at a moment; None: never."""
+    known = lease.event(event_kinds.RECLAIM)
+    if at is None:
+        return EventChanges(close=(event_kinds.RECLAIM,))
+    if known is None:
+        return EventChanges(add=((event_kinds.RECLAIM, at),))
+    return EventChanges(move=((known, at),))
+
+
 def healed(lease: records.Lease, pause: datetime.timedelta | None,
            now: datetime.datetime) -> EventChanges:
     """Return the changes that let what was given up of a lease be tried again.

@@ -63,6 +63,7 @@ TEARDOWN = ('end', 'delete')
 TASKS = {task.name: task for task in (
     Task('start', frozenset({PENDING, ERROR}), ACTIVE, 'be started'),
     Task('update', frozenset({PENDING, ACTIVE, ERROR}), None, 'be changed'),
+    Task('reclaim', frozenset({ACTIVE, ERROR}), None, 'be taken back'),
     Task('end', frozenset({PENDING, ACTIVE, ERROR}), TERMINATED, 'be ended'),
     Task('delete', frozenset(STATES), TERMINATED, 'be deleted'),
 )}

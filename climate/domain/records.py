@@ -217,7 +217,8 @@ class Lease:
     While it is being acquired, `start` is the moment of the request and `end` the end that follows
     from it; both are set when it is acquired. `acquisition` is None for the types immediate and
     scheduled, which get their resources in the request. `reason` is the version for operators; its
-    owner must read `owner_reason` only. Use `reason_text`, which has both.
+    owner must read `owner_reason` only. Use `reason_text`, which has both. An idle lease has
+    `idle_since`, and `reclaim_at` if it is to be taken back then; it never is if `idle_exempt`.
     """
 
     id: str
@@ -241,6 +242,9 @@ class Lease:
     deleted_at: Moment | None = None
     acquire_type: str = acquire.IMMEDIATE
     owner_reason: str | None = None
+    idle_exempt: bool = False
+    idle_since: Moment | None = None
+    reclaim_at: Moment | None = None
     reservations: tuple[Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
@@ -413,6 +417,7 @@ class LeaseRequest:
     request_hash: str | None = None
     offer_id: str | None = None
     hidden_criteria: bool = True
+    idle_exempt: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -437,10 +442,11 @@ class LeaseChanges:
     dry_run: bool = False
     generation: int | None = None
     hidden_criteria: bool = True
+    idle_exempt: bool | None = None
 
     @property
     def only_renames(self) -> bool:
-        """Return whether at most the name changes."""
+        """Return whether at most the name and `idle_exempt` change."""
         return not (self.start or self.end or self.start_now or self.end_now or self.before_end
                     or self.duration_seconds or self.reservations or self.notify_at)
 
@@ -466,10 +472,12 @@ class LeaseQuery:
     """A query for leases: filters and order. A filter that is None selects all.
 
     :ivar status: one status word, or several separated by commas.
+    :ivar idle: only leases that are idle.
     """
 
     project_id: str | None = None
     status: str | None = None
+    idle: bool = False
     name: str | None = None
     starts_before: Moment | None = None
     ends_after: Moment | None = None

@@ -15,8 +15,8 @@ _OF_STATES = {
     lifecycle.ERROR: ('ERROR', 'error'),
 }
 # While a task runs: {task: the word at REST 1.0}. From 1.1 on it is the same in lower case.
-_OF_TASKS = {'start': 'STARTING', 'update': 'UPDATING', 'end': 'TERMINATING',
-             'delete': 'DELETING'}
+_OF_TASKS = {'start': 'STARTING', 'update': 'UPDATING', 'reclaim': 'UPDATING',
+             'end': 'TERMINATING', 'delete': 'DELETING'}
 #: From 1.1 on, the word of a pending lease whose start has come.
 TO_BE_STARTED = 'to_be_started'
 #: From 1.1 on, the word of a deleted lease. Only administrators see such leases.
@@ -46,25 +46,26 @@ def all_selected(text: str) -> list[tuple[str, str | None, str | None]]:
 
     :raises BadField: no lease has one of them.
     """
-    return [(word, *selected(word))
-            for word in dict.fromkeys(_in_its_spelling(each) for each in text.split(','))]
+    return [(word, *each)
+            for word in dict.fromkeys(_in_its_spelling(each) for each in text.split(','))
+            for each in selected(word)]
 
 
-def selected(word: str) -> tuple[str | None, str | None]:
+def selected(word: str) -> list[tuple[str | None, str | None]]:
     """Return what a status word of any version selects, as (state, task); one of them is None.
 
     :param word: in the spelling of its version.
 
     :raises BadField: no lease has that status.
     """
-    for task, shown in _OF_TASKS.items():
-        if word.upper() == shown:
-            return None, task
+    tasks = [task for task, shown in _OF_TASKS.items() if word.upper() == shown]
+    if tasks:
+        return [(None, task) for task in tasks]
     if word == TO_BE_STARTED:
-        return lifecycle.PENDING, None
+        return [(lifecycle.PENDING, None)]
     for state, shown_by_version in _OF_STATES.items():
         if word in shown_by_version and (word != 'ERROR' or state == lifecycle.ERROR):
-            return state, None
+            return [(state, None)]
     known = sorted({new for _, new in _OF_STATES.values()} | {TO_BE_STARTED}
                    | {shown.lower() for shown in _OF_TASKS.values()})
     raise errors.BadField(field='status', reason=f'"{word}" is none of {", ".join(known)}.')

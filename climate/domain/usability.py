@@ -99,6 +99,8 @@ def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool) -> s
         return f'{lease} ended at {holding.end:%Y-%m-%d %H:%M:%S} UTC.'
     if holding.task in lifecycle.TEARDOWN:
         return f'{lease} is being ended.'
+    if holding.task == 'reclaim':
+        return f'{lease} is idle, and is just being taken back or made smaller.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'
     if usable_in_start and (holding.task == 'start' or holding.healing):

@@ -5,6 +5,7 @@ import ssl
 import prometheus_client
 from prometheus_client import core as prometheus
 
+from climate.db import idle_leases
 from climate.db import leases
 from climate.domain import audit
 from climate.manager.usage import gauges
@@ -30,7 +31,10 @@ class Collector:
         with self._core.database.reader() as connection:
             for state, count in leases.counts(connection).items():
                 by_state.add_metric([state], count)
+            idle = idle_leases.count(connection)
         yield by_state
+        yield prometheus.GaugeMetricFamily(
+            'climate_idle_leases', 'Running leases that are idle', value=idle)
         yield prometheus.GaugeMetricFamily(
             'climate_events_running', 'Events that this manager is carrying out',
             value=self._event_loop.running)

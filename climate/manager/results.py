@@ -2,6 +2,7 @@
 """The outcome of the action of an event, which the event loop writes to the database."""
 import dataclasses
 
+from climate.domain import idle
 from climate.domain import texts
 
 DONE = 'done'
@@ -29,6 +30,7 @@ class Outcome:
     :ivar warnings: {reservation id: {key: texts.Text}}, for the history and reason of the lease.
     :ivar missing_resources: ids of reservations that started with less than was asked for; None:
         unknown.
+    :ivar taken: the ``domain.idle.Taking`` that was taken back of an idle lease, or None.
     :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
@@ -45,6 +47,7 @@ class Outcome:
     warnings: dict = dataclasses.field(default_factory=dict)
     released: dict = dataclasses.field(default_factory=dict)
     missing_resources: frozenset | None = None
+    taken: idle.Taking | None = None
 
     def without(self, ids):
         """Return this outcome without the reservations `ids`, which are to be tried again."""

@@ -23,7 +23,8 @@ from climate.manager.audit import schedule
 from climate.manager.booking import offer_expiry
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
-from climate.manager.idle import sampler
+from climate.manager.idle import rules as idle_rules
+from climate.manager.idle import watch as idle_watch
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
@@ -55,13 +56,14 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy or /metrics cannot be used; the error says
-        which.
+    :raises Unusable: a plugin, an adapter, a strategy, /metrics or [idle] cannot be used; the
+        error says which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
     strategies.check(conf)
     metrics.check(conf)
+    idle_rules.check(conf)
     clouds.build(conf, registry.services(classes))
     try:
         bus.reach(conf, retries=0)
@@ -177,7 +179,7 @@ class Manager:
                 (functools.partial(offer_expiry.expire, self.core), 1),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
-                (sampler.Sampler(self.core, self.owner).step,
+                (idle_watch.Watch(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
                 (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),

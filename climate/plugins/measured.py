@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a plugin's contract that tells how much of a running reservation is used."""
+"""The part of a plugin's contract for idle leases: what is used, and how it is taken back."""
+from collections.abc import Collection
+from collections.abc import Mapping
 import dataclasses
 from typing import Any
 
@@ -46,3 +48,49 @@ class Measured:
         :param parts: all Parts of the running reservations of the type.
         """
         return {}
+
+    #: True if idle reservations can be taken back: the methods below are there.
+    reclaims = False
+
+    def reclaims_one(self, reservation: records.Reservation) -> bool:
+        """Return whether this reservation can be taken back. Pure."""
+        return self.reclaims
+
+    def close(self, cloud: Any, lease: records.Lease, reservation: records.Reservation) -> None:
+        """Let the project bring nothing new onto the reservation. Repeatable."""
+        raise NotImplementedError
+
+    def reopen(self, cloud: Any, lease: records.Lease, reservation: records.Reservation,
+               resources: Mapping[str, tuple[records.Resource, ...]]) -> None:
+        """Undo `close`, and give the reservation these resources if `give_up` took some.
+
+        Repeatable.
+        """
+        raise NotImplementedError
+
+    def occupied(self, cloud: Any, lease: records.Lease, reservation: records.Reservation,
+                 resources: Mapping[str, tuple[records.Resource, ...]]) -> frozenset[int]:
+        """Return the ids of the resources on which there is anything, even if it does not run.
+
+        What is on its way counts: if it may come to any of them, all of them are returned. After
+        `close`, nothing is there or comes there that was not returned. Reads only.
+
+        :raises StillBusy: the cloud does not tell it of all of them now.
+        """
+        return frozenset()
+
+    def least(self, request: Mapping[str, Any]) -> int | None:
+        """Return how many resources a running reservation keeps; None: it cannot lose any. Pure."""
+        return None
+
+    def lessened(self, request: Mapping[str, Any], count: int) -> dict[str, Any]:
+        """Return the request for at most `count` resources. Pure."""
+        raise NotImplementedError
+
+    def give_up(self, cloud: Any, lease: records.Lease, reservation: records.Reservation,
+                resources: Collection[records.Resource]) -> None:
+        """Return some whole resources to their pool after `close`. Repeatable.
+
+        :raises StillBusy: there is something on one of them after all.
+        """
+        raise NotImplementedError

@@ -12,6 +12,7 @@ ALL_PROJECTS = 'climate:leases:get_all_projects'
 
 BEST_EFFORT = 'climate:leases:best_effort'
 CHOOSE_STRATEGY = 'climate:leases:choose_strategy'
+EXEMPT_FROM_IDLE = 'climate:leases:exempt_from_idle'
 GET_MOVES = 'climate:leases:get_moves'
 HIDDEN_CRITERIA = 'climate:leases:hidden_criteria'
 HIDDEN_CRITERIA_1_0 = 'climate:leases:hidden_criteria_1_0'
@@ -48,6 +49,11 @@ _RULES = [
         CHOOSE_STRATEGY, base.MEMBER_OR_ADMIN,
         'Choose the strategy by which hosts are cleared for a lease (best-effort).',
         [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        EXEMPT_FROM_IDLE, base.ADMIN,
+        'Exempt a lease from being called idle and taken back (idle_exempt), or end that.',
+        [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'PUT'}],
+        scope_types=['project']),
     policy.DocumentedRuleDefault(
         GET_MOVES, base.ADMIN,
         'See which servers of other projects are migrated for a lease (best-effort), between which '

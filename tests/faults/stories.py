@@ -13,10 +13,16 @@ from climate import errors
 from climate.cloud.simulated import neutron
 from climate.db import events
 from climate.db import journal
+from climate.db import leases
 from climate.db import tables
+from climate.db import use_samples
+from climate.domain import event_kinds
+from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import use
 from climate.manager.audit import comparison
+from climate.manager.idle import takings
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
@@ -518,6 +524,43 @@ class DeleteOfClearing(HostClearing):
         wait_for(manager, lambda: 'can be had now' in _lease(manager).reason)
 
 
+class EndOfIdle(Story):
+    """A lease of two hosts on which nothing runs is taken back."""
+
+    name = 'end of an idle lease'
+    action = 'end'
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        _create_lease(manager, builders.hosts(1, 2))
+        wait_for(manager, lambda: Start.is_over(self, manager))
+        hour = use.hour_of(manager.core.clock())
+        keys = takings.keys_of(_lease(manager))
+        with manager.database.writer() as connection:
+            for back in range(-2, 26):
+                use_samples.add(connection, hour - builders.hours(back), dict.fromkeys(
+                    keys, use.Sample(3600, 3600, 0)))
+
+    def act(self, manager):
+        manager.core.conf.set_override('action', self.action, group='idle')
+        now = manager.core.clock()
+        with manager.database.writer() as connection:
+            lease = leases.get(connection, LEASE)
+            if lease.event(event_kinds.RECLAIM) is None:
+                leases.change(connection, lease, now, idle_since=builders.NOON, reclaim_at=now)
+                events.change(connection, LEASE, lease_events.reclaimed(lease, now), now)
+
+    is_over = End.is_over
+
+
+class ShrinkOfIdle(EndOfIdle):
+    name = 'shrink of an idle lease'
+    action = 'shrink'
+
+    def is_over(self, manager):
+        return _lease(manager).event(event_kinds.RECLAIM).status == lifecycle.EVENT_DONE
+
+
 class Enrol(Story):
     name = 'enrol'
     hosts = 1
@@ -556,7 +599,7 @@ STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Gro
                                              DeleteOfClearing, Enrol, Withdraw,
                                              StartOfAddresses, GrowthOfAddresses,
                                              ShrinkOfAddresses, EndOfAddresses,
-                                             DeleteOfAddresses)}
+                                             DeleteOfAddresses, EndOfIdle, ShrinkOfIdle)}
 
 
 def wait_for(manager, over):

@@ -23,7 +23,7 @@ from climate.policies import leases as rules
 
 _SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
 _FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_projects',
-            'starts_before', 'ends_after', 'resource_id', 'deleted')
+            'starts_before', 'ends_after', 'resource_id', 'deleted', 'idle')
 _LONGEST_ID = 36
 
 
@@ -52,6 +52,8 @@ class LeasesController(base.Controller):
         self._parts.policy.authorize(caller, rules.POST)
         asked = lease_body.request_of(req, self._parts)
         acquire_policy.authorize(self._parts.policy, caller, asked.acquire)
+        if asked.idle_exempt:
+            self._parts.policy.authorize(caller, rules.EXEMPT_FROM_IDLE)
         asked = dataclasses.replace(asked, hidden_criteria=criteria_policy.may_use_hidden(
             self._parts.policy, req))
         lease_id = uuidutils.generate_uuid()
@@ -79,6 +81,8 @@ class LeasesController(base.Controller):
         changes = dataclasses.replace(
             lease_body.changes_of(req, self._parts, lease),
             hidden_criteria=criteria_policy.may_use_hidden(self._parts.policy, req))
+        if changes.idle_exempt not in (None, lease.idle_exempt):
+            self._parts.policy.authorize(hooks.caller(req), rules.EXEMPT_FROM_IDLE)
         changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
         return self._answer(req, resp, changed)
 
@@ -126,6 +130,7 @@ class LeasesController(base.Controller):
             starts_before=self._moment(asked, 'starts_before'),
             ends_after=self._moment(asked, 'ends_after'),
             resource_id=base.resource_id(resource) if resource else None, deleted=deleted,
+            idle=body.flag(req, 'idle'),
             sort=_sort(asked.get('sort', 'created_at')), limit=limit, marker=marker)
 
     def _moment(self, asked, name):

@@ -61,6 +61,9 @@ class ListLeases(base.Lister):
                             help='Leases of all projects; for administrators.')
         parser.add_argument('--deleted', action='store_true',
                             help='Deleted leases, too; for administrators.')
+        parser.add_argument('--idle', action='store_true',
+                            help='Only leases that are idle, since when, and when they are '
+                                 'taken back.')
         parser.add_argument('--long', action='store_true', help='Show more columns.')
         parser.add_argument('--sort', metavar='KEY[:asc|desc],...',
                             help='Sort by these keys, such as end:desc,name.')
@@ -71,14 +74,14 @@ class ListLeases(base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         filters = {'limit': parsed_args.limit, 'name': parsed_args.name,
                    'project_id': parsed_args.project, 'all_projects': parsed_args.all_projects,
-                   'deleted': parsed_args.deleted}
-        if parsed_args.status or parsed_args.sort:
+                   'deleted': parsed_args.deleted, 'idle': parsed_args.idle}
+        if parsed_args.status or parsed_args.sort or parsed_args.idle:
             found = self.client.leases.list(
                 status=parsed_args.status, sort=parsed_args.sort, **filters)
         else:
             found = self.client.leases.living_first(**filters)
         return lease_view.rows(found, long=parsed_args.long, narrow=self.is_narrow(parsed_args),
-                               named=bool(parsed_args.columns))
+                               named=bool(parsed_args.columns), idle=parsed_args.idle)
 
 
 class ShowLease(waits.ShowLeaseCommand):
@@ -123,17 +126,21 @@ class SetLease(waits.ShowLeaseCommand):
         parser.add_argument('--reservation', metavar='id=ID,KEY=VALUE,...', action='append',
                             type=arguments.changed_reservation, dest='reservations',
                             help='Change a reservation: id=RESERVATION_ID,max=3. Repeatable.')
+        parser.add_argument('--idle-exempt', action=argparse.BooleanOptionalAction,
+                            help='Whether it is never called idle; for administrators.')
         parser.add_argument('--dry-run', action='store_true',
                             help='Only show the lease as it would be.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         changes = {name: value for name, value in vars(parsed_args).items()
-                   if name in ('name', 'start', 'end', 'duration', 'before_end', 'reservations')
+                   if name in ('name', 'start', 'end', 'duration', 'before_end', 'reservations',
+                               'idle_exempt')
                    and value is not None}
         if not changes:
             raise errors.BadValue('Nothing to change: give --name, --start, --end, --duration, '
-                                  '--before-end or --reservation, such as --end "+2h".')
+                                  '--before-end, --reservation or --idle-exempt, such as --end '
+                                  '"+2h".')
         lease_id = self.client.leases.find(parsed_args.lease)['id']
         lease = self.client.leases.update(lease_id, dry_run=parsed_args.dry_run, **changes)
         if parsed_args.dry_run:

@@ -17,23 +17,28 @@ Table = tuple[list[str], list[typing.Any]]
 _NARROW = ['id', 'name', 'status', 'remaining']
 _LIST = ['id', 'name', 'status', 'start', 'end']
 _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reservations']
-_ALL = [*_LONG, 'remaining']
+_ALL = [*_LONG, 'remaining', 'idle_since', 'reclaim_at']
+_IDLE = ['id', 'name', 'idle_since', 'reclaim_at', 'end']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
-         'before_end', 'acquire', 'ended_at', 'deleted_at', 'project_id', 'user_id', 'created_at',
-         'updated_at', 'reservations', 'server_create', 'events')
+         'before_end', 'idle_since', 'reclaim_at', 'idle_exempt', 'acquire', 'ended_at',
+         'deleted_at', 'project_id', 'user_id', 'created_at', 'updated_at',
+         'reservations', 'server_create', 'events')
 # A lease that waits for its resources has these only when it has got them.
 _PLANNED = ('start', 'end', 'before_end')
-_TIMES = ('start', 'end', 'before_end', 'ended_at', 'deleted_at', 'created_at', 'updated_at')
+_TIMES = ('start', 'end', 'before_end', 'idle_since', 'reclaim_at', 'ended_at', 'deleted_at',
+          'created_at', 'updated_at')
 
 
 def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool, narrow: bool = False,
-         named: bool = False) -> Table:
+         named: bool = False, idle: bool = False) -> Table:
     """Make a table with a row for each lease.
 
     :param narrow: for people: how long until it starts or ends, instead of both moments.
     :param named: the caller chooses among the columns, and so gets all of them.
+    :param idle: they are idle leases: since when, and when they are taken back.
     """
-    names = _ALL if named else _LONG if long else _NARROW if narrow else _LIST
+    names = _ALL if named else _LONG if long else _IDLE if idle else (
+        _NARROW if narrow else _LIST)
     return names, [tuple(_cell(name, _with_remaining(lease), columns.ReservationTypes)
                          for name in names) for lease in leases]
 

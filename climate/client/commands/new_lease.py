@@ -26,6 +26,8 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
                             help=f'How long it lasts: {times.SPAN_HELP}.')
         parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
                             help='When the action before the end is due.')
+        parser.add_argument('--idle-exempt', action='store_true',
+                            help='It is never called idle; for administrators.')
         parser.add_argument('--key', metavar='TEXT',
                             help='Idempotency key: the same key never makes a second lease. '
                                  'Default: a new one.')
@@ -69,4 +71,4 @@ def when(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
 def beside(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
     """Convert the arguments of ``add_when`` except start, end and duration."""
     return {'before_end': parsed_args.before_end, 'idempotency_key': parsed_args.key,
-            'dry_run': parsed_args.dry_run}
+            'idle_exempt': parsed_args.idle_exempt, 'dry_run': parsed_args.dry_run}

@@ -25,6 +25,7 @@ from climate.manager.clearing import reconcile
 from climate.manager.events import announcements
 from climate.manager.events import refused_resources
 from climate.manager.events import turns
+from climate.manager.idle import reclaim
 from climate.manager.leases import early
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
@@ -61,6 +62,7 @@ class Actions:
         self._tries = tries.Tries(core)
         self._clearing = reconcile.Reconciler(core)
         self._lending = lending.Lending(core)
+        self._reclaim = reclaim.Reclaim(core)
         self._by_kind = {
             event_kinds.DELETE: self._end, event_kinds.END: self._end,
             event_kinds.CHECK: self._check, event_kinds.UPDATE: self._update,
@@ -68,7 +70,7 @@ class Actions:
             event_kinds.START: self._start,
             event_kinds.HEAL: self._heal, event_kinds.ACQUIRE: self._tries.carry_out,
             event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
-            event_kinds.GIVE_BACK: self._return_hosts,
+            event_kinds.GIVE_BACK: self._return_hosts, event_kinds.RECLAIM: self._reclaim_idle,
         }
 
     @property
@@ -193,6 +195,10 @@ class Actions:
         if failed:
             raise failed[0]
         return results.Outcome(results.DONE)
+
+    def _reclaim_idle(self, claim, now):
+        cloud = lease_cloud.LeaseCloud(self._core.cloud, claim.lease)
+        return self._reclaim.carry_out(claim, cloud, now)
 
     def _bound(self, claim, now):
         """Return (the claim with bound reservations, the ids of those whose target never came)."""

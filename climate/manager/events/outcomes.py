@@ -26,6 +26,7 @@ from climate.manager.acquisition import closing
 from climate.manager.clearing import returns
 from climate.manager.events import retries
 from climate.manager.events import transitions
+from climate.manager.idle import taken
 from climate.manager.leases import targets
 from climate.manager.leases import transitions as lease_transitions
 from climate.manager.notifications import outbox
@@ -35,6 +36,7 @@ LOG = log.getLogger(__name__)
 
 # How many warnings of an action the reason of a lease shows.
 _MOST_TOLD = 10
+_NOT_WANTED = texts.same('It may not be taken back any more.')
 _TAKEN_BACK = texts.same('Not all of its reservations could be started, and they depend on each '
                          'other. What has started is taken back.')
 
@@ -48,7 +50,6 @@ class Outcomes:
         self._retries = retries.Retries(conf)
         self._claim_length = datetime.timedelta(seconds=conf.claim_seconds)
 
-    @core.again_after_a_race
     def record(self, claim, outcome, goes_on=False):
         """Write the Outcome of a Claim to the database.
 
@@ -57,6 +58,15 @@ class Outcomes:
         :raises ClaimLost: another manager has the lease; nothing was written.
         :raises LostRace: the event was moved while it was carried out; nothing was written.
         """
+        try:
+            return self._record(claim, outcome, goes_on)
+        except taken.NotWanted:
+            # The next try opens again what this one has closed or taken.
+            return self._record(claim, results.Outcome(results.BUSY, _NOT_WANTED, patient=True),
+                                goes_on)
+
+    @core.again_after_a_race
+    def _record(self, claim, outcome, goes_on):
         now = self._core.clock()
         following = None
         claimed_for = (claim.event.claim_owner, now + self._claim_length) if goes_on else None
@@ -72,6 +82,8 @@ class Outcomes:
             if released or (outcome.result == results.DONE and outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
                 wakeups.wake(connection, now)
+            if outcome.taken is not None:
+                taken.write(connection, self._core, claim.lease.id, outcome.taken, now)
             pause = self._retries.pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:

@@ -39,6 +39,10 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
         if lease.degraded != degraded:
             values['degraded'] = degraded
             flags.tell(connection, lease, degraded, now)
+    if event.kind == event_kinds.RECLAIM:
+        values['reclaim_at'] = None
+    elif over and lease.idle_since is not None:
+        values |= {'idle_since': None, 'reclaim_at': None}
     write_end = lease_claims.end_task if claim.has_task else lease_claims.end_quietly
     after = write_end(connection, lease, now, state, _reason(claim, outcome), **values)
     LOG.info('Lease %s: %s, %s %s, now %s', lease.id, lease.state, event.kind, outcome.result,
@@ -75,6 +79,9 @@ def _is_plain(claim, outcome):
 def _reason(claim, outcome):
     """Return the ``texts.Text`` that the lease shows after the task, or None."""
     lease, event = claim.lease, claim.event
+    if event.kind == event_kinds.RECLAIM and outcome.result == results.MOOT:
+        # The history says why nothing was taken.
+        return lease.reason_text
     # The lease keeps an earlier reason, such as a past failure or a notice from its creation, also
     # when it ends well. Only the reason of an acquisition or of a failed start is dropped.
     tried_before = event.attempts or claim.kind.retry is event_kinds.Retry.HEALING

@@ -35,19 +35,19 @@ class Sampler:
         self._owner = owner
 
     def step(self, now):
-        """Take the samples of the present slot, unless it is done; return how many were written."""
+        """Take the samples of the present slot; return how many there are, None if it is done."""
         slot = use.slot_of(now, self._core.conf.idle.sample_minutes)
         with self._core.database.reader() as connection:
             eldest = managers.longest_running(connection, now - _ALIVE)
             last = work_slots.last(connection, _WORK)
         # Only the manager that has run longest asks the cloud. Two of them are harmless.
         if eldest not in (None, self._owner) or (last is not None and last >= slot.begin):
-            return 0
+            return None
         found = self._look(now)
         try:
             return self._write(slot, found)
         except engine.Duplicate:
-            return 0
+            return None
 
     def _look(self, now):
         """Return {key: Use} of all that runs and is known of; each list is read only once."""
@@ -85,7 +85,7 @@ class Sampler:
         oldest = slot.hour - datetime.timedelta(days=self._core.conf.idle.keep_days)
         with self._core.database.writer() as connection:
             if not work_slots.take(connection, _WORK, slot.begin):
-                return 0
+                return None
             use_samples.add(connection, slot.hour, samples)
             use_samples.delete(connection, oldest)
         return len(samples)

@@ -69,6 +69,7 @@ class Drafts:
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
             created_at=now, acquire_type=acquire_type, acquisition=acquisition,
+            idle_exempt=request.idle_exempt,
             reservations=tuple(self._reservations(lease_id, request, occasion, now)))
 
     def _events(self, lease, request, now):

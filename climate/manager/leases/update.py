@@ -29,6 +29,7 @@ from climate.manager.booking import criteria
 from climate.manager.booking import refused_demand
 from climate.manager.booking import slots
 from climate.manager.leases import early
+from climate.manager.leases import exemption
 from climate.manager.leases import target_waits
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
@@ -109,17 +110,21 @@ class Update:
 
     @core.again_after_a_race
     def _rename(self, context, lease, changes, now):
-        if changes.name is None or changes.name == lease.name:
+        name = changes.name or lease.name
+        if name == lease.name and not exemption.changed(lease, changes):
             return lease
         if changes.dry_run:
-            return dataclasses.replace(lease, name=changes.name)
+            return dataclasses.replace(lease, name=name, **exemption.changed(lease, changes))
         with self._core.database.writer() as connection:
             current = leases.lock(connection, lease.id)
             if changes.generation is not None and changes.generation != current.generation:
                 raise errors.StalePrecondition(lease_id=lease.id)
-            leases.change(connection, current, now, name=changes.name)
-            journal.note(connection, lease.id, now, context.user_id or 'climate', 'rename',
-                         texts.same(f'{lease.name} → {changes.name}'))
+            leases.change(connection, current, now, name=name,
+                          **exemption.changed(current, changes))
+            if name != lease.name:
+                journal.note(connection, lease.id, now, context.user_id or 'climate', 'rename',
+                             texts.same(f'{lease.name} → {name}'))
+            exemption.tell(connection, context, current, changes, now)
             return leases.get(connection, lease.id)
 
     def _refuse_by_state(self, lease, changes, now):
@@ -165,7 +170,7 @@ class Update:
             changed[asked.id] = self._changed(lease, reservation, asked)
         lease = dataclasses.replace(
             lease, name=changes.name or lease.name, start=span.start, end=span.end,
-            before_end=before_end, reservations=tuple(
+            before_end=before_end, **exemption.changed(lease, changes), reservations=tuple(
                 changed.get(each.id, each) for each in lease.reservations))
         really = {each.id for each in changed.values() if each.request != known[each.id].request}
         if lease.trust_id is None:
@@ -233,7 +238,9 @@ class Update:
             self._write_events(connection, current, target, changes, now)
             wanted = target.lease
             leases.change(connection, current, now, name=wanted.name, start=wanted.start,
-                          end=wanted.end, before_end=wanted.before_end)
+                          end=wanted.end, before_end=wanted.before_end,
+                          **exemption.changed(current, changes))
+            exemption.tell(connection, context, current, changes, now)
             journal.note(connection, lease.id, now, context.user_id or 'climate', 'update',
                          texts.same(str(wanted.interval)))
             after = leases.get(connection, lease.id)

@@ -121,14 +121,21 @@ def servers_on(services, hosts, resources):
     :raises StillBusy: Nova does not know all of them, because a cell does not answer.
     """
     servers = services.nova.servers_on(hosts)
+    refuse_silent(services, hosts)
+    others = shared_hosts.of_others(services.nova, servers, resources)
+    return [each for each in servers if each not in others], others
+
+
+def refuse_silent(services, hosts):
+    """Refuse to judge service hosts of a cell that does not answer.
+
+    :raises StillBusy: Nova leaves the servers of such a cell out, so its hosts look empty.
+    """
     silent = [each.host for each in services.computes.of_hosts(hosts) if not each.answers]
     if silent:
-        # Nova leaves the servers of such a cell out, so its hosts look empty.
         raise errors.StillBusy.plain('Nova', (
             f'the cell of {len(silent)} leased hosts does not answer, so that their servers are '
             'not known.'))
-    others = shared_hosts.of_others(services.nova, servers, resources)
-    return [each for each in servers if each not in others], others
 
 
 def _refuse_servers(services, aggregate):

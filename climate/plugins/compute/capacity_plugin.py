@@ -6,6 +6,7 @@ from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import host_pool
+from climate.plugins.compute import reclaim
 from climate.plugins.compute import use
 
 
@@ -13,6 +14,7 @@ class CapacityPlugin(base.ResourcePlugin):
     """Leases instance capacity, in sizes that a subclass defines."""
 
     measures_use = True
+    reclaims = True
 
     def needs_owner(self, request):
         return capacity.needs_owner(request)
@@ -45,6 +47,16 @@ class CapacityPlugin(base.ResourcePlugin):
 
     def use(self, cloud, parts):
         return use.of_capacity(cloud, parts)
+
+    def close(self, cloud, lease, reservation):
+        # Without the private flavor nobody can boot onto the capacity.
+        cloud.as_service().flavors.forbid(reservation.id, lease.project_id)
+
+    def reopen(self, cloud, lease, reservation, resources):
+        cloud.as_service().flavors.allow(reservation.id, lease.project_id)
+
+    def occupied(self, cloud, lease, reservation, resources):
+        return reclaim.occupied_capacity(cloud, reservation, resources[host_pool.NEED])
 
     def observe(self, cloud):
         return capacity_audit.observe(self.conf, cloud)

@@ -16,6 +16,7 @@ from climate.plugins.compute import aggregates
 from climate.plugins.compute import drain
 from climate.plugins.compute import foreign
 from climate.plugins.compute import host_pool
+from climate.plugins.compute import reclaim
 from climate.plugins.compute import server_images
 from climate.plugins.compute import use
 
@@ -33,6 +34,7 @@ class HostPlugin(base.ResourcePlugin):
     pools = (host_pool.HostPool,)
     services = ('nova', 'glance')
     measures_use = True
+    reclaims = True
     schema = {
         'type': 'object',
         'properties': {
@@ -137,6 +139,24 @@ class HostPlugin(base.ResourcePlugin):
 
     def use(self, cloud, parts):
         return use.of_hosts(cloud, parts)
+
+    def close(self, cloud, lease, reservation):
+        reclaim.close(self.conf, cloud, reservation)
+
+    def occupied(self, cloud, lease, reservation, resources):
+        return reclaim.occupied(cloud, lease, reservation, resources[host_pool.NEED])
+
+    def reopen(self, cloud, lease, reservation, resources):
+        self.complete(cloud, lease, reservation, resources)
+
+    def least(self, request):
+        return request['min']
+
+    def lessened(self, request, count):
+        return {**request, 'max': count}
+
+    def give_up(self, cloud, lease, reservation, resources):
+        reclaim.give_up(self.conf, cloud, reservation, resources)
 
     def observe(self, cloud):
         services = cloud.as_service()

@@ -155,6 +155,18 @@ class InstancePlugin(base.ResourcePlugin):
         return {**(self._server.use(cloud, theirs) if theirs else {}),
                 **(self._sized.use(cloud, others) if others else {})}
 
+    def reclaims_one(self, reservation):
+        return self._form_of(reservation).reclaims
+
+    def close(self, cloud, lease, reservation):
+        self._form_of(reservation).close(cloud, lease, reservation)
+
+    def reopen(self, cloud, lease, reservation, resources):
+        self._form_of(reservation).reopen(cloud, lease, reservation, resources)
+
+    def occupied(self, cloud, lease, reservation, resources):
+        return self._form_of(reservation).occupied(cloud, lease, reservation, resources)
+
     def observe(self, cloud):
         return Observed(capacity=self._sized.observe(cloud), server=self._server.observe(cloud))
 

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decision which leases are idle, when they are taken back, and how much of them."""
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import datetime
+
+from climate.domain import records
+from climate.domain import use
+
+# A lease is judged only if it was sampled for this share of the time. What is not known is not
+# idle.
+_KNOWN_SHARE = 0.75
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    """The rules of one cloud.
+
+    :ivar percent: less than this share in use is idle; 0: only if nothing runs.
+    :ivar watched: over what time.
+    :ivar grace: how long after its owner was told a lease is taken back.
+    """
+
+    percent: float
+    watched: datetime.timedelta
+    grace: datetime.timedelta
+
+    def watched_since(self, now: datetime.datetime) -> datetime.datetime:
+        """Return the beginning of the first hour that counts at `now`."""
+        return use.hour_of(now) - self.watched
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """How idle a lease is.
+
+    :ivar is_idle: whether it counts as idle.
+    :ivar percent_used: how much of what it holds was used.
+    :ivar unused: the keys of the samples of that on which nothing ran at all.
+    """
+
+    is_idle: bool
+    percent_used: float
+    unused: frozenset[use.Key]
+
+
+#: Too little is known of the lease.
+UNKNOWN = Verdict(False, 100.0, frozenset())
+
+
+def judge(samples: Mapping[use.Key, use.Sample], rules: Rules) -> Verdict:
+    """Return the Verdict of a lease.
+
+    :param samples: the sum of the samples of all that it holds now, over the time that counts.
+    """
+    needed = rules.watched.total_seconds() * _KNOWN_SHARE
+    if not samples or any(each.seconds < needed for each in samples.values()):
+        return UNKNOWN
+    whole = use.total(samples.values())
+    percent = 100 * whole.used_seconds / whole.seconds
+    unused = frozenset(key for key, each in samples.items() if each.idle_seconds == each.seconds)
+    return Verdict(len(unused) == len(samples) or percent < rules.percent, percent, unused)
+
+
+@dataclasses.dataclass(frozen=True)
+class Marks:
+    """What a lease says about being idle.
+
+    :ivar since: since when it is idle; None: it is not.
+    :ivar reclaim_at: when it is to be taken back; None: it is not.
+    """
+
+    since: datetime.datetime | None = None
+    reclaim_at: datetime.datetime | None = None
+
+
+def marks_of(lease: records.Lease) -> Marks:
+    """Return the Marks that a lease has."""
+    return Marks(lease.idle_since, lease.reclaim_at)
+
+
+def marked(before: Marks, verdict: Verdict, takes: bool, rules: Rules,
+           now: datetime.datetime) -> Marks:
+    """Return the Marks of a lease after a Verdict.
+
+    :param takes: whether something could be taken from it.
+    """
+    if not verdict.is_idle:
+        return Marks()
+    return Marks(before.since or rules.watched_since(now),
+                 (before.reclaim_at or now + rules.grace) if takes else None)
+
+
+def week_of(now: datetime.datetime) -> datetime.datetime:
+    """Return the beginning of the week of a moment: Monday, 0 o'clock UTC."""
+    day = use.hour_of(now).replace(hour=0)
+    return day - datetime.timedelta(days=day.weekday())
+
+
+@dataclasses.dataclass(frozen=True)
+class Taking:
+    """What is taken back of a lease.
+
+    :ivar ends: whether all of it is taken: the lease ends.
+    :ivar resource_ids: {reservation id: the ids of the resources that are taken from it}.
+    """
+
+    ends: bool
+    resource_ids: Mapping[str, tuple[int, ...]]
+
+    def without(self, used: Mapping[str, Collection[int]]) -> 'Taking | None':
+        """Return what is left of it; None: nothing.
+
+        :param used: {reservation id: the ids of the resources on which there is something}.
+        """
+        if self.ends:
+            return None if any(used.values()) else self
+        left = {key: tuple(each for each in ids if each not in used.get(key, ()))
+                for key, ids in self.resource_ids.items()}
+        left = {key: ids for key, ids in left.items() if ids}
+        return dataclasses.replace(self, resource_ids=left) if left else None
+
+
+def surplus(allocated: Iterable[int], least: int, unused: Collection[int]) -> tuple[int, ...]:
+    """Return the ids of the unused resources that a reservation can lose, the last ones.
+
+    :param allocated: the ids of its resources.
+    :param least: how many it keeps at least.
+    """
+    ids = sorted(set(allocated))
+    most = max(0, len(ids) - least)
+    return tuple([each for each in ids if each in unused][::-1][:most][::-1])

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tell the owners of idle leases once a week which of their leases are idle."""
+from climate.db import engine
+from climate.db import idle_leases
+from climate.db import journal
+from climate.db import work_slots
+from climate.domain import idle
+from climate.rpc import wire
+
+#: The type of the notification: one for each user with idle leases in a project.
+EVENT_TYPE = 'project.idle_summary'
+_WORK = 'idle summary'
+_FIELDS = ('id', 'name', 'idle_since', 'reclaim_at', 'end')
+
+
+def tell(core, now):
+    """Put the notifications of this week into the outbox, once; return how many there were.
+
+    The week is claimed in the transaction that writes them.
+    """
+    week = idle.week_of(now)
+    with core.database.reader() as connection:
+        last = work_slots.last(connection, _WORK)
+    if last is not None and last >= week:
+        return 0
+    try:
+        with core.database.writer() as connection:
+            if not work_slots.take(connection, _WORK, week):
+                return 0
+            payloads = [_payload(owner, rows, week)
+                        for owner, rows in idle_leases.by_owner(connection).items()]
+            if payloads:
+                journal.publish(connection, now, EVENT_TYPE, payloads)
+    except engine.Duplicate:
+        return 0
+    return len(payloads)
+
+
+def _payload(owner, rows, week):
+    project_id, user_id = owner
+    return {'project_id': project_id, 'user_id': user_id, 'week': wire.pack(week),
+            'leases': [{name: wire.pack(getattr(row, name)) for name in _FIELDS}
+                       for row in rows]}

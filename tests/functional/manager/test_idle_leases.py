@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Idle leases: found, told, and taken back, unless there is anything on them."""
+import subprocess
+import sys
+
+import builders
+import pytest
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import tables
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager.idle import rules
+from climate.manager.idle import watch
+
+NOON, HOURS, MINUTES = builders.NOON, builders.hours, builders.minutes
+SAMPLED = 30
+
+
+@pytest.fixture
+def conf(conf):
+    for name, value in {'sample_minutes': SAMPLED, 'idle_hours': 2, 'idle_grace_hours': 3,
+                        'action': 'end'}.items():
+        conf.set_override(name, value, group='idle')
+    return conf
+
+
+@pytest.fixture
+def manager(manager):
+    manager.enrol(4)
+    return manager
+
+
+def pass_hours(manager, hours, owner='this manager'):
+    """Let time pass; samples are taken, leases are judged, events are carried out."""
+    step, until = watch.Watch(manager.core, owner).step, manager.clock.now + HOURS(hours)
+    step(manager.clock.now)
+    while manager.clock.now < until:
+        manager.run_until(min(until, manager.clock.now + MINUTES(SAMPLED)))
+        step(manager.clock.now)
+    manager.run()
+    return manager
+
+
+def running(manager, *reservations, end=48, **more):
+    lease = manager.create(builders.a_lease(*reservations, end=NOON + HOURS(end), **more))
+    manager.run()
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    return lease
+
+
+def boot(manager, lease, name='vm', flavor=None):
+    [reservation] = lease.reservations
+    hints = {} if flavor else {'reservation': reservation.id}
+    return manager.cloud.boot('demo', name, hints, flavor=flavor and reservation.id)
+
+
+def told(manager, start='lease.idle'):
+    """The (event type, payload) of notifications that wait in the outbox."""
+    with manager.database.reader() as connection:
+        return [(row.event_type, row.payload) for row in connection.execute(
+            sa.select(tables.OUTBOX).order_by(tables.OUTBOX.c.id))
+            if row.event_type.startswith(start)]
+
+
+def history(manager, lease):
+    return [each.what for each in manager.client.lease_history(builders.a_member(), lease.id)]
+
+
+def reclaim_of(manager, lease):
+    return manager.lease(lease).event(event_kinds.RECLAIM)
+
+
+def test_an_idle_lease_is_told_once_and_ends_after_the_grace_time(manager):
+    lease = running(manager)
+    assert manager.lease(pass_hours(manager, 1) and lease).idle_since is None
+    pass_hours(manager, 1.5)
+    marked = manager.lease(lease)
+    assert marked.idle_since == NOON
+    assert marked.reclaim_at == NOON + HOURS(5)
+    [(kind, payload)] = told(manager)
+    assert kind == 'lease.idle'
+    assert (payload['id'], payload['reclaim_at']) == (lease.id, '2030-05-01T17:00:00+00:00')
+    pass_hours(manager, 2)
+    assert len(told(manager)) == 1
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+    pass_hours(manager, 1)
+    over = manager.lease(lease)
+    assert over.state == lifecycle.TERMINATED
+    assert over.end == NOON + HOURS(5)
+    assert (over.idle_since, over.reclaim_at) == (None, None)
+    assert over.reason_text.owner == 'Nothing ran on it since 2030-05-01 12:00 UTC, so it ends now.'
+    assert len(told(manager, 'lease.reclaim')) == 1
+    nova = manager.cloud.as_service().nova
+    assert len(nova.aggregate('freepool').hosts) == 4
+    # Others get its host at once.
+    manager.create(builders.a_lease(builders.hosts(4), start=None, end=NOON + HOURS(9)))
+
+
+def test_a_lease_in_use_is_not_idle(manager):
+    lease = running(manager)
+    boot(manager, lease)
+    pass_hours(manager, 12)
+    assert manager.lease(lease).idle_since is None
+    assert told(manager) == []
+
+
+def test_a_lease_that_is_used_again_is_not_idle_any_more(manager):
+    lease = running(manager)
+    pass_hours(manager, 3)
+    boot(manager, lease)
+    pass_hours(manager, 1)
+    found = manager.lease(lease)
+    assert (found.idle_since, found.reclaim_at) == (None, None)
+    assert [kind for kind, _ in told(manager)] == ['lease.idle', 'lease.idle_over']
+    pass_hours(manager, 6)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert reclaim_of(manager, lease).status == lifecycle.EVENT_DONE
+
+
+def test_a_server_that_was_booted_after_the_last_sample_saves_the_lease(manager):
+    lease = running(manager)
+    pass_hours(manager, 4.5)
+    manager.clock.now = NOON + HOURS(5) - MINUTES(1)
+    server = boot(manager, lease)
+    manager.run_until(NOON + HOURS(5) + MINUTES(1))
+    found = manager.lease(lease)
+    assert found.state == lifecycle.ACTIVE
+    assert found.reclaim_at is None and found.task is None
+    assert [each.id for each in manager.cloud.servers()] == [server.id]
+    assert 'reclaim_lease' in history(manager, lease)
+    assert boot(manager, lease, 'another')
+
+
+@pytest.mark.parametrize('status', ['SHUTOFF', 'SUSPENDED', 'ERROR'])
+def test_a_server_that_does_not_run_is_idle_but_never_taken(manager, status):
+    lease = running(manager)
+    server = boot(manager, lease)
+    manager.clock.advance(MINUTES(1))
+    manager.cloud.servers()
+    manager.cloud.mark_server(server.id, status)
+    pass_hours(manager, 4)
+    assert manager.lease(lease).idle_since is not None
+    pass_hours(manager, 12)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert [each.id for each in manager.cloud.servers()] == [server.id]
+
+
+def test_a_server_on_its_way_is_on_the_lease(manager):
+    """One that the scheduler has let in has no host yet."""
+    lease = running(manager)
+    pass_hours(manager, 4.5)
+    server = boot(manager, lease)
+    with manager.cloud.state() as connection:
+        connection.execute("UPDATE servers SET host = NULL, status = 'BUILD', task = 'scheduling'")
+    manager.run_until(NOON + HOURS(5) + MINUTES(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert [each.id for each in manager.cloud.servers()] == [server.id]
+
+
+def test_nothing_is_taken_while_a_cell_does_not_answer(manager):
+    lease = running(manager)
+    pass_hours(manager, 4.5)
+    boot(manager, lease)
+    hosts = manager.cloud.as_service().nova.aggregate(lease.reservations[0].id).hosts
+    manager.cloud.silence_cell(*hosts)
+    manager.run_until(NOON + HOURS(5) + MINUTES(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert len(manager.cloud.servers()) == 1
+
+
+@pytest.mark.parametrize('call', ['nova.aggregate', 'nova.set_aggregate_metadata',
+                                  'nova.servers_on', 'nova.servers'])
+def test_a_cloud_that_fails_delays_what_is_taken_and_loses_nothing(manager, call):
+    lease = running(manager)
+    pass_hours(manager, 4.5)
+    manager.cloud.fail(call, 3, errors.CloudUnreachable(service='Nova', reason='away'))
+    manager.run_until(NOON + HOURS(5) + MINUTES(2))
+    found = manager.lease(lease)
+    if found.state == lifecycle.ACTIVE:
+        assert found.task is None
+        assert boot(manager, lease)
+    else:
+        assert found.state == lifecycle.TERMINATED
+
+
+def test_a_lease_that_lost_its_door_in_a_crash_gets_it_back(manager):
+    """The manager dies when the lease is closed; then its owner is exempted."""
+    lease = running(manager)
+    pass_hours(manager, 4.5)
+    manager.clock.now = NOON + HOURS(5)
+
+    def die(name, when):
+        if (name, when) == ('nova.servers_on', 'after') and deaths:
+            deaths.pop()
+            raise KeyboardInterrupt()
+    deaths = [1, 2]
+    manager.cloud.faults.on_point = lambda name, when: die(name, when) if len(deaths) == 1 else (
+        deaths.pop() if (name, when) == ('nova.servers_on', 'after') else None)
+    with pytest.raises(KeyboardInterrupt):
+        manager.run()
+    manager.cloud.faults.on_point = None
+    assert manager.lease(lease).task == 'reclaim'
+    with pytest.raises(errors.Conflict):
+        boot(manager, lease)
+    exempt(manager, lease)
+    manager.clock.advance(MINUTES(2))
+    manager.run()
+    found = manager.lease(lease)
+    assert (found.state, found.task) == (lifecycle.ACTIVE, None)
+    assert boot(manager, lease)
+
+
+def exempt(manager, lease, exempted=True):
+    return manager.client.update_lease(builders.an_admin(), lease.id, records.LeaseChanges(
+        idle_exempt=exempted))
+
+
+def test_exempt_leases_and_projects_are_never_idle(manager, conf):
+    mine = running(manager, idle_exempt=True)
+    pass_hours(manager, 8)
+    assert manager.lease(mine).idle_since is None
+    exempt(manager, mine, False)
+    pass_hours(manager, 1)
+    assert manager.lease(mine).idle_since is not None
+    conf.set_override('exempt_projects', ['demo'], group='idle')
+    pass_hours(manager, 12)
+    assert manager.lease(mine).idle_since is None
+    assert manager.lease(mine).state == lifecycle.ACTIVE
+
+
+def test_a_lease_that_is_exempted_loses_its_marks_at_once(manager):
+    lease = running(manager)
+    pass_hours(manager, 3)
+    exempt(manager, lease)
+    found = manager.lease(lease)
+    assert (found.idle_exempt, found.idle_since, found.reclaim_at) == (True, None, None)
+    pass_hours(manager, 12)
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert 'exempt from idle' in history(manager, lease)
+
+
+def test_an_owner_is_only_told_by_default(manager, conf):
+    conf.clear_override('action', group='idle')
+    lease = running(manager)
+    pass_hours(manager, 12)
+    found = manager.lease(lease)
+    assert found.idle_since == NOON and found.reclaim_at is None
+    assert reclaim_of(manager, lease) is None
+    assert len(told(manager)) == 1
+
+
+def test_idle_hosts_are_taken_down_to_the_fewest_that_were_asked_for(manager, conf):
+    conf.set_override('action', 'shrink', group='idle')
+    conf.set_override('idle_percent', 50, group='idle')
+    lease = running(manager, builders.hosts(1, 4))
+    server = boot(manager, lease)
+    assert len(lease.reservations[0].resource_ids) == 4
+    pass_hours(manager, 6)
+    found = manager.lease(lease)
+    [reservation] = found.reservations
+    assert found.state == lifecycle.ACTIVE
+    assert (reservation.request['min'], reservation.request['max']) == (1, 1)
+    assert manager.cloud.as_service().nova.aggregate(reservation.id).hosts == (server.host,)
+    assert len(manager.cloud.as_service().nova.aggregate('freepool').hosts) == 3
+    assert boot(manager, found, 'two').host == server.host
+    with manager.database.reader() as connection:
+        held = connection.execute(sa.select(tables.RESOURCES.c.name).where(
+            tables.RESOURCES.c.held_by == reservation.id)).scalars().all()
+    assert held == [server.hypervisor or server.host]
+    # Others get them.
+    running(manager, builders.hosts(3), start=None)
+
+
+def test_a_lease_keeps_its_fewest_hosts(manager, conf):
+    conf.set_override('action', 'shrink', group='idle')
+    lease = running(manager, builders.hosts(2, 4))
+    pass_hours(manager, 12)
+    assert len(manager.lease(lease).reservations[0].resource_ids) == 2
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert len([kind for kind, _ in told(manager)]) == 1
+
+
+def test_a_host_with_a_new_server_is_not_taken(manager, conf):
+    conf.set_override('action', 'shrink', group='idle')
+    lease = running(manager, builders.hosts(1, 2))
+    pass_hours(manager, 4.5)
+    server = boot(manager, lease)
+    manager.run_until(NOON + HOURS(5) + MINUTES(1))
+    [reservation] = manager.lease(lease).reservations
+    assert [each.id for each in manager.cloud.servers()] == [server.id]
+    assert server.host in manager.cloud.as_service().nova.aggregate(reservation.id).hosts
+
+
+def test_idle_capacity_is_ended(manager):
+    lease = running(manager, records.ReservationRequest('virtual:instance', {
+        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}))
+    pass_hours(manager, 6)
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+
+
+def test_capacity_on_which_a_server_was_booted_late_is_open_again(manager):
+    lease = running(manager, records.ReservationRequest('virtual:instance', {
+        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}))
+    pass_hours(manager, 4.5)
+    boot(manager, lease, flavor=True)
+    manager.run_until(NOON + HOURS(5) + MINUTES(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert boot(manager, lease, 'two', flavor=True)
+
+
+def test_what_cannot_be_closed_is_only_told(manager):
+    manager.client.create_resource(builders.an_admin(), 'backend', 'storage@ssd#ssd', {})
+    lease = running(manager, records.ReservationRequest(
+        'virtual:volume', {'size_gb': 10, 'amount': 1, 'on_end': 'delete'}))
+    pass_hours(manager, 12)
+    found = manager.lease(lease)
+    assert (found.state, found.reclaim_at) == (lifecycle.ACTIVE, None)
+    assert found.idle_since is not None
+
+
+def test_a_type_that_measures_nothing_is_never_idle(manager):
+    lease = running(manager, records.ReservationRequest('virtual:dummy', {}))
+    pass_hours(manager, 12)
+    assert manager.lease(lease).idle_since is None
+
+
+def test_a_lease_of_which_too_little_is_known_is_not_idle(manager):
+    lease = running(manager)
+    manager.cloud.fail('nova.services', 99, errors.CloudUnreachable(
+        service='Nova', reason='away'))
+    pass_hours(manager, 12)
+    assert manager.lease(lease).idle_since is None
+
+
+def test_two_managers_tell_once_and_take_once(manager):
+    lease = running(manager)
+    one, two = (watch.Watch(manager.core, name) for name in ('one', 'two'))
+    for half in range(13):
+        manager.run_until(NOON + MINUTES(SAMPLED * half))
+        for each in (one, two):
+            each.step(manager.clock())
+            each._judge.look(manager.clock())
+    manager.run()
+    assert len(told(manager)) == 1
+    assert len(told(manager, 'lease.reclaim')) == 1
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+
+
+def test_owners_get_a_summary_once_a_week(manager, conf):
+    conf.set_override('action', 'none', group='idle')
+    lease, other = running(manager, end=999), running(manager, end=999)
+    pass_hours(manager, 24 * 8)
+    found = told(manager, 'project.idle_summary')
+    # The first week began with nothing to tell: Wednesday; the next one on Monday.
+    assert [payload['week'] for _, payload in found] == ['2030-05-06T00:00:00+00:00']
+    [(_, payload)] = found
+    assert (payload['project_id'], payload['user_id']) == ('demo', 'demo')
+    assert {each['id'] for each in payload['leases']} == {lease.id, other.id}
+
+
+def test_an_owner_may_delete_a_lease_that_is_to_be_taken_back(manager):
+    lease = running(manager)
+    pass_hours(manager, 4.5)
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    pass_hours(manager, 2)
+    assert manager.cloud.aggregates()[0].name == 'freepool'
+    assert told(manager, 'lease.reclaim') == []
+
+
+def test_samples_must_be_kept_as_long_as_leases_are_watched(conf):
+    conf.set_override('keep_days', 1, group='idle')
+    conf.set_override('idle_hours', 25, group='idle')
+    with pytest.raises(rules.Unusable, match='keep_days'):
+        rules.check(conf)
+
+
+@pytest.mark.parametrize('name, value', [('idle_hours', -1), ('idle_percent', 101),
+                                         ('action', 'delete'), ('sample_minutes', 61),
+                                         ('idle_grace_hours', -2)])
+def test_options_that_make_no_sense_are_refused_by_their_names(tmp_path, name, value):
+    file = builders.on_files(tmp_path, f'[idle]\n{name} = {value}\n')
+    found = subprocess.run([sys.executable, '-c', 'from climate.cmd import manager; manager.main()',
+                            '--config-file', file],
+                           capture_output=True, text=True, timeout=60, check=False)
+    assert found.returncode != 0
+    assert name in found.stderr
