@@ -71,6 +71,9 @@ def document(plugins):
                                   query=_availability_query()),
                 'post': _operation('Find times at which reservations fit, and hold them',
                                    schemas.AVAILABILITY_HOLD[1], 201)},
+            '/what-if': {
+                'post': _operation('Ask what if a pool or the demand changed; writes nothing',
+                                   schemas.WHAT_IF[1])},
             '/services': {'get': _operation('List the managers and their states')},
             **pool_paths.of(plugins),
         },

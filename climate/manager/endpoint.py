@@ -11,6 +11,7 @@ import oslo_messaging as messaging
 from climate import errors
 from climate.domain import availability
 from climate.domain import records
+from climate.domain import what_if as what_ifs
 from climate.manager import services
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
@@ -22,6 +23,7 @@ from climate.manager.leases import read
 from climate.manager.leases import scheduler
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.planning import what_if
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
 from climate.rpc import transport
@@ -57,6 +59,7 @@ class Endpoint:
         self._allocations = allocations.Allocations(core)
         self._offers = offers.Offers(core)
         self._calendar = pool_calendar.PoolCalendar(core)
+        self._what_if = what_if.WhatIf(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
     @_answers
@@ -130,6 +133,10 @@ class Endpoint:
     def pool_calendar(self, context, pool, start, end, limit):
         start, end = (wire.moment(each) for each in (start, end))
         return self._calendar.find(pool, start, end, limit)
+
+    @_answers
+    def what_if(self, context, question):
+        return self._what_if.answer(wire.unpack(what_ifs.Question, question))
 
     @_answers
     def list_services(self, context):

@@ -8,6 +8,7 @@ from climate import context
 from climate.domain import availability
 from climate.domain import records
 from climate.domain import usability
+from climate.domain import what_if
 from climate.rpc import wire
 
 
@@ -123,6 +124,11 @@ class ManagerClient:
         """
         return wire.unpack_all(availability.CalendarSpan, self._call(
             context, 'pool_calendar', pool=pool, start=start, end=end, limit=limit))
+
+    def what_if(self, context: context.RequestContext,
+                question: what_if.Question) -> what_if.Answer:
+        """Return the ``what_if.Answer`` to a ``what_if.Question``."""
+        return wire.unpack(what_if.Answer, self._call(context, 'what_if', question=question))
 
     def list_services(self, context: context.RequestContext) -> list[records.Service]:
         """Return the Services by their ids."""

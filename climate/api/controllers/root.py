@@ -13,6 +13,7 @@ from climate.api.controllers import reservations
 from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
+from climate.api.controllers import what_if
 from climate.plugins import registry
 
 
@@ -49,6 +50,7 @@ class V1Controller:
         self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)
         # Python has no attribute syntax for a name with a dash.
+        setattr(self, 'what-if', what_if.WhatIfController(parts))
         setattr(self, 'os-hosts', resources.PoolController(parts, os_hosts.HostSerializer()))
         for path, pool in registry.views_of(parts.pools).items():
             setattr(self, path, resources.ViewController(
