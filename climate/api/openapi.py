@@ -74,6 +74,10 @@ def document(plugins):
             '/what-if': {
                 'post': _operation('Ask what if a pool or the demand changed; writes nothing',
                                    schemas.WHAT_IF[1])},
+            '/forecast': {
+                'get': _operation('Forecast the demand for a pool by hour', query=[
+                    {'name': name, 'in': 'query', 'schema': schema}
+                    for name, schema in schemas.FORECAST['properties'].items()])},
             '/services': {'get': _operation('List the managers and their states')},
             **pool_paths.of(plugins),
         },

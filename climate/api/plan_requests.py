@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing of the requests of plans: what-if."""
+"""Parsing of the requests of plans: what-if and forecasts."""
 import datetime
 
 from climate import errors
 from climate.api import body
 from climate.api import schemas
 from climate.api import times
+from climate.domain import forecast
 from climate.domain import what_if
 
 _AHEAD = datetime.timedelta(days=30)
@@ -29,6 +30,26 @@ def question(request, limit, now):
         out=tuple(_outage(place, each, now) for place, each in enumerate(data.get('out', ()))),
         demand_factor=data.get('demand_factor', 1.0),
         limit=data.get('limit', _FIELDS['limit']['default']))
+
+
+def forecast_query(request, now):
+    """Parse the query of GET /v1/forecast into a ``forecast.Query``.
+
+    :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
+    """
+    asked, known = request.GET, schemas.FORECAST['properties']
+    for name in asked:
+        if name not in known:
+            raise errors.BadField(field=name[:80], reason=(
+                f'no such field; known are {", ".join(known)}.'))
+        if len(asked.getall(name)) > 1:
+            raise errors.BadField(field=name, reason='it is given more than once.')
+        body.refuse_unprintable(asked[name], name, 1)
+    body.check(dict(asked), schemas.FORECAST)
+    return forecast.Query(
+        pool=asked.get('pool', _FIELDS['pool']['default']),
+        end=times.asked('end', asked['end'], now) if 'end' in asked else None,
+        criteria=asked.get('criteria', ''))
 
 
 def _outage(place, each, now):

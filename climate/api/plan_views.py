@@ -4,6 +4,7 @@ from climate.api import times
 from climate.domain import what_if
 
 _DIGITS = 3
+_OF_HOUR = ('expected', 'low80', 'high80', 'low95', 'high95', 'allocated', 'missing')
 
 
 def answer(found):
@@ -24,6 +25,19 @@ def answer(found):
                            sum(step.new_capacity for step in found.steps)),
             'days': [_step(each) for each in found.steps]},
     }
+
+
+def forecast(found):
+    """Render a ``forecast.Answer``."""
+    return {
+        'pool': found.pool, 'method': found.method,
+        'learned_from': times.shown(found.learned_from), 'capacity': found.capacity,
+        'past_error': _rounded(found.past_error), 'refused_hours': _rounded(found.refused),
+        'short_at': times.shown(found.short_at),
+        'may_be_short_at': times.shown(found.may_be_short_at),
+        'hours': [{'start': times.shown(each.start),
+                   **{name: _rounded(getattr(each, name)) for name in _OF_HOUR}}
+                  for each in found.hours]}
 
 
 def _fate(fate):
@@ -51,4 +65,5 @@ def _share(part, whole):
 
 
 def _rounded(number):
-    return round(number, _DIGITS)
+    """Return a number with few digits; None stays None."""
+    return None if number is None else round(number, _DIGITS)

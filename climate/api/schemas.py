@@ -195,6 +195,17 @@ _WHAT_IF = {
     'additionalProperties': False,
 }
 
+#: Schema of the query.
+FORECAST = {
+    'type': 'object',
+    'properties': {
+        'pool': _WHAT_IF['properties']['pool'],
+        'end': {**_DATE_TIME, 'description': 'The end, at most 28 days ahead. Default: "+7d".'},
+        'criteria': {'type': 'string', 'maxLength': 4000, 'description': (
+            'JSON text of criteria as in a lease, such as ["==", "$gpu", "A100"].')},
+    },
+    'additionalProperties': False,
+}
 #: Schema of the query; the body may also have "hold".
 AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)

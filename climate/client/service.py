@@ -11,6 +11,7 @@ from climate.client import hosts
 from climate.client import http
 from climate.client import leases
 from climate.client import offers
+from climate.client import plans
 from climate.client import resources
 from climate.client import servers
 from climate.client import services
@@ -53,6 +54,7 @@ class Client:
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
             nova, clock, lambda: addresses.of_compute(nova, transport))))
         self.offers = offers.Offers(self.http)
+        self.plans = plans.Plans(self.http)
         self.services = services.Services(self.http)
 
     def pool(self, name: str) -> resources.Resources:

@@ -18,6 +18,7 @@ from climate.client import standalone
 from climate.cmd import api
 from climate.cmd import memory
 from climate.db import migrate
+from climate.forecasts import registry as forecasts
 from climate.manager import endpoint
 from climate.manager import service
 from climate.plugins import registry
@@ -49,7 +50,8 @@ def main():
     log.setup(conf, 'climate')
     try:
         strategies.check(conf)
-    except strategies.Unusable as error:
+        forecasts.check(conf)
+    except (strategies.Unusable, forecasts.Unusable) as error:
         raise SystemExit(f'climate-standalone: {error}') from error
     application = _LateApplication()
     server = api.listen(application, conf)

@@ -9,6 +9,7 @@ from climate.conf import acquire
 from climate.conf import api
 from climate.conf import base
 from climate.conf import cloud
+from climate.conf import forecast
 from climate.conf import glance
 from climate.conf import keystone
 from climate.conf import manager
@@ -16,7 +17,8 @@ from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 
-MODULES = (base, api, manager, acquire, cloud, keystone, nova, placement, glance, simulated)
+MODULES = (base, api, manager, acquire, forecast, cloud, keystone, nova, placement, glance,
+           simulated)
 
 
 def register(conf):

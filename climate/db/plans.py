@@ -33,6 +33,18 @@ _WAITING = (
     .join_from(ACQUISITIONS, LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id)
     .where(LEASES.c.state == lifecycle.ACQUIRING, LEASES.c.deleted_at.is_(None))
     .order_by(ACQUISITIONS.c.priority.desc(), LEASES.c.created_at, LEASES.c.id))
+_DEMAND = (
+    sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
+              ALLOCATIONS.c.whole, ALLOCATIONS.c.amount, ALLOCATIONS.c.copies,
+              ACQUISITIONS.c.created_at.label('asked_at'), ACQUISITIONS.c.duration_seconds)
+    .join_from(ALLOCATIONS, RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id)
+    .outerjoin(RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+    .outerjoin(ACQUISITIONS, ACQUISITIONS.c.lease_id == RESERVATIONS.c.lease_id)
+    .where(RESOURCES.c.pool == sa.bindparam('pool'), allocations.COUNTS,
+           ALLOCATIONS.c.end > sa.bindparam('start', type_=tables.UtcDateTime),
+           ALLOCATIONS.c.start < sa.bindparam('end', type_=tables.UtcDateTime)))
+_ENROLLED = (sa.select(RESOURCES.c.id, RESOURCES.c.capacity, RESOURCES.c.created_at)
+             .where(RESOURCES.c.pool == sa.bindparam('pool')))
 _BATCH = 500
 
 
@@ -63,3 +75,18 @@ def waiting(connection):
     :returns: rows with id, end and duration_seconds; see ``records.Acquisition``.
     """
     return connection.execute(_WAITING).all()
+
+
+def demand(connection, pool, span):
+    """Return what was and is allocated of a pool during `span`, as rows in no order.
+
+    :returns: rows with resource_id, start, end, whole, amount, copies, asked_at and
+        duration_seconds; the last two are None unless the lease may have waited.
+    """
+    return connection.execute(_DEMAND, {
+        'pool': pool, 'start': span.start, 'end': span.end}).all()
+
+
+def enrolled(connection, pool):
+    """Return all resources that the pool has or had, as rows with id, capacity and created_at."""
+    return connection.execute(_ENROLLED, {'pool': pool}).all()

@@ -10,6 +10,7 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.domain import availability
+from climate.domain import forecast as forecast_records
 from climate.domain import records
 from climate.domain import what_if as what_ifs
 from climate.manager import services
@@ -23,6 +24,7 @@ from climate.manager.leases import read
 from climate.manager.leases import scheduler
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.planning import forecast
 from climate.manager.planning import what_if
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
@@ -59,6 +61,7 @@ class Endpoint:
         self._allocations = allocations.Allocations(core)
         self._offers = offers.Offers(core)
         self._calendar = pool_calendar.PoolCalendar(core)
+        self._forecasts = forecast.Forecasts(core)
         self._what_if = what_if.WhatIf(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
@@ -137,6 +140,10 @@ class Endpoint:
     @_answers
     def what_if(self, context, question):
         return self._what_if.answer(wire.unpack(what_ifs.Question, question))
+
+    @_answers
+    def forecast(self, context, query):
+        return self._forecasts.find(wire.unpack(forecast_records.Query, query))
 
     @_answers
     def list_services(self, context):

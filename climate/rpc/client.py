@@ -6,6 +6,7 @@ from typing import Protocol
 
 from climate import context
 from climate.domain import availability
+from climate.domain import forecast
 from climate.domain import records
 from climate.domain import usability
 from climate.domain import what_if
@@ -129,6 +130,11 @@ class ManagerClient:
                 question: what_if.Question) -> what_if.Answer:
         """Return the ``what_if.Answer`` to a ``what_if.Question``."""
         return wire.unpack(what_if.Answer, self._call(context, 'what_if', question=question))
+
+    def forecast(self, context: context.RequestContext,
+                 query: forecast.Query) -> forecast.Answer:
+        """Return the ``forecast.Answer`` to a ``forecast.Query``."""
+        return wire.unpack(forecast.Answer, self._call(context, 'forecast', query=query))
 
     def list_services(self, context: context.RequestContext) -> list[records.Service]:
         """Return the Services by their ids."""

@@ -11,11 +11,12 @@ import typing
 from typing import Any
 
 from climate.domain import availability
+from climate.domain import forecast
 from climate.domain import records
 from climate.domain import what_if
 
 # The modules of records that are fields of other records.
-_MODULES = (records.__name__, availability.__name__, what_if.__name__)
+_MODULES = (records.__name__, availability.__name__, forecast.__name__, what_if.__name__)
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

@@ -7,6 +7,7 @@ from climate.api import openapi
 from climate.api import os_hosts
 from climate.api import serializers
 from climate.api.controllers import availability
+from climate.api.controllers import forecast
 from climate.api.controllers import leases
 from climate.api.controllers import offers
 from climate.api.controllers import reservations
@@ -46,6 +47,7 @@ class V1Controller:
         self.servers = servers.ServersController(parts)
         self.offers = offers.OffersController(parts)
         self.services = services.ServicesController(parts)
+        self.forecast = forecast.ForecastController(parts)
         self.availability = availability.AvailabilityController(parts)
         self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)

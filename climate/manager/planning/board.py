@@ -79,7 +79,7 @@ class Board:
             self._grid.mark(*self._rows[:3, row].tolist(), -1)
 
     def columns(self):
-        """Return the bookings as rows (place, start, end, kind), and [(amount, copies)] of kinds."""
+        """Return (rows of place, start, end and kind; [(amount, copies)] of each kind)."""
         rows = self._rows[:, :self._size]
         return rows[:4, rows[4] == 1], self._amounts
 

@@ -174,7 +174,7 @@ class _Play:
         rows, amounts = self._board.columns()
         # Outages are bookings on the board; they are not use.
         out = self._board.places_of('out')
-        uses = [utilisation.hours(counted, *each, self._board.capacities) for each in (
+        uses = [_hours(counted, *each, self._board.capacities) for each in (
             self._before, (np.delete(rows, out, axis=1), amounts))]
         steps = []
         for place, (start, end) in enumerate(itertools.pairwise(edges)):
@@ -204,6 +204,12 @@ def _leases(rows):
         span = interval.Interval(min(row.start for row in mine), max(row.end for row in mine))
         found[lease_id] = _Lease(lease_id, span, has, mine)
     return dict(sorted(found.items(), key=lambda each: (each[1].span.start, each[0])))
+
+
+def _hours(edges, rows, amounts, capacities):
+    places, starts, ends, kinds = rows
+    return utilisation.hours(edges, starts, ends, utilisation.of_kinds(
+        places, kinds, amounts, capacities))
 
 
 def _bookings(rows):
