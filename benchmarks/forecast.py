@@ -18,7 +18,7 @@ from benchmarks import report
 from climate.forecasts import base
 from climate.forecasts import registry
 from climate.forecasts import rolling
-from climate.manager.planning import utilisation
+from climate.manager.planning import resource_hours
 
 TEST_DAYS = {'short': 1, 'bench': 28, 'long': 28}
 AHEAD_DAYS = 7
@@ -54,15 +54,15 @@ class Known:
         self._columns = [np.array(each) for each in (
             [job.start * 10 ** 6 for job in jobs], [job.end * 10 ** 6 for job in jobs],
             [float(job.hosts) for job in jobs])]
-        self.series = utilisation.hours(_edges(0, hours), *self._columns).clip(0)
+        self.series = resource_hours.hours(_edges(0, hours), *self._columns).clip(0)
 
     def allocated(self, origin, count):
         """The hosts of the jobs that run at an hour, in each of the next hours."""
         starts, ends, hosts = self._columns
         now = origin * _HOUR_US
         runs = (starts < now) & (ends > now)
-        return utilisation.hours(_edges(origin, origin + count), starts[runs], ends[runs],
-                                 hosts[runs]).clip(0)
+        return resource_hours.hours(_edges(origin, origin + count), starts[runs], ends[runs],
+                                    hosts[runs]).clip(0)
 
 
 def played(method, known, origins):

@@ -34,6 +34,8 @@ ROOMS = (
     ('service', 'endpoint', 'services', 'metrics', 'login'),
     ('events',),
     ('audit',),
+    ('idle',),
+    ('usage',),
     ('leases',),
     ('acquisition',),
     ('clearing',),

@@ -11,13 +11,14 @@ from climate.conf import base
 from climate.conf import cloud
 from climate.conf import forecast
 from climate.conf import glance
+from climate.conf import idle
 from climate.conf import keystone
 from climate.conf import manager
 from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 
-MODULES = (base, api, manager, acquire, forecast, cloud, keystone, nova, placement, glance,
+MODULES = (base, api, manager, acquire, idle, forecast, cloud, keystone, nova, placement, glance,
            simulated)
 
 

@@ -12,6 +12,8 @@ from climate import errors
 from climate.domain import availability
 from climate.domain import forecast as forecast_records
 from climate.domain import records
+from climate.domain import usage_groups
+from climate.domain import utilisation
 from climate.domain import what_if as what_ifs
 from climate.manager import services
 from climate.manager.booking import availability_finder
@@ -28,6 +30,8 @@ from climate.manager.planning import forecast
 from climate.manager.planning import what_if
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
+from climate.manager.usage import pool_steps
+from climate.manager.usage import report
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -63,6 +67,8 @@ class Endpoint:
         self._calendar = pool_calendar.PoolCalendar(core)
         self._forecasts = forecast.Forecasts(core)
         self._what_if = what_if.WhatIf(core)
+        self._usage = report.Usage(core)
+        self._utilisation = pool_steps.Utilisation(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
     @_answers
@@ -144,6 +150,14 @@ class Endpoint:
     @_answers
     def forecast(self, context, query):
         return self._forecasts.find(wire.unpack(forecast_records.Query, query))
+
+    @_answers
+    def report_usage(self, context, query):
+        return self._usage.report(wire.unpack(usage_groups.Query, query))
+
+    @_answers
+    def report_utilisation(self, context, query):
+        return self._utilisation.report(wire.unpack(utilisation.Query, query))
 
     @_answers
     def list_services(self, context):

@@ -14,6 +14,7 @@ from climate.api.controllers import reservations
 from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
+from climate.api.controllers import usage
 from climate.api.controllers import what_if
 from climate.plugins import registry
 
@@ -49,6 +50,8 @@ class V1Controller:
         self.services = services.ServicesController(parts)
         self.forecast = forecast.ForecastController(parts)
         self.availability = availability.AvailabilityController(parts)
+        self.usage = usage.UsageController(parts)
+        self.utilisation = usage.UtilisationController(parts)
         self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)
         # Python has no attribute syntax for a name with a dash.

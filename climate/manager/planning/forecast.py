@@ -20,7 +20,7 @@ from climate.forecasts import registry
 from climate.forecasts import rolling
 from climate.manager.booking import criteria
 from climate.manager.booking import start_times
-from climate.manager.planning import utilisation
+from climate.manager.planning import resource_hours
 from climate.plugins import base
 
 _HOUR = datetime.timedelta(hours=1)
@@ -118,14 +118,14 @@ class _Pool:
     def _rows(self, span):
         for row in plans.demand(self._connection, self._pool, span):
             if self._ids is None or row.resource_id in self._ids:
-                yield row, 1.0 if row.whole else utilisation.share(
+                yield row, 1.0 if row.whole else resource_hours.share(
                     row.amount, row.copies, self._capacities[row.resource_id])
 
     def _share(self, amount):
         """Return the share of a resource of this pool, on average, that an amount takes."""
         if amount is None or not self._capacities:
             return 1.0
-        return float(np.mean([utilisation.share(amount, 1, each)
+        return float(np.mean([resource_hours.share(amount, 1, each)
                               for each in self._capacities.values()]))
 
 
@@ -142,7 +142,7 @@ def _by_hour(edges, uses):
     if not uses:
         return np.zeros(len(edges) - 1)
     starts, ends, shares = zip(*uses, strict=True)
-    return utilisation.hours(edges, *(np.array(
+    return resource_hours.hours(edges, *(np.array(
         [calendars.microseconds(each) for each in moments], np.int64)
         for moments in (starts, ends)), np.array(shares, float)).clip(0)
 

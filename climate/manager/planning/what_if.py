@@ -22,7 +22,7 @@ from climate.manager.booking import start_times
 from climate.manager.planning import asks
 from climate.manager.planning import board
 from climate.manager.planning import changes
-from climate.manager.planning import utilisation
+from climate.manager.planning import resource_hours
 from climate.manager.planning import windows
 
 _MOST_EXTRA = 20_000
@@ -208,7 +208,7 @@ def _leases(rows):
 
 def _hours(edges, rows, amounts, capacities):
     places, starts, ends, kinds = rows
-    return utilisation.hours(edges, starts, ends, utilisation.of_kinds(
+    return resource_hours.hours(edges, starts, ends, resource_hours.of_kinds(
         places, kinds, amounts, capacities))
 
 

@@ -4,6 +4,7 @@ import threading
 import uuid
 
 import builders
+import db_rows
 import pytest
 
 from climate import errors
@@ -144,5 +145,6 @@ def test_a_purge_takes_old_refusals_and_keeps_those_of_times_to_come(manager):
     refused(manager, three())
     refused(manager, builders.a_lease(builders.hosts(2), start=NOON + hours(90),
                                       end=NOON + hours(99)))
+    db_rows.closed(manager.database)
     migrate.purge(manager.database, NOON + hours(10))
     assert [each.copies for each in found(manager)] == [2]

@@ -90,7 +90,9 @@ LISTS = {
     'plan forecast': (), 'plan what-if': ('--demand-factor', '10'),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
     'segment list': (),
-    'server list': (), 'service list': ()}
+    'server list': (), 'service list': (),
+    'usage': ('--by', 'project', '--by', 'pool', '--sparkline', '--all-projects'),
+    'utilisation': ()}
 
 
 def test_every_list_fits(house):
