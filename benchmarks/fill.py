@@ -73,6 +73,23 @@ def allocations(database, each):
             for resource_id in ids for place in range(each)))
 
 
+def coming_leases(database, rows):
+    """Write leases to come, of one host each.
+
+    :param rows: of (resource id, start, end).
+    """
+    with database.writer() as connection:
+        rows = [(f'c{number:07}', *row) for number, row in enumerate(rows)]
+        _write(connection, tables.LEASES, (
+            {**_lease(lease_id, start), 'end': end} for lease_id, _, start, end in rows))
+        _write(connection, tables.RESERVATIONS, (
+            _reservation(lease_id, start) for lease_id, _, start, _ in rows))
+        _write(connection, tables.ALLOCATIONS, (
+            {'reservation_id': f'{lease_id}-r', 'resource_id': resource_id, 'start': start,
+             'end': end, 'whole': True, 'amount': {}, 'copies': 1, 'need': 'hosts'}
+            for lease_id, resource_id, start, end in rows))
+
+
 def promise(connection, name, origin, rows):
     """Promise to one lease what each row says, in the quickest way that the database has.
 

@@ -29,6 +29,8 @@ MODULES = {
     'benchmarks.memory': (11, 12),
     'benchmarks.startup': (12,),
     'benchmarks.calls': (15,),
+    'benchmarks.what_if': (16,),
+    'benchmarks.forecast': (17,),
     'benchmarks.bare': (3, 4, 5, 6, 8),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.

@@ -23,7 +23,8 @@ CODE = ROOT / 'climate'
 LEVELS = {
     'cmd': 4,
     'api': 3, 'manager': 3,
-    'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'policy': 2,
+    'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'forecasts': 2,
+    'policy': 2,
     'domain': 1, 'context': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
 }
@@ -62,8 +63,10 @@ FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
     'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
         'cloud', 'client', 'conf', 'nova'},
-    'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'cloud', 'plugins', 'strategies'},
-    'numpy': {'db', 'manager'}, 'nova': {'nova'}, 'cliff': {'client'}, 'osc_lib': {'client'},
+    'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {
+        'cloud', 'forecasts', 'plugins', 'strategies'},
+    'numpy': {'db', 'forecasts', 'manager'}, 'statsmodels': {'forecasts'}, 'nova': {'nova'},
+    'cliff': {'client'}, 'osc_lib': {'client'},
 }
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'collections', 'enum', 'typing', 'functools', 'itertools',

@@ -73,6 +73,13 @@ def document(plugins):
                                   query=_availability_query()),
                 'post': _operation('Find times at which reservations fit, and hold them',
                                    schemas.AVAILABILITY_HOLD[1], 201)},
+            '/what-if': {
+                'post': _operation('Ask what if a pool or the demand changed; writes nothing',
+                                   schemas.WHAT_IF[1])},
+            '/forecast': {
+                'get': _operation('Forecast the demand for a pool by hour', query=[
+                    {'name': name, 'in': 'query', 'schema': schema}
+                    for name, schema in schemas.FORECAST['properties'].items()])},
             '/usage': {'get': _operation(
                 'Report allocated, occupied, idle and refused resource-hours',
                 query=_usage_query())},

@@ -168,9 +168,50 @@ _HOLD = {
     },
 }
 
+_RESOURCE = {'type': 'string', 'minLength': 1, 'maxLength': 255,
+             'description': 'The id or the name of a resource of the pool.'}
+_WHAT_IF = {
+    'type': 'object',
+    'properties': {
+        'pool': {'type': 'string', 'minLength': 1, 'maxLength': 32, 'default': 'host'},
+        'start': {**_DATE_TIME, 'description': 'The first moment looked at. Default: "now".'},
+        'end': {**_DATE_TIME, 'description': 'The end. Default: 30 days later.'},
+        'add': {'type': 'array', 'maxItems': 100, 'items': {
+            'type': 'object', 'required': ['count', 'like'],
+            'properties': {'count': {'type': 'integer', 'minimum': 1, 'maximum': 10_000},
+                           'like': _RESOURCE},
+            'additionalProperties': False}},
+        'remove': {'type': 'array', 'maxItems': 10_000, 'uniqueItems': True, 'items': _RESOURCE},
+        'out': {'type': 'array', 'maxItems': 1000, 'items': {
+            'type': 'object', 'required': ['resources', 'start', 'end'],
+            'properties': {
+                'resources': {'type': 'array', 'minItems': 1, 'maxItems': 10_000,
+                              'items': _RESOURCE},
+                'start': _DATE_TIME, 'end': _DATE_TIME},
+            'additionalProperties': False}},
+        'demand_factor': {'type': 'number', 'minimum': 0.1, 'maximum': 10, 'default': 1,
+                          'description': '1.5: half as many leases more.'},
+        'limit': {'type': 'integer', 'minimum': 1, 'maximum': 10_000, 'default': 1000,
+                  'description': 'The maximum number of leases that are listed.'},
+    },
+    'additionalProperties': False,
+}
+
+#: Schema of the query.
+FORECAST = {
+    'type': 'object',
+    'properties': {
+        'pool': _WHAT_IF['properties']['pool'],
+        'end': {**_DATE_TIME, 'description': 'The end, at most 28 days ahead. Default: "+7d".'},
+        'criteria': {'type': 'string', 'maxLength': 4000, 'description': (
+            'JSON text of criteria as in a lease, such as ["==", "$gpu", "A100"].')},
+    },
+    'additionalProperties': False,
+}
 #: Schema of the query; the body may also have "hold".
 AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)
+WHAT_IF = (_WHAT_IF, _WHAT_IF)
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE_1_0, _HOST_CREATE)

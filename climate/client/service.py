@@ -11,6 +11,7 @@ from climate.client import hosts
 from climate.client import http
 from climate.client import leases
 from climate.client import offers
+from climate.client import plans
 from climate.client import resources
 from climate.client import servers
 from climate.client import services
@@ -54,6 +55,7 @@ class Client:
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
             nova, clock, lambda: addresses.of_compute(nova, transport))))
         self.offers = offers.Offers(self.http)
+        self.plans = plans.Plans(self.http)
         self.services = services.Services(self.http)
         self.usage = usage.Usage(self.http)
         self.utilisation = usage.Utilisation(self.http)

@@ -9,6 +9,7 @@ from climate import conf as configuration
 from climate import errors
 from climate.cmd import audit
 from climate.cmd import memory
+from climate.forecasts import registry as forecasts
 from climate.manager import metrics
 from climate.manager import service
 from climate.manager.idle import rules as idle_rules
@@ -66,8 +67,8 @@ def run(argv):
         service.check(conf)
     except bus.LoginRefused as error:
         raise SystemExit(f'climate-manager: [DEFAULT] transport_url: {error}') from error
-    except (errors.ClimateError, clouds.Unusable, idle_rules.Unusable, metrics.Unusable,
-            registry.Unusable, strategies.Unusable) as error:
+    except (errors.ClimateError, clouds.Unusable, forecasts.Unusable, idle_rules.Unusable,
+            metrics.Unusable, registry.Unusable, strategies.Unusable) as error:
         raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()

@@ -18,6 +18,7 @@ from climate.client import standalone
 from climate.cmd import api
 from climate.cmd import memory
 from climate.db import migrate
+from climate.forecasts import registry as forecasts
 from climate.manager import endpoint
 from climate.manager import service
 from climate.manager.idle import rules as idle_rules
@@ -50,8 +51,9 @@ def main():
     log.setup(conf, 'climate')
     try:
         strategies.check(conf)
+        forecasts.check(conf)
         idle_rules.check(conf)
-    except (idle_rules.Unusable, strategies.Unusable) as error:
+    except (forecasts.Unusable, idle_rules.Unusable, strategies.Unusable) as error:
         raise SystemExit(f'climate-standalone: {error}') from error
     application = _LateApplication()
     server = api.listen(application, conf)

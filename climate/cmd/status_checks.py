@@ -10,6 +10,7 @@ from climate.cloud import probes
 from climate.cmd import nova_filter
 from climate.db import engine
 from climate.db import migrate
+from climate.forecasts import registry as forecasts
 from climate.manager import metrics
 from climate.plugins import registry
 from climate.plugins.compute import scheduler_filter
@@ -60,6 +61,9 @@ class Checks(upgradecheck.UpgradeCommands):
     def _strategies(self):
         return _loaded(lambda: strategies.check(self._conf), strategies.Unusable)
 
+    def _forecasts(self):
+        return _loaded(lambda: forecasts.check(self._conf), forecasts.Unusable)
+
     def _metrics(self):
         return _loaded(lambda: metrics.check(self._conf), metrics.Unusable)
 
@@ -93,8 +97,8 @@ class Checks(upgradecheck.UpgradeCommands):
         return _failure(f'{", ".join(paths)}: {" ".join(found)}') if found else _success()
 
     _upgrade_checks = (('Database', _database), ('Bus', _bus), ('Plugins', _plugins),
-                       ('Strategies', _strategies), ('Metrics', _metrics), ('Cloud', _cloud),
-                       ('Scheduler filter', _filter))
+                       ('Strategies', _strategies), ('Forecasts', _forecasts),
+                       ('Metrics', _metrics), ('Cloud', _cloud), ('Scheduler filter', _filter))
 
 
 def answers(conf):

@@ -10,9 +10,11 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.domain import availability
+from climate.domain import forecast as forecast_records
 from climate.domain import records
 from climate.domain import usage_groups
 from climate.domain import utilisation
+from climate.domain import what_if as what_ifs
 from climate.manager import services
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
@@ -24,6 +26,8 @@ from climate.manager.leases import read
 from climate.manager.leases import scheduler
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.planning import forecast
+from climate.manager.planning import what_if
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
 from climate.manager.usage import pool_steps
@@ -61,6 +65,8 @@ class Endpoint:
         self._allocations = allocations.Allocations(core)
         self._offers = offers.Offers(core)
         self._calendar = pool_calendar.PoolCalendar(core)
+        self._forecasts = forecast.Forecasts(core)
+        self._what_if = what_if.WhatIf(core)
         self._usage = report.Usage(core)
         self._utilisation = pool_steps.Utilisation(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
@@ -136,6 +142,14 @@ class Endpoint:
     def pool_calendar(self, context, pool, start, end, limit):
         start, end = (wire.moment(each) for each in (start, end))
         return self._calendar.find(pool, start, end, limit)
+
+    @_answers
+    def what_if(self, context, question):
+        return self._what_if.answer(wire.unpack(what_ifs.Question, question))
+
+    @_answers
+    def forecast(self, context, query):
+        return self._forecasts.find(wire.unpack(forecast_records.Query, query))
 
     @_answers
     def report_usage(self, context, query):

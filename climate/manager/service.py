@@ -15,6 +15,7 @@ from climate import errors
 from climate.db import engine
 from climate.db import managers
 from climate.domain import heartbeat
+from climate.forecasts import registry as forecasts
 from climate.manager import core
 from climate.manager import endpoint
 from climate.manager import login
@@ -62,6 +63,7 @@ def check(conf):
     """
     classes = registry.load(conf.plugins)
     strategies.check(conf)
+    forecasts.check(conf)
     metrics.check(conf)
     idle_rules.check(conf)
     clouds.build(conf, registry.services(classes))

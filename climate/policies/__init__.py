@@ -8,6 +8,7 @@ from climate.policies import base
 from climate.policies import hosts
 from climate.policies import leases
 from climate.policies import offers
+from climate.policies import plan
 from climate.policies import reservations
 from climate.policies import servers
 from climate.policies import services
@@ -22,4 +23,5 @@ def list_rules():
     return list(itertools.chain(base.list_rules(), leases.list_rules(), hosts.list_rules(),
                                 allocations.list_rules(), reservations.list_rules(),
                                 servers.list_rules(), services.list_rules(), offers.list_rules(),
-                                availability.list_rules(), usage.list_rules()))
+                                availability.list_rules(), usage.list_rules(),
+                                plan.list_rules()))

@@ -6,10 +6,12 @@ from typing import Protocol
 
 from climate import context
 from climate.domain import availability
+from climate.domain import forecast
 from climate.domain import records
 from climate.domain import usability
 from climate.domain import usage_groups
 from climate.domain import utilisation
+from climate.domain import what_if
 from climate.rpc import wire
 
 
@@ -125,6 +127,16 @@ class ManagerClient:
         """
         return wire.unpack_all(availability.CalendarSpan, self._call(
             context, 'pool_calendar', pool=pool, start=start, end=end, limit=limit))
+
+    def what_if(self, context: context.RequestContext,
+                question: what_if.Question) -> what_if.Answer:
+        """Return the ``what_if.Answer`` to a ``what_if.Question``."""
+        return wire.unpack(what_if.Answer, self._call(context, 'what_if', question=question))
+
+    def forecast(self, context: context.RequestContext,
+                 query: forecast.Query) -> forecast.Answer:
+        """Return the ``forecast.Answer`` to a ``forecast.Query``."""
+        return wire.unpack(forecast.Answer, self._call(context, 'forecast', query=query))
 
     def report_usage(self, context: context.RequestContext,
                      query: usage_groups.Query) -> usage_groups.Report:

@@ -11,13 +11,15 @@ import typing
 from typing import Any
 
 from climate.domain import availability
+from climate.domain import forecast
 from climate.domain import records
 from climate.domain import usage_groups
 from climate.domain import utilisation
+from climate.domain import what_if
 
 # The modules of records that are fields of other records.
-_MODULES = (records.__name__, availability.__name__, usage_groups.__name__,
-            utilisation.__name__)
+_MODULES = tuple(each.__name__ for each in (
+    records, availability, forecast, usage_groups, utilisation, what_if))
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

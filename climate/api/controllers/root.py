@@ -7,6 +7,7 @@ from climate.api import openapi
 from climate.api import os_hosts
 from climate.api import serializers
 from climate.api.controllers import availability
+from climate.api.controllers import forecast
 from climate.api.controllers import leases
 from climate.api.controllers import offers
 from climate.api.controllers import reservations
@@ -14,6 +15,7 @@ from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
 from climate.api.controllers import usage
+from climate.api.controllers import what_if
 from climate.plugins import registry
 
 
@@ -46,12 +48,14 @@ class V1Controller:
         self.servers = servers.ServersController(parts)
         self.offers = offers.OffersController(parts)
         self.services = services.ServicesController(parts)
+        self.forecast = forecast.ForecastController(parts)
         self.availability = availability.AvailabilityController(parts)
         self.usage = usage.UsageController(parts)
         self.utilisation = usage.UtilisationController(parts)
         self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)
         # Python has no attribute syntax for a name with a dash.
+        setattr(self, 'what-if', what_if.WhatIfController(parts))
         setattr(self, 'os-hosts', resources.PoolController(parts, os_hosts.HostSerializer()))
         for path, pool in registry.views_of(parts.pools).items():
             setattr(self, path, resources.ViewController(

@@ -87,6 +87,7 @@ LISTS = {
     'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'),
     'backend list': (), 'calendar': (),
     'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
+    'plan forecast': (), 'plan what-if': ('--demand-factor', '10'),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
     'segment list': (),
     'server list': (), 'service list': (),

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that plan capacity: what-if, and the forecast of the demand."""
+import argparse
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
+from cliff import columns as formattable
+
+from climate.client import errors
+from climate.client import times
+from climate.client.commands import arguments
+from climate.client.commands import base
+from climate.client.commands import columns
+
+_BLOCKS = '▁▂▃▄▅▆▇█'
+_OF_CHANGE = ('lease_id', 'kind', 'outcome', 'start', 'new_start')
+_LONG_CHANGE = (*_OF_CHANGE, 'end', 'resources', 'new_resources')
+_OF_HOUR = ('start', 'expected', 'low80', 'high80', 'low95', 'high95', 'allocated', 'missing')
+_OF_DAY = ('day', 'now', 'then')
+_MOST_FACTOR = 10
+
+
+class Names(formattable.FormattableColumn[Sequence[str]]):
+    """Names of resources; for people in one line."""
+
+    def human_readable(self) -> str:
+        return ' '.join(self._value)
+
+
+class OfPlan(base.Lister):
+    """A command that lists figures of a plan, and tells people more below the table."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--pool', metavar='POOL', default='host',
+                            help='The pool. Default: host.')
+        parser.add_argument('--csv', action='store_true', help='Print CSV, as -f csv does.')
+        return parser
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        if parsed_args.csv:
+            parsed_args.formatter = 'csv'
+        code: int = super().run(parsed_args)
+        return code
+
+    def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
+                       data: typing.Any) -> int:
+        code: int = super().produce_output(parsed_args, column_names, data)
+        if parsed_args.formatter == 'table':
+            self.app.stdout.write('\n'.join(self.summary()) + '\n')
+        return code
+
+    def summary(self) -> list[str]:
+        """Return the lines below the table."""
+        raise NotImplementedError
+
+
+class WhatIf(OfPlan):
+    """Show what would become of leases if hosts came or went, or demand grew; changes nothing."""
+
+    example = 'plan what-if --remove cmp-3 --out cmp-4,cmp-5 +1d +3d --demand-factor 1.5'
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--start', metavar='TIME', type=arguments.moment,
+                            help=f'The first moment looked at: {times.MOMENT_HELP}. Default: now.')
+        parser.add_argument('--end', metavar='TIME', type=arguments.moment,
+                            help='The end, at most 366 days later. Default: 30 days later.')
+        parser.add_argument('--add', nargs=2, metavar=('COUNT', 'LIKE'), action='append',
+                            default=[], help='Resources that are added, with the properties of '
+                                             'the one with that name or id. Repeatable.')
+        parser.add_argument('--remove', metavar='NAME', action='append', default=[],
+                            help='Name or id of a resource that is gone. Repeatable.')
+        parser.add_argument('--out', nargs=3, metavar=('NAMES', 'START', 'END'), action='append',
+                            default=[], help='Resources, separated by commas, that cannot be used '
+                                             'from START to END. Repeatable.')
+        parser.add_argument('--demand-factor', metavar='FACTOR', type=_factor, default=1.0,
+                            help='1.5: half as many leases more; 0.1 to 10. Default: 1.')
+        parser.add_argument('--days', action='store_true',
+                            help='List the use of the pool by day instead of the leases.')
+        parser.add_argument('--long', action='store_true', help='Show more columns.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        self._found = self.client.plans.what_if(
+            pool=parsed_args.pool, start=parsed_args.start, end=parsed_args.end,
+            add=[_added(*each) for each in parsed_args.add], remove=parsed_args.remove,
+            out=[_outage(*each) for each in parsed_args.out],
+            demand_factor=parsed_args.demand_factor)
+        if parsed_args.days:
+            return _OF_DAY, [(columns.Time(day['start']), *(
+                day[name]['utilisation'] for name in ('now', 'then')))
+                for day in self._found['utilisation']['days']]
+        names = _OF_CHANGE if self.is_narrow(parsed_args) else _LONG_CHANGE
+        return names, [tuple(_cell(name, each[name]) for name in names)
+                       for each in self._found['changes']]
+
+    def summary(self) -> list[str]:
+        found, counts = self._found, self._found['leases']
+        lines = [f'{found["resources"]["now"]} resources now, {found["resources"]["then"]} then; '
+                 f'{counts["looked_at"]} leases looked at, {counts["left_out"]} left out.']
+        for kind, words in (('displaced', 'Lose resources'), ('queued', 'Wait now'),
+                            ('extra', 'More demand')):
+            told = [f'{count} {outcome}' for outcome, count in counts[kind].items() if count]
+            if told:
+                lines.append(f'{words}: {", ".join(told)}.')
+        for word in ('now', 'then'):
+            days = [day[word]['utilisation'] for day in found['utilisation']['days']]
+            lines.append(f'Use {word:>4}: {_percent(found["utilisation"][word])} '
+                         f'{sparkline(days, 1)}')
+        return lines
+
+
+class Forecast(OfPlan):
+    """Show the demand for a pool that is expected, by hour; by default for administrators."""
+
+    example = 'plan forecast --pool host --end +3d --require gpu=A100'
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--end', metavar='TIME', type=arguments.moment,
+                            help='The end, at most 28 days ahead. Default: +7d.')
+        parser.add_argument('--require', metavar='CONDITION', type=arguments.requirement,
+                            action='append', default=[],
+                            help="Count only resources that meet it, such as 'vcpus>=16'. "
+                                 'Repeatable.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        conditions = parsed_args.require
+        criteria = ['and', *conditions] if len(conditions) > 1 else next(iter(conditions), None)
+        self._found = self.client.plans.forecast(pool=parsed_args.pool, end=parsed_args.end,
+                                                 criteria=criteria)
+        return _OF_HOUR, [(columns.Time(each['start']), *(each[name] for name in _OF_HOUR[1:]))
+                          for each in self._found['hours']]
+
+    def summary(self) -> list[str]:
+        found = self._found
+        expected = [each['expected'] for each in found['hours']]
+        top = max([found['capacity'], *expected])
+        error = found['past_error']
+        lines = [f'Expected: {sparkline(expected, top)} (the highest block is {top:g} resources)',
+                 f'Capacity: {found["capacity"]}. Method: {found["method"]}, learned from '
+                 f'{times.for_people(found["learned_from"])} on' + (
+                     '.' if error is None else
+                     f'; a day ahead it erred by {error:g} on average.')]
+        for name, words in (('short_at', 'Runs short'), ('may_be_short_at', 'May run short')):
+            if found[name] is not None:
+                lines.append(f'{words} from {times.for_people(found[name])} on.')
+        return lines
+
+
+def sparkline(values: Sequence[float | None], top: float, width: int = 60) -> str:
+    """Draw values as blocks of different heights; an unknown value is a space.
+
+    :param top: the value of the highest block.
+    :param width: values are averaged to at most so many blocks.
+    """
+    size = max(1, -(-len(values) // width))
+    groups = [[each for each in values[first:first + size] if each is not None]
+              for first in range(0, len(values), size)]
+    return ''.join(' ' if not group else _BLOCKS[min(
+        len(_BLOCKS) - 1, int(sum(group) / len(group) / (top or 1) * len(_BLOCKS)))]
+        for group in groups)
+
+
+def _factor(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0
+    if not 0.1 <= found <= _MOST_FACTOR:
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a factor from 0.1 to {_MOST_FACTOR}, such as 1.5.')
+    return found
+
+
+def _added(count: str, like: str) -> Mapping[str, typing.Any]:
+    if not count.isdecimal() or int(count) < 1:
+        raise errors.BadValue(f'--add: "{count}" is not a number of at least 1; write '
+                              '--add 10 cmp-3.')
+    return {'count': int(count), 'like': like}
+
+
+def _outage(names: str, start: str, end: str) -> Mapping[str, typing.Any]:
+    try:
+        return {'resources': [each for each in names.split(',') if each],
+                'start': arguments.moment(start), 'end': arguments.moment(end)}
+    except argparse.ArgumentTypeError as error:
+        raise errors.BadValue(f'--out: {error}') from error
+
+
+def _cell(name: str, value: typing.Any) -> typing.Any:
+    if name in ('start', 'end', 'new_start'):
+        return columns.Time(value) if value else ''
+    return Names(value) if name in ('resources', 'new_resources') else value
+
+
+def _percent(share: float | None) -> str:
+    return '   -' if share is None else f'{share * 100:3.0f}%'

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""[forecast]: how the use of a pool is forecast."""
+import copy
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup('forecast', title='How the use of a pool is forecast')
+OPTS = [
+    cfg.StrOpt('method', default='auto',
+               help='Method of forecasts, by its name in the entry points climate.forecasts. '
+                    'holt-winters needs the extra [forecast], which installs statsmodels; '
+                    'seasonal-naive repeats the last week. auto: holt-winters if it is installed. '
+                    'A pool with less than two weeks of history is always forecast by '
+                    'seasonal-naive.'),
+    cfg.IntOpt('history_days', default=90, min=8, max=366,
+               help='How many past days a forecast learns from. The time for a forecast grows '
+                    'with the leases of these days.'),
+]
+
+
+def register(conf):
+    # A copy, because oslo.config stores values in the group object.
+    conf.register_group(copy.deepcopy(GROUP))
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    return [(GROUP, OPTS)]

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records of forecasts of the demand for a pool."""
+import dataclasses
+
+from climate.domain import records
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    """A query: how many resources of a pool are expected to be wanted in each hour until `end`?
+
+    :ivar end: None: in a week.
+    :ivar criteria: the JSON text of criteria, so that only some of the resources count; '': all.
+    """
+
+    pool: str
+    end: records.Moment | None = None
+    criteria: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Hour:
+    """What is expected in the hour from `start` on, in resources.
+
+    Nothing is below `allocated`, which is leased or offered already.
+
+    :ivar low80: 80 % of the hours are expected between this and `high80`; `low95` and `high95`
+        are the same for 95 %. None: the history is too short to say.
+    :ivar missing: how many resources of the capacity would be missing for what is expected.
+    """
+
+    start: records.Moment
+    expected: float
+    allocated: float
+    low80: float | None = None
+    high80: float | None = None
+    low95: float | None = None
+    high95: float | None = None
+    missing: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """The answer to a Query.
+
+    :ivar method: the name of the method of the forecast.
+    :ivar learned_from: the beginning of the history that was read.
+    :ivar capacity: how many resources there are.
+    :ivar past_error: the mean absolute error of a day ahead in the last four weeks, in resources;
+        None: the history is too short.
+    :ivar refused: the resource-hours in the history that were asked for and not given.
+    :ivar short_at: the first hour in which more is expected than there is; None: there is none.
+    :ivar may_be_short_at: the first hour in which the upper end of the 80 % band is more than
+        there is.
+    """
+
+    pool: str
+    method: str
+    learned_from: records.Moment
+    capacity: int
+    hours: tuple[Hour, ...]
+    past_error: float | None = None
+    refused: float = 0.0
+    short_at: records.Moment | None = None
+    may_be_short_at: records.Moment | None = None
+
+
+def with_missing(hours: tuple[Hour, ...], capacity: int) -> tuple[Hour, ...]:
+    """Return the Hours with the number of resources that would be missing."""
+    return tuple(dataclasses.replace(each, missing=max(0.0, each.expected - capacity))
+                 for each in hours)
+
+
+def first_above(hours: tuple[Hour, ...], name: str, capacity: int) -> records.Moment | None:
+    """Return the start of the first Hour whose field is more than the capacity, or None."""
+    return next((each.start for each in hours
+                 if getattr(each, name) is not None and getattr(each, name) > capacity), None)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use case of what-if: what would become of leases if a pool or the demand changed.
+
+It reads the pool once and plays on a copy in memory. It opens no writer.
+"""
+import collections
+import dataclasses
+import datetime
+import itertools
+import json
+
+import numpy as np
+
+from climate import errors
+from climate.db import allocations
+from climate.db import calendars
+from climate.db import plans
+from climate.domain import interval
+from climate.domain import selection
+from climate.domain import what_if
+from climate.manager.booking import start_times
+from climate.manager.planning import asks
+from climate.manager.planning import board
+from climate.manager.planning import changes
+from climate.manager.planning import resource_hours
+from climate.manager.planning import windows
+
+_MOST_EXTRA = 20_000
+_DAY = datetime.timedelta(days=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Lease:
+    """A lease on the board: its time, and what it has, {(reservation id, need key): Counter}."""
+
+    id: str
+    span: interval.Interval
+    has: dict
+    rows: list
+
+
+class WhatIf:
+    """Answers what-if questions."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def answer(self, question):
+        """Return the ``what_if.Answer`` to a ``what_if.Question``.
+
+        :raises UnknownPool: there is no such pool.
+        :raises BadField: the time, a resource or the factor is not possible; it names the field.
+        """
+        now = self._core.clock()
+        self._core.registry.pool(question.pool)
+        window = windows.window(question.start, question.end, now)
+        with self._core.database.reader() as connection, start_times.TURNS:
+            found = allocations.reservable_resources(connection, question.pool)
+            resources = {key: each for key, each in found.items() if each.lent_to is None}
+            changed = changes.Changed(resources, question, window)
+            rows = plans.placed(connection, question.pool, window.start)
+            play = _Play(self._core, connection, question, window, now, resources, changed, rows)
+            return play.answer()
+
+
+class _Play:
+    """One question, played on a board."""
+
+    def __init__(self, core, connection, question, window, now, resources, changed, rows):
+        self._question, self._window, self._now = question, window, now
+        self._connection, self._changed = connection, changed
+        self._names = changed.names
+        cleaning = datetime.timedelta(minutes=core.conf.manager.cleaning_minutes)
+        self._board = board.Board({key: json.dumps(capacity) for key, capacity in
+                                   changed.capacities.items()}, cleaning, window)
+        self._asks = asks.Asks(core, connection, question.pool, resources, changed.twins,
+                               self._board.ids)
+        self._leases = _leases(rows)
+        for lease in self._leases.values():
+            self._board.add(lease.id, _bookings(lease.rows))
+        self._board.add('offers', _bookings(row for row in rows if row.lease_id is None))
+        self._before = self._board.columns()
+        self._counts = collections.defaultdict(collections.Counter)
+        self._fates = []
+
+    def answer(self):
+        extra, dropped = self._scaled()
+        displaced = [lease for lease in self._leases.values()
+                     if lease.id not in dropped and self._changed.hits(lease.rows)]
+        queued = self._queued()
+        self._asks.read(plans.reservations(self._connection, dict.fromkeys(
+            lease.id for lease in [*displaced, *queued, *(each for each, _ in extra)])))
+        for lease_id in dropped:
+            self._board.release(lease_id)
+        for key, spans in self._changed.outages.items():
+            self._board.add('out', [(key, span, selection.WHOLE, 1) for span in spans])
+        # Running leases first, as they cannot wait; then in the order of their starts.
+        for lease in sorted(displaced, key=lambda each: (each.span.start, each.id)):
+            self._replace(lease)
+        for lease in queued:
+            self._place(lease, what_if.QUEUED, lease.id)
+        for lease, copies in extra:
+            for number in range(copies):
+                self._place(lease, what_if.EXTRA, f'{lease.id}+{number}')
+        return self._answered(len(dropped))
+
+    def _scaled(self):
+        """Return ([(lease, number of further ones)], ids of leases that are left out)."""
+        to_come = [lease for lease in self._leases.values()
+                   if self._window.start <= lease.span.start < self._window.end
+                   and lease.span.start > self._now]
+        pairs = list(what_if.scaled(to_come, self._question.demand_factor))
+        extra = [(lease, count - 1) for lease, count in pairs if count > 1]
+        if sum(count for _, count in extra) > _MOST_EXTRA:
+            raise errors.BadField(field='demand_factor', reason=(
+                f'it would add more than {_MOST_EXTRA} leases: choose a smaller factor or a '
+                'shorter time.'))
+        return extra, {lease.id for lease, count in pairs if count == 0}
+
+    def _queued(self):
+        found = []
+        for row in plans.waiting(self._connection):
+            end = row.end if row.duration_seconds is None else (
+                self._window.start + datetime.timedelta(seconds=row.duration_seconds))
+            if end > self._window.start:
+                found.append(_Lease(row.id, interval.Interval(self._window.start, end), {}, []))
+        return found
+
+    def _replace(self, lease):
+        """Choose again for a lease that loses resources; it keeps what it can."""
+        runs = lease.span.start <= self._now
+        span = dataclasses.replace(lease.span, start=max(lease.span.start, self._window.start))
+        had = sorted({row.resource_id for row in lease.rows})
+        self._board.release(lease.id)
+        self._settle(lease, what_if.DISPLACED, lease.id, span, had=had, may_wait=not runs)
+
+    def _place(self, lease, kind, owner):
+        """Choose for a lease that has nothing yet."""
+        self._settle(lease, kind, owner, lease.span)
+
+    def _settle(self, lease, kind, owner, span, had=(), may_wait=True):
+        asked = self._asks.of(lease.id, lease.has if kind == what_if.DISPLACED else {})
+        if asked == []:
+            # A lease in the queue that needs nothing of this pool.
+            return
+        outcome, when, chosen = what_if.REFUSED, None, []
+        try:
+            if asked is not None:
+                chosen = self._board.choose(asked, span)
+                outcome = what_if.MOVES if kind == what_if.DISPLACED else what_if.SERVED
+                when = span
+        except errors.NotEnough:
+            later = self._board.choose_later(asked, span) if may_wait else None
+            if later is not None:
+                outcome, (when, chosen) = what_if.WAITS, later
+        if when is not None:
+            self._board.add(owner, [
+                (pick.resource_id, when, ask.demand.amount, pick.copies)
+                for ask, picks in zip(asked, chosen, strict=True) for pick in picks])
+        self._counts[kind][outcome] += 1
+        if len(self._fates) < self._question.limit:
+            got = sorted({pick.resource_id for picks in chosen for pick in picks})
+            self._fates.append(what_if.Fate(
+                lease.id, kind, outcome, span.start, span.end,
+                None if when is None else when.start,
+                *(tuple(self._names[key] for key in keys) for keys in (had, got))))
+
+    def _answered(self, dropped):
+        window, changed = self._window, self._changed
+        edges = [window.start]
+        while edges[-1] < window.end:
+            edges.append(min(window.end, edges[-1] + _DAY))
+        counted = np.array([calendars.microseconds(each) for each in edges], np.int64)
+        rows, amounts = self._board.columns()
+        # Outages are bookings on the board; they are not use.
+        out = self._board.places_of('out')
+        uses = [_hours(counted, *each, self._board.capacities) for each in (
+            self._before, (np.delete(rows, out, axis=1), amounts))]
+        steps = []
+        for place, (start, end) in enumerate(itertools.pairwise(edges)):
+            step = interval.Interval(start, end)
+            steps.append(what_if.Step(
+                start, end, changed.capacity_before(step), float(uses[0][place]),
+                changed.capacity_after(step), float(uses[1][place])))
+        return what_if.Answer(
+            pool=self._question.pool, start=window.start, end=window.end,
+            resources=changed.before, new_resources=changed.after,
+            leases=sum(lease.span.overlaps(window) for lease in self._leases.values()),
+            counts={kind: dict(counts) for kind, counts in self._counts.items()},
+            dropped=dropped, fates=tuple(self._fates), steps=tuple(steps))
+
+
+def _leases(rows):
+    """Return {lease id: _Lease}, by their starts."""
+    grouped = {}
+    for row in rows:
+        if row.lease_id is not None:
+            grouped.setdefault(row.lease_id, []).append(row)
+    found = {}
+    for lease_id, mine in grouped.items():
+        has = collections.defaultdict(collections.Counter)
+        for row in mine:
+            has[row.reservation_id, row.need][row.resource_id] += row.copies
+        span = interval.Interval(min(row.start for row in mine), max(row.end for row in mine))
+        found[lease_id] = _Lease(lease_id, span, has, mine)
+    return dict(sorted(found.items(), key=lambda each: (each[1].span.start, each[0])))
+
+
+def _hours(edges, rows, amounts, capacities):
+    places, starts, ends, kinds = rows
+    return resource_hours.hours(edges, starts, ends, resource_hours.of_kinds(
+        places, kinds, amounts, capacities))
+
+
+def _bookings(rows):
+    for row in rows:
+        yield (row.resource_id, interval.Interval(row.start, row.end),
+               selection.WHOLE if row.whole else row.amount, row.copies)

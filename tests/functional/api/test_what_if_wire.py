@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""POST /v1/what-if: what it answers, and how it refuses bad input."""
+import builders
+import pytest
+
+ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
+PLACE = '/v1/what-if'
+
+
+@pytest.fixture(autouse=True)
+def a_day(manager, conf):
+    conf.set_override('cleaning_minutes', 0, group='manager')
+    manager.enrol(2)
+    manager.create(builders.a_lease(end=builders.NOON + builders.hours(12)))
+
+
+def test_it_says_what_moves_and_how_the_pool_is_used_then(api, manager):
+    answer = api.post(PLACE, {'end': '+1d', 'remove': ['1']}, **ADMIN)
+    assert answer.status_int == 200, answer.body
+    found = answer.json['what_if']
+    assert found['pool'] == 'host' and found['resources'] == {'now': 2, 'then': 1}
+    none = {'moves': 0, 'waits': 0, 'refused': 0, 'served': 0}
+    assert found['leases'] == {'looked_at': 1, 'left_out': 0, 'queued': none, 'extra': none,
+                               'displaced': {**none, 'moves': 1}}
+    (change,) = found['changes']
+    assert (change['outcome'], change['new_start']) == ('moves', '2030-05-01T12:00:00Z')
+    assert len(change['resources']) == len(change['new_resources']) == 1
+    assert (found['utilisation']['now'], found['utilisation']['then']) == (0.25, 0.5)
+    assert found['utilisation']['days'][0]['then'] == {
+        'capacity_hours': 24.0, 'allocated_hours': 12.0, 'utilisation': 0.5}
+
+
+def test_an_empty_pool_has_no_utilisation(api):
+    found = api.post(PLACE, {'pool': 'address'}, **ADMIN).json['what_if']
+    assert found['utilisation']['now'] is None
+    assert len(found['utilisation']['days']) == 30
+
+
+@pytest.mark.parametrize(('body', 'status', 'words'), [
+    ({'demand_factor': 0}, 400, 'demand_factor'), ({'demand_factor': -1}, 400, 'demand_factor'),
+    ({'demand_factor': 1e9}, 400, 'demand_factor'), ({'demand_factor': 'a'}, 400, 'demand_factor'),
+    ({'end': '2020-01-01 00:00'}, 400, 'end'), ({'start': '+2d', 'end': '+1d'}, 400, 'end'),
+    ({'end': '2130-01-01 00:00'}, 400, 'end'), ({'start': '2020-01-01 00:00'}, 400, 'start'),
+    ({'start': '9999-12-31 00:00'}, 400, 'start'), ({'end': 'soon'}, 400, 'end'),
+    ({'pool': 'moon'}, 404, 'moon'), ({'remove': ['nowhere']}, 400, 'remove'),
+    ({'remove': ['1', '1']}, 400, 'remove'), ({'remove': [1]}, 400, 'remove'),
+    ({'add': [{'count': 0, 'like': '1'}]}, 400, 'add.0.count'),
+    ({'add': [{'count': 1, 'like': 'x'}]}, 400, 'add.0.like'),
+    ({'add': [{'count': 1}]}, 400, 'like'), ({'hosts': 3}, 400, 'hosts'),
+    ({'out': [{'resources': ['1'], 'start': '+2h', 'end': '+1h'}]}, 400, 'out.0.end'),
+    ({'out': [{'resources': [], 'start': '+1h', 'end': '+2h'}]}, 400, 'out.0.resources'),
+    ({'limit': 0}, 400, 'limit')])
+def test_bad_input_is_refused_and_names_the_field(api, body, status, words):
+    answer = api.post(PLACE, body, **ADMIN)
+    assert answer.status_int == status, answer.body
+    assert words in answer.json['error_message']
+
+
+def test_not_a_number_is_no_factor(api):
+    answer = api.post(PLACE, raw=b'{"demand_factor": NaN}', **ADMIN)
+    assert (answer.status_int, 'NaN' in answer.json['error_message']) == (400, True)

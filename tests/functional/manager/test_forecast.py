@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forecast learns from what was given and refused, and knows what is leased ahead."""
+import datetime
+
+import builders
+import pytest
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import tables
+from climate.domain import forecast
+from climate.domain import records
+
+NOON, hours = builders.NOON, builders.hours
+LATER = NOON + hours(24 * 28)
+
+
+def asked(manager, pool='host', **more):
+    return manager.client.forecast(builders.an_admin(), forecast.Query(pool, **more))
+
+
+@pytest.fixture
+def history(manager, conf):
+    """Four weeks in which three of four hosts were leased from 8 to 16 each day, and a GPU host."""
+    conf.set_override('cleaning_minutes', 0, group='manager')
+    found = manager.enrol(4)
+    manager.client.update_resource(builders.an_admin(), 'host', found[0].id, {'accelerator': 'A1'})
+    with manager.database.writer() as connection:
+        for day in range(28):
+            start = NOON + hours(24 * day + 20)
+            for host in found[:3]:
+                connection.execute(sa.insert(tables.ALLOCATIONS), {
+                    'reservation_id': f'{day}-{host.id}', 'resource_id': host.id, 'start': start,
+                    'end': start + hours(8), 'whole': True, 'amount': {}, 'copies': 1,
+                    'need': 'hosts'})
+        connection.execute(sa.update(tables.RESOURCES).values(created_at=NOON))
+    manager.clock.now = LATER
+    return found
+
+
+def test_it_expects_what_was_each_day(manager, history):
+    found = asked(manager)
+    assert (found.pool, found.capacity, len(found.hours)) == ('host', 4, 168)
+    assert found.method == 'holt-winters' and found.learned_from == NOON
+    for hour in found.hours:
+        busy = hour.start.hour >= 8 and hour.start.hour < 16
+        assert hour.expected == pytest.approx(3 if busy else 0, abs=0.2), hour
+        assert hour.low95 <= hour.low80 <= hour.expected <= hour.high80 <= hour.high95
+    assert (found.short_at, found.may_be_short_at, found.refused) == (None, None, 0)
+    assert found.past_error < 0.1
+
+
+def test_a_criterion_counts_only_the_resources_that_meet_it(manager, history):
+    found = asked(manager, criteria='["==", "$accelerator", "A1"]')
+    assert found.capacity == 1
+    assert max(hour.expected for hour in found.hours) == pytest.approx(1, abs=0.1)
+
+
+def test_what_is_leased_ahead_is_the_least_that_is_expected(manager, history):
+    manager.create(builders.a_lease(builders.hosts(4), start=LATER + hours(30),
+                                    end=LATER + hours(32)))
+    found = asked(manager)
+    busy = [hour for hour in found.hours if hour.allocated == 4]
+    assert [hour.start for hour in busy] == [LATER + hours(30), LATER + hours(31)]
+    for hour in busy:
+        assert hour.expected == hour.allocated == 4 and hour.low80 >= 4 and hour.high95 >= 4
+
+
+def test_refused_requests_are_demand_so_it_may_run_short(manager, history):
+    for day in range(1, 8):
+        manager.clock.now = LATER - hours(24 * day)
+        with pytest.raises(errors.NotEnough):
+            manager.create(builders.a_lease(builders.hosts(9), start=manager.clock.now + hours(1),
+                                            end=manager.clock.now + hours(3)))
+    manager.clock.now = LATER
+    found = asked(manager)
+    assert found.refused == 9 * 2 * 7
+    # From 13 to 15, when three hosts are leased anyway: twelve are wanted of four.
+    first = found.hours[1]
+    assert first.start == LATER + hours(1) == found.short_at
+    assert first.missing == pytest.approx(first.expected - 4) and first.expected > 4
+
+
+def test_a_lease_that_waited_counts_from_when_it_was_asked_for(manager, conf):
+    conf.set_override('cleaning_minutes', 0, group='manager')
+    conf.set_override('method', 'seasonal-naive', group='forecast')
+    manager.enrol(1)
+    manager.create(builders.a_lease(end=NOON + hours(5)))
+    manager.run()
+    manager.create(builders.a_lease(duration_seconds=3600 * 2, acquire=records.Acquire('wait')))
+    manager.run_until(NOON + hours(24))
+    with manager.database.writer() as connection:
+        connection.execute(sa.update(tables.RESOURCES).values(created_at=NOON))
+    found = asked(manager, end=NOON + hours(48))
+    assert [round(hour.expected, 2) for hour in found.hours] == [2, 2, 1, 1, 1, *[0] * 19]
+
+
+def test_a_pool_without_history_has_a_forecast_without_bands(manager):
+    found = asked(manager, end=NOON + datetime.timedelta(minutes=90))
+    assert (found.method, found.capacity, found.past_error) == ('seasonal-naive', 0, None)
+    assert [(hour.expected, hour.low80, hour.high95) for hour in found.hours] == [
+        (0, None, None)] * 2
+
+
+def test_it_only_reads(manager, history, monkeypatch):
+    def no_writer():
+        raise AssertionError('A forecast opened a writer.')
+    monkeypatch.setattr(manager.database, 'writer', no_writer)
+    assert asked(manager).hours
+
+
+@pytest.mark.parametrize(('more', 'error'), [
+    ({'end': NOON}, errors.BadField), ({'end': NOON - hours(1)}, errors.BadField),
+    ({'end': NOON + hours(24 * 36500)}, errors.BadField), ({'pool': 'moon'}, errors.UnknownPool),
+    ({'criteria': '["==", "$moon", "1"]'}, errors.UnknownProperty),
+    ({'criteria': '["=="'}, errors.MalformedRequirement)])
+def test_what_is_not_possible_is_refused(manager, more, error):
+    with pytest.raises(error):
+        asked(manager, **more)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a forecast says of series whose future is known, and how wide its bands are."""
+import hypothesis
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+
+from climate.forecasts import base
+from climate.forecasts import holt_winters
+from climate.forecasts import registry
+from climate.forecasts import rolling
+from climate.forecasts import seasonal_naive
+
+HOURS = np.arange(60 * base.DAY)
+DAILY = 10 + 5 * np.sin(2 * np.pi * HOURS / base.DAY)
+WEEKLY = DAILY * (1 + (HOURS // base.DAY % 7 < 5))
+METHODS = [seasonal_naive.SeasonalNaive(), holt_winters.HoltWinters()]
+
+
+@pytest.mark.parametrize('method', METHODS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize('series', [DAILY, WEEKLY], ids=['daily', 'weekly'])
+def test_a_series_that_repeats_itself_goes_on_so(method, series):
+    found = rolling.forecast(method, series[:-base.WEEK], base.WEEK)
+    assert np.abs(found.expected - series[-base.WEEK:]).max() < 0.05 * series.max()
+    assert found.past_error < 0.05 * series.max()
+
+
+@pytest.mark.parametrize('method', METHODS, ids=lambda each: type(each).__name__)
+def test_the_bands_of_a_noisy_series_hold_about_what_they_should(method):
+    series = (DAILY + np.random.default_rng(7).normal(0, 2, len(DAILY))).clip(0)
+    inside, wider = [], []
+    for day in range(40, 59):
+        found = rolling.forecast(method, series[:day * base.DAY], base.DAY)
+        truth = series[day * base.DAY:(day + 1) * base.DAY]
+        inside.append((found.low80 <= truth) & (truth <= found.high80))
+        wider.append((found.low95 <= truth) & (truth <= found.high95))
+    assert 0.7 < np.mean(inside) < 0.9
+    assert 0.9 < np.mean(wider) <= 1
+
+
+def test_noise_is_smoothed_and_not_repeated():
+    series = (DAILY + np.random.default_rng(7).normal(0, 2, len(DAILY))).clip(0)
+    smooth, naive = (rolling.forecast(method, series, base.WEEK) for method in reversed(METHODS))
+    truth = 10 + 5 * np.sin(2 * np.pi * np.arange(base.WEEK) / base.DAY)
+    assert np.abs(smooth.expected - truth).mean() < 0.6 * np.abs(naive.expected - truth).mean()
+
+
+@hypothesis.settings(deadline=None, max_examples=30)
+@hypothesis.given(st.integers(0, 30 * 24), st.integers(1, 100), st.integers(0, 9))
+def test_any_history_has_a_forecast_and_the_bands_contain_it(length, hours, seed):
+    series = np.random.default_rng(seed).integers(0, 9, length).astype(float)
+    _, method = registry.load('auto', length)
+    found = rolling.forecast(method, series, hours)
+    assert len(found.expected) == hours and np.isfinite(found.expected).all()
+    assert (found.expected >= 0).all()
+    if found.low80 is not None:
+        assert (found.low80 <= found.expected).all() and (found.expected <= found.high80).all()
+        assert (found.low80 >= 0).all()
+
+
+def test_a_past_that_is_too_short_has_no_bands():
+    found = rolling.forecast(seasonal_naive.SeasonalNaive(), DAILY[:10 * base.DAY], base.DAY)
+    assert (found.low80, found.high95, found.past_error) == (None, None, None)
+
+
+def test_what_is_known_later_changes_no_earlier_forecast():
+    for method in METHODS:
+        [*models] = method.models(WEEKLY)
+        changed = WEEKLY.copy()
+        changed[40 * base.DAY:] = 0
+        for model, other in zip(models, method.models(changed), strict=True):
+            for ahead in (0, 3):
+                np.testing.assert_allclose(model.day(40 * base.DAY, ahead),
+                                           other.day(40 * base.DAY, ahead))
