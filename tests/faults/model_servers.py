@@ -107,7 +107,7 @@ class Servers(requests.Requests):
         mine = [each for each in self.world.cloud.servers()
                 if self.booted_for.get(each.id) == reservation.id]
         return (self.mood == base.CALM and not self.disabled
-                and not due & {event_kinds.UPDATE, event_kinds.DELETE}
+                and not due & {event_kinds.UPDATE, event_kinds.DELETE, event_kinds.RECLAIM}
                 and lease.state == lifecycle.ACTIVE and lease.end > self.now
                 and reservation.state == lifecycle.RESERVATION_ACTIVE and len(mine) < amount)
 

@@ -46,6 +46,7 @@ _OPTIONS = {
     ('simulated', 'cluster_seconds'): 6,
     ('acquire', 'lent_aggregate'): LENT_AGGREGATE,
     ('acquire', 'retry_pause_longest_seconds'): 120,
+    ('idle', 'idle_hours'): 1,
     ('manager', 'workers'): 4,
     ('manager', 'busy_seconds'): 10,
     ('manager', 'busy_limit_seconds'): 200,

@@ -2,6 +2,7 @@
 """The invariants of the model fail after an action that breaks them."""
 import builders
 import model_cloud
+import model_idle
 import model_truths
 import pytest
 import sqlalchemy as sa
@@ -159,6 +160,26 @@ def test_a_promise_to_nobody_is_seen(manager, lease):
     _write(manager, sa.update(tables.OFFERS).where(tables.OFFERS.c.id == offer.id).values(
         place=None))
     _refused(manager, 'is to nobody')
+
+
+def test_a_lease_that_was_taken_back_with_a_server_on_it_is_seen(manager, lease):
+    server = manager.cloud.boot('demo', 'vm', {'reservation': lease.reservations[0].id})
+    recorded, booted = model_truths.read(manager.database), {server.id: lease.reservations[0].id}
+    model_idle.nothing_in_use_is_taken_back(set(), recorded, booted, {server.id})
+    model_idle.nothing_in_use_is_taken_back({lease.id}, recorded, booted, set())
+    with pytest.raises(AssertionError, match='was taken back with server'):
+        model_idle.nothing_in_use_is_taken_back({lease.id}, recorded, booted, {server.id})
+
+
+def test_an_exempt_lease_that_was_taken_back_is_seen(manager, lease):
+    model_idle.nothing_exempt_is_taken_back(
+        model_idle.taken_back(manager.database), {lease.id: 0})
+    _write(manager, sa.insert(tables.HISTORY).values(
+        lease_id=lease.id, at=builders.NOON, who='climate', what=event_kinds.RECLAIM,
+        why='Nothing ran on it since 2030-05-01 12:00 UTC, so it ends now.'))
+    with pytest.raises(AssertionError, match='is exempt, and was taken back'):
+        model_idle.nothing_exempt_is_taken_back(
+            model_idle.taken_back(manager.database), {lease.id: 0})
 
 
 @pytest.fixture
