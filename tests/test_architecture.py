@@ -33,6 +33,7 @@ ROOMS = (
     ('service', 'endpoint', 'services', 'metrics', 'login'),
     ('events',),
     ('audit',),
+    ('idle',),
     ('leases',),
     ('acquisition',),
     ('clearing',),

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from climate.db import offers
 from climate.db import tables
+from climate.db import use_samples
 
 _SCRIPTS = pathlib.Path(__file__).parent / 'alembic'
 
@@ -37,7 +38,8 @@ def purge(database, before):
     """Delete leases that ended or were deleted before `before`; return how many.
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
-    without allocations, expired idempotency keys and expired offers are deleted too.
+    without allocations, expired idempotency keys, expired offers and old samples of use
+    are deleted too.
     """
     leases, resources, allocations = tables.LEASES, tables.RESOURCES, tables.ALLOCATIONS
     theirs = tables.RESERVATIONS
@@ -57,6 +59,7 @@ def purge(database, before):
             connection.execute(sa.delete(leases).where(leases.c.id.in_(some)))
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
+        use_samples.delete(connection, before)
     # A transaction of its own, because resources must be locked before anything else.
     with database.writer() as connection:
         connection.execute(sa.delete(resources).where(

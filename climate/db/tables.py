@@ -343,6 +343,27 @@ CLOCK_CONFIRMATIONS = sa.Table(
     sqlite_autoincrement=True,
     **_MYSQL)
 
+# How much of running reservations was used, an hour at a time. No foreign key: what was used stays
+# known for a while after the lease is gone.
+USE_SAMPLES = sa.Table(
+    'use_samples', METADATA,
+    sa.Column('hour', UtcDateTime, primary_key=True),
+    sa.Column('reservation_id', _text(36), primary_key=True),
+    # 0: the reservation has no resource of a pool.
+    sa.Column('resource_id', _ID, primary_key=True, autoincrement=False),
+    sa.Column('seconds', sa.Integer, nullable=False),
+    sa.Column('idle_seconds', sa.Integer, nullable=False),
+    sa.Column('used_seconds', sa.Double, nullable=False),
+    sa.Index(None, 'reservation_id', 'hour'),
+    **_MYSQL)
+
+# The last slot of time for which a manager did some periodic work, so that no other does it again.
+WORK_SLOTS = sa.Table(
+    'work_slots', METADATA,
+    sa.Column('work', _text(64), primary_key=True),
+    sa.Column('slot', UtcDateTime, nullable=False),
+    **_MYSQL)
+
 ACQUISITIONS = sa.Table(
     'acquisitions', METADATA,
     sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),

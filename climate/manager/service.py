@@ -23,6 +23,7 @@ from climate.manager.audit import schedule
 from climate.manager.booking import offer_expiry
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
+from climate.manager.idle import sampler
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
@@ -40,6 +41,8 @@ _SHORTEST_SLEEP_SECONDS = 0.05
 _FORGET = datetime.timedelta(hours=1)
 # The pause between two looks at the login. One asks Keystone only if the token expires soon.
 _LOGIN_SECONDS = 10
+# How often it is looked whether a new slot for samples of use has begun.
+_SAMPLE_SECONDS = 20
 # The default time limit of a stop, the share of it in which running events may finish, and the
 # share in which the others are handed back. The rest is for closing everything else.
 _STOP_SECONDS = 60
@@ -173,6 +176,8 @@ class Manager:
                 (functools.partial(offer_expiry.expire, self.core), 1),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
+                (sampler.Sampler(self.core, self.owner).step,
+                 _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.
