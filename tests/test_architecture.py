@@ -39,6 +39,7 @@ ROOMS = (
     ('clearing',),
     ('pools',),
     ('booking',),
+    ('billing',),
     ('queue',),
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),

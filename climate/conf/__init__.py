@@ -8,6 +8,7 @@ from climate import version
 from climate.conf import acquire
 from climate.conf import api
 from climate.conf import base
+from climate.conf import billing
 from climate.conf import cloud
 from climate.conf import glance
 from climate.conf import idle
@@ -17,7 +18,8 @@ from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 
-MODULES = (base, api, manager, acquire, idle, cloud, keystone, nova, placement, glance, simulated)
+MODULES = (base, api, manager, acquire, idle, billing, cloud, keystone, nova, placement, glance,
+           simulated)
 
 
 def register(conf):

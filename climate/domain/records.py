@@ -9,6 +9,7 @@ from typing import Any
 from climate.domain import acquire
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import prices
 from climate.domain import texts
 
 Moment = datetime.datetime
@@ -217,7 +218,8 @@ class Lease:
     While it is being acquired, `start` is the moment of the request and `end` the end that follows
     from it; both are set when it is acquired. `acquisition` is None for the types immediate and
     scheduled, which get their resources in the request. `reason` is the version for operators; its
-    owner must read `owner_reason` only. Use `reason_text`, which has both.
+    owner must read `owner_reason` only. Use `reason_text`, which has both. Only the lease of a dry
+    run has a `price`.
     """
 
     id: str
@@ -244,6 +246,7 @@ class Lease:
     reservations: tuple[Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
+    price: prices.Price | None = None
 
     @property
     def reason_text(self) -> texts.Text | None:

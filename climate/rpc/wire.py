@@ -11,10 +11,11 @@ import typing
 from typing import Any
 
 from climate.domain import availability
+from climate.domain import prices
 from climate.domain import records
 
 # The modules of records that are fields of other records.
-_MODULES = (records.__name__, availability.__name__)
+_MODULES = (records.__name__, availability.__name__, prices.__name__)
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

@@ -17,6 +17,7 @@ from climate.db import leases
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager.acquisition import first_try
+from climate.manager.billing import quotes
 from climate.manager.booking import booking
 from climate.manager.booking import offers
 from climate.manager.leases import draft
@@ -38,6 +39,7 @@ class Create:
         self._drafts = draft.Drafts(parts)
         self._first = first_try.FirstTry(parts)
         self._offers = offers.Offers(parts)
+        self._quotes = quotes.Quotes(parts)
 
     def create(self, context, lease_id, request):
         """Create the lease of a LeaseRequest and return it; with `dry_run` only return a draft.
@@ -80,7 +82,9 @@ class Create:
         except errors.NotEnough as error:
             raise self._offers.naming_own(context, span, error) from error
         if request.dry_run:
-            return _with_resources(lease, planned or ())
+            return dataclasses.replace(
+                _with_resources(lease, planned or ()),
+                price=self._quotes.of_new(lease, planned, now) if planned else None)
         lease, trust = self._trusts.entrust(context, lease, now)
         created = early.Early(self._core, lease, request.offer_id, now)
 
