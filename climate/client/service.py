@@ -11,9 +11,12 @@ from climate.client import hosts
 from climate.client import http
 from climate.client import leases
 from climate.client import offers
+from climate.client import price_books
 from climate.client import resources
 from climate.client import servers
 from climate.client import services
+from climate.client import statements
+from climate.client import usage
 
 
 class Client:
@@ -54,6 +57,10 @@ class Client:
             nova, clock, lambda: addresses.of_compute(nova, transport))))
         self.offers = offers.Offers(self.http)
         self.services = services.Services(self.http)
+        self.price_books = price_books.PriceBooks(self.http)
+        self.statements = statements.Statements(self.http)
+        self.usage = usage.Usage(self.http)
+        self.utilisation = usage.Utilisation(self.http)
 
     def pool(self, name: str) -> resources.Resources:
         """Return the resources of a pool, such as "host"; the name is checked by the service."""

@@ -13,6 +13,7 @@ from climate.db import tables
 from climate.db import use_samples
 from climate.domain import acquire
 from climate.domain import interval
+from climate.domain import ledger
 from climate.domain import pricing
 
 ACQUISITIONS = tables.ACQUISITIONS
@@ -145,12 +146,6 @@ def described(connection, ids, names, known=()):
     return pools, properties
 
 
-def horizon(connection):
-    """Return the month that was closed last, such as "2030-05"; None: none was."""
-    return connection.execute(sa.select(sa.func.max(MONTHS.c.month)).where(
-        MONTHS.c.closed_at.is_not(None))).scalar()
-
-
 def unsettled(begin):
     """Return the condition that selects leases whose row is still needed to bill them.
 
@@ -164,9 +159,14 @@ def unsettled(begin):
                            BILLS.c.billed_until >= ALLOCATIONS.c.end))
 
 
-def first_valid_from(connection):
-    """Return since when there have been prices; None: there is no price book."""
-    return connection.execute(sa.select(sa.func.min(BOOKS.c.valid_from))).scalar()
+def settled_until(connection):
+    """Return the moment until which all is billed, or was free; None: there is no price book."""
+    first = connection.execute(sa.select(sa.func.min(BOOKS.c.valid_from))).scalar()
+    closed = connection.execute(sa.select(sa.func.max(MONTHS.c.month)).where(
+        MONTHS.c.closed_at.is_not(None))).scalar()
+    if first is None or closed is None:
+        return first
+    return max(first, ledger.end_of(closed))
 
 
 def _idle(connection, given):

@@ -8,9 +8,12 @@ from climate.policies import base
 from climate.policies import hosts
 from climate.policies import leases
 from climate.policies import offers
+from climate.policies import price_books
 from climate.policies import reservations
 from climate.policies import servers
 from climate.policies import services
+from climate.policies import statements
+from climate.policies import usage
 
 
 def list_rules():
@@ -21,4 +24,5 @@ def list_rules():
     return list(itertools.chain(base.list_rules(), leases.list_rules(), hosts.list_rules(),
                                 allocations.list_rules(), reservations.list_rules(),
                                 servers.list_rules(), services.list_rules(), offers.list_rules(),
-                                availability.list_rules()))
+                                availability.list_rules(), usage.list_rules(),
+                                price_books.list_rules(), statements.list_rules()))

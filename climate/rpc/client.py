@@ -6,8 +6,11 @@ from typing import Protocol
 
 from climate import context
 from climate.domain import availability
+from climate.domain import prices
 from climate.domain import records
 from climate.domain import usability
+from climate.domain import usage_groups
+from climate.domain import utilisation
 from climate.rpc import wire
 
 
@@ -123,6 +126,48 @@ class ManagerClient:
         """
         return wire.unpack_all(availability.CalendarSpan, self._call(
             context, 'pool_calendar', pool=pool, start=start, end=end, limit=limit))
+
+    def report_usage(self, context: context.RequestContext,
+                     query: usage_groups.Query) -> usage_groups.Report:
+        """Return the ``usage_groups.Report`` that answers a ``usage_groups.Query``."""
+        return wire.unpack(usage_groups.Report, self._call(context, 'report_usage', query=query))
+
+    def report_utilisation(self, context: context.RequestContext,
+                           query: utilisation.Query) -> utilisation.Answer:
+        """Return the ``utilisation.Answer`` to a ``utilisation.Query``."""
+        return wire.unpack(utilisation.Answer, self._call(
+            context, 'report_utilisation', query=query))
+
+    def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
+                          document: Mapping[str, Any]) -> prices.StoredBook:
+        """Add a version of the price book; return it.
+
+        :param valid_from: None: now.
+        """
+        return wire.unpack(prices.StoredBook, self._call(
+            context, 'create_price_book', valid_from=valid_from, document=document))
+
+    def list_price_books(self, context: context.RequestContext) -> list[prices.StoredBook]:
+        """Return the versions of the price book, in the order in which they become valid."""
+        return wire.unpack_all(prices.StoredBook, self._call(context, 'list_price_books'))
+
+    def get_price_book(self, context: context.RequestContext,
+                       version: int | None) -> prices.StoredBook:
+        """Return a version of the price book; None: the one that is valid now."""
+        return wire.unpack(prices.StoredBook, self._call(
+            context, 'get_price_book', version=version))
+
+    def list_statements(self, context: context.RequestContext,
+                        query: prices.StatementQuery) -> list[prices.Statement]:
+        """Return the Statements that a StatementQuery selects, by month and project."""
+        return wire.unpack_all(prices.Statement, self._call(
+            context, 'list_statements', query=query))
+
+    def list_statement_lines(self, context: context.RequestContext,
+                             query: prices.StatementQuery) -> list[prices.StatementLine]:
+        """Return the StatementLines that a StatementQuery selects."""
+        return wire.unpack_all(prices.StatementLine, self._call(
+            context, 'list_statement_lines', query=query))
 
     def list_services(self, context: context.RequestContext) -> list[records.Service]:
         """Return the Services by their ids."""

@@ -36,10 +36,7 @@ class Biller:
             known = books.read_all(connection)
             if not known or known[0].valid_from >= now:
                 return 0
-            closed = bills.horizon(connection)
-        begin = known[0].valid_from
-        if closed is not None:
-            begin = max(begin, ledger.end_of(closed))
+            begin = bills.settled_until(connection)
         written, seen = 0, set()
         while True:
             ids = self._unbilled(begin, now)
