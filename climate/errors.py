@@ -18,6 +18,7 @@
         TrustRefused                       the caller cannot delegate to Climate
       NotFound                       404
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
+        PriceBookNotFound StatementNotFound
         ResourceNotFound                   neither enrolled nor known to the cloud
         TargetGone                         the target that a reservation leases does not exist
       NotAcceptable                  406   a REST version that is not served
@@ -29,6 +30,7 @@
         OfferExpired                       the offer is over, or its resources failed
         TooManyOffers
         TooManyWaiting
+        PriceBookOverlaps                  another version is valid from the same moment
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
@@ -251,6 +253,17 @@ class PropertyNotFound(NotFound):
     template = 'No {pool} has a property "{name}".'
 
 
+class PriceBookNotFound(NotFound):
+    code = 'price_book_not_found'
+    template = 'Price book {version} was not found: "price-book list" has the versions.'
+
+
+class StatementNotFound(NotFound):
+    code = 'statement_not_found'
+    template = ('Project {project_id} has no statement of {month}: a lease is billed when it has '
+                'ended, or its month has.')
+
+
 class NotAcceptable(ClimateError):
     status = 406
     code = 'version_not_served'
@@ -305,6 +318,12 @@ class TooManyOffers(Conflict):
     code = 'too_many_offers'
     template = ('Your project holds {most} offers, the maximum at a time: take one, release one, '
                 'or wait until {until}.')
+
+
+class PriceBookOverlaps(Conflict):
+    code = 'price_book_overlaps'
+    template = ('Version {version} of the price book is valid from {valid_from} too: a version is '
+                'never changed; let the new one begin at another moment.')
 
 
 class TooManyWaiting(Conflict):

@@ -42,6 +42,7 @@ ROOMS = (
     ('pools',),
     ('planning',),
     ('booking',),
+    ('billing',),
     ('queue',),
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),

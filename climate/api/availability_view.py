@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendering of the answers to availability requests, from REST 1.1 on."""
+from climate.api import price_view
 from climate.api import times
 
 
@@ -30,6 +31,7 @@ def _offer(opening, names):
             'resource_type': each.resource_type, 'count': each.count,
             'resources': [_group(group, names) for group in each.groups],
         } for each in opening.shares],
+        **price_view.price(opening.price),
     }
 
 

@@ -3,6 +3,7 @@
 from climate import version
 from climate.api import operations
 from climate.api import pool_paths
+from climate.api import price_schemas
 from climate.api import reservation_schemas
 from climate.api import schemas
 from climate.api import usage_request
@@ -11,6 +12,7 @@ from climate.domain import usage_groups
 _operation, _query = operations.operation, operations.query
 _flag, _paging = operations.flag, operations.paging
 _ID = operations.in_path(maxLength=36)
+_MONTH = '^[2-9][0-9]{3}-(0[1-9]|1[0-2])$'
 
 
 def document(plugins):
@@ -85,6 +87,20 @@ def document(plugins):
                 query=_usage_query())},
             '/utilisation': {'get': _operation(
                 'Report how full pools were and will be', query=_utilisation_query())},
+            '/price-books': {
+                'get': _operation('List the versions of the price book'),
+                'post': _operation('Add a version of the price book',
+                                   price_schemas.PRICE_BOOK[1], 201)},
+            '/price-books/{id}': {
+                'parameters': [operations.in_path(pattern='^([0-9]{1,9}|valid)$')],
+                'get': _operation('Show a version of the price book, or the valid one')},
+            '/statements': {'get': _operation(
+                'List statements by month and project',
+                query=[_month('month'), *_statement_filters()])},
+            '/statements/{id}': {
+                'parameters': [operations.in_path(pattern=_MONTH)],
+                'get': _operation('Show the lines of the statements of a month',
+                                  query=_statement_filters())},
             '/services': {'get': _operation('List the managers and their states')},
             **pool_paths.of(plugins),
         },
@@ -94,6 +110,16 @@ def document(plugins):
                                           'name': 'X-Auth-Token'}},
         },
     }
+
+
+def _month(name):
+    return _query(name, pattern=_MONTH)
+
+
+def _statement_filters():
+    return [*_paging(), _query('project_id', minLength=1, maxLength=255), _flag('all_projects'),
+            _query('lease_id', minLength=1, maxLength=36),
+            _query('format', enum=list(usage_request.FORMATS))]
 
 
 def _lease_filters():

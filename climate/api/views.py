@@ -3,6 +3,7 @@
 import dataclasses
 
 from climate.api import operator_texts
+from climate.api import price_view
 from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
@@ -79,6 +80,7 @@ class Views:
                         'status': event.status.lower()}
                        for event in lease.events
                        if event.kind in event_kinds.SHOWN and not _never_came(event, lease, now)],
+            **price_view.price(lease.price),
         }
 
     def _reservation_1_0(self, reservation):

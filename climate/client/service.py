@@ -12,9 +12,11 @@ from climate.client import http
 from climate.client import leases
 from climate.client import offers
 from climate.client import plans
+from climate.client import price_books
 from climate.client import resources
 from climate.client import servers
 from climate.client import services
+from climate.client import statements
 from climate.client import usage
 
 
@@ -57,6 +59,8 @@ class Client:
         self.offers = offers.Offers(self.http)
         self.plans = plans.Plans(self.http)
         self.services = services.Services(self.http)
+        self.price_books = price_books.PriceBooks(self.http)
+        self.statements = statements.Statements(self.http)
         self.usage = usage.Usage(self.http)
         self.utilisation = usage.Utilisation(self.http)
 

@@ -8,6 +8,7 @@ from climate import version
 from climate.conf import acquire
 from climate.conf import api
 from climate.conf import base
+from climate.conf import billing
 from climate.conf import cloud
 from climate.conf import forecast
 from climate.conf import glance
@@ -18,8 +19,8 @@ from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 
-MODULES = (base, api, manager, acquire, idle, forecast, cloud, keystone, nova, placement, glance,
-           simulated)
+MODULES = (base, api, manager, acquire, idle, billing, forecast, cloud, keystone, nova, placement,
+           glance, simulated)
 
 
 def register(conf):

@@ -155,25 +155,29 @@ def overdue(connection, now, latest, resource_ids=None, ignoring=()):
     return found
 
 
-def change(connection, reservation_ids, resource_ids, need=None, **values):
+def change(connection, reservation_ids, resource_ids, need=None, by_owner=False, **values):
     """Update the allocations of some resources to reservations with `values`.
 
     :param need: only those that serve the need with this key; None: all.
+    :param by_owner: whether the owner changes a running lease; an earlier end then keeps until
+        when it was promised.
     """
     connection.execute(
         sa.update(ALLOCATIONS)
         .where(ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
                ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
                ALLOCATIONS.c.released_at.is_(None), *_serving(need))
-        .values(**values))
+        .ordered_values(*_promise(values.get('end') if by_owner else None), *values.items()))
 
 
-def cut(connection, reservation_ids, now, resource_ids=None, need=None):
+def cut(connection, reservation_ids, now, resource_ids=None, need=None, by_owner=False):
     """Release allocations at `now`: running ones end then, future ones become void.
 
     :param resource_ids: only those of these resources; None: of all. Named resources are removed
         from a running reservation, so their allocations are marked as released.
     :param need: only those that serve the need with this key; None: all.
+    :param by_owner: whether the owner gives them back, so that they keep until when they were
+        promised.
     """
     mine = [ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
             ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now, *_serving(need)]
@@ -183,7 +187,21 @@ def cut(connection, reservation_ids, now, resource_ids=None, need=None):
                        .values(released_at=now))
     values = {'end': now} if resource_ids is None else {'end': now, 'released_at': now}
     connection.execute(sa.update(ALLOCATIONS).where(*mine, ALLOCATIONS.c.start < now)
-                       .values(**values))
+                       .ordered_values(*_promise(now if by_owner else None), *values.items()))
+
+
+def _promise(end):
+    """Return the assignment that keeps until when allocations were promised, before they end.
+
+    It must come before that of the end, because MariaDB assigns from left to right.
+
+    :param end: their new end; None: there is nothing to keep.
+    """
+    if end is None:
+        return ()
+    own = ALLOCATIONS.c
+    latest = sa.case((own.promised_until > own.end, own.promised_until), else_=own.end)
+    return (own.promised_until, sa.case((own.end > end, latest), else_=own.promised_until)),
 
 
 def delete(connection, reservation_ids, resource_ids=None):

@@ -16,7 +16,8 @@ from climate.domain import status_words
 from climate.domain import texts
 
 LEASES = tables.LEASES
-_COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition')
+_COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition',
+                          'price')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(LEASES)

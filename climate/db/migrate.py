@@ -8,6 +8,7 @@ from alembic import script
 from alembic.runtime import migration
 import sqlalchemy as sa
 
+from climate.db import bills
 from climate.db import offers
 from climate.db import refusals
 from climate.db import tables
@@ -41,7 +42,8 @@ def purge(database, before):
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
     without allocations, expired idempotency keys, expired offers, old samples of use and old
-    refusals are deleted too. What the usage of days that are not closed is counted from stays.
+    refusals are deleted too. What the usage of days that are not closed is counted from stays, and
+    so do leases that are not billed yet. The lines of statements stay for ever.
     """
     leases, resources, allocations = tables.LEASES, tables.RESOURCES, tables.ALLOCATIONS
     theirs = tables.RESERVATIONS
@@ -51,6 +53,9 @@ def purge(database, before):
     # A lease that is being ended or deleted still has something in the cloud.
     over = sa.and_(over, leases.c.task.is_(None))
     with database.writer() as connection:
+        settled = bills.settled_until(connection)
+        if settled is not None:
+            over = sa.and_(over, ~bills.unsettled(settled))
         offers.delete(connection, offers.lock(
             connection, offers.expired(connection, before, before)))
         ids = list(connection.execute(sa.select(leases.c.id).where(over)).scalars())

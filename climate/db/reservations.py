@@ -52,10 +52,12 @@ def of_leases(connection, lease_ids):
 def change(connection, reservation_ids, now, **values):
     """Update reservations with `values`. The caller must have claimed or locked the lease.
 
-    A deleted reservation releases its target.
+    A deleted reservation releases its target. An active one keeps when it was active first.
     """
     if values.get('state') == lifecycle.RESERVATION_DELETED:
         values['leased_id'] = None
+    elif values.get('state') == lifecycle.RESERVATION_ACTIVE:
+        values['started_at'] = sa.func.coalesce(RESERVATIONS.c.started_at, now)
     if reservation_ids:
         _CHANGE.execute(connection, list(reservation_ids), {'updated_at': now, **values})
 

@@ -156,6 +156,8 @@ RESERVATIONS = sa.Table(
     # Its label in its lease, and the labels of the reservations that start before it.
     sa.Column('label', _text(64)),
     sa.Column('depends_on', Names),
+    # When it was active for the first time; null: never, or it was taken back. It is billed if not.
+    sa.Column('started_at', UtcDateTime),
     sa.Index(None, 'lease_id', 'position'),
     sa.Index('uq_reservations_leased_id', 'leased_id', unique=True),
     **_MYSQL)
@@ -241,6 +243,8 @@ ALLOCATIONS = sa.Table(
     sa.Column('released_at', UtcDateTime),
     # The key of the need that the allocation serves.
     sa.Column('need', _text(64), nullable=False, server_default=sa.text("''")),
+    # Until when it was promised, if its owner ended it earlier.
+    sa.Column('promised_until', UtcDateTime),
     sa.Index(None, 'resource_id', 'end', 'start'),
     sa.Index(None, 'reservation_id', 'resource_id'),
     sa.Index(None, 'end'),
@@ -454,6 +458,65 @@ ACQUISITIONS = sa.Table(
 WAIT_QUEUE = sa.Table(
     'wait_queue', METADATA,
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
+    **_MYSQL)
+
+# The versions of the price book; none is ever changed.
+PRICE_BOOKS = sa.Table(
+    'price_books', METADATA,
+    sa.Column('version', sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column('currency', _text(3), nullable=False),
+    sa.Column('valid_from', UtcDateTime, nullable=False),
+    sa.Column('document', sa.JSON, nullable=False),
+    sa.Column('created_at', UtcDateTime, nullable=False),
+    sa.Column('created_by', _text(255), nullable=False),
+    sa.UniqueConstraint('valid_from'),
+    **_MYSQL)
+
+# The lines of statements, which are only added. No foreign key: they outlive their lease.
+STATEMENT_LINES = sa.Table(
+    'statement_lines', METADATA,
+    sa.Column('lease_id', _text(36), primary_key=True),
+    # Counted from 1 in each lease, so that two managers cannot write the same line.
+    sa.Column('number', sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column('project_id', _text(255), nullable=False),
+    sa.Column('month', _text(7), nullable=False),
+    sa.Column('for_month', _text(7), nullable=False),
+    sa.Column('correction', sa.Boolean, nullable=False),
+    sa.Column('kind', _text(32), nullable=False),
+    sa.Column('price_book', sa.Integer, nullable=False),
+    sa.Column('reservation_id', _text(36), nullable=False),
+    sa.Column('resource_type', _text(66), nullable=False),
+    sa.Column('pool', _text(32), nullable=False),
+    # The number of the rate in its version of the price book.
+    sa.Column('rate', sa.Integer, nullable=False),
+    sa.Column('percent', _text(16), nullable=False),
+    # Whole numbers that are longer than any integer of a database.
+    sa.Column('microseconds', _text(64), nullable=False),
+    sa.Column('atoms', _text(64), nullable=False),
+    # The amount in the smallest unit of the currency.
+    sa.Column('minor', sa.BigInteger, nullable=False),
+    sa.Column('currency', _text(3), nullable=False),
+    sa.Column('created_at', UtcDateTime, nullable=False),
+    sa.Index(None, 'project_id', 'month', 'lease_id', 'number'),
+    sa.Index(None, 'month', 'project_id'),
+    **_MYSQL)
+
+# How far each lease is billed. No foreign key: it outlives its lease, as its lines do.
+BILLS = sa.Table(
+    'bills', METADATA,
+    sa.Column('lease_id', _text(36), primary_key=True),
+    # What had ended by then is billed, if the lease is not changed after `generation`.
+    sa.Column('billed_until', UtcDateTime, nullable=False),
+    sa.Column('generation', sa.Integer, nullable=False),
+    # The properties that decided about rates when a resource was billed first: {id: {name: text}}.
+    sa.Column('properties', sa.JSON, nullable=False),
+    **_MYSQL)
+
+# The months that have statements; a closed one gets no line any more.
+BILLING_MONTHS = sa.Table(
+    'billing_months', METADATA,
+    sa.Column('month', _text(7), primary_key=True),
+    sa.Column('closed_at', UtcDateTime),
     **_MYSQL)
 
 # What was asked for and not given, for usage and forecasts; see ``domain.refusals.Refusal``.

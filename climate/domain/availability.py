@@ -5,6 +5,7 @@ import dataclasses
 from typing import Any
 
 from climate.domain import nouns
+from climate.domain import prices
 from climate.domain import records
 
 
@@ -52,7 +53,8 @@ class Opening:
     """A time at which the resources are free.
 
     A lease of the same duration and resources may start at any moment from `start` to `last_start`.
-    `id` and `held_until` are those of the offer that holds it; None if it is not held.
+    `id` and `held_until` are those of the offer that holds it; None if it is not held. `price` is
+    that of a lease from `start` to `end`; None without a price book.
     """
 
     start: records.Moment
@@ -61,6 +63,7 @@ class Opening:
     shares: tuple[Share, ...]
     id: str | None = None
     held_until: records.Moment | None = None
+    price: prices.Price | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 from climate.domain import acquire
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import prices
 from climate.domain import texts
 
 Moment = datetime.datetime
@@ -219,6 +220,7 @@ class Lease:
     scheduled, which get their resources in the request. `reason` is the version for operators; its
     owner must read `owner_reason` only. Use `reason_text`, which has both. An idle lease has
     `idle_since`, and `reclaim_at` if it is to be taken back then; it never is if `idle_exempt`.
+    Only the lease of a dry run has a `price`.
     """
 
     id: str
@@ -248,6 +250,7 @@ class Lease:
     reservations: tuple[Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
+    price: prices.Price | None = None
 
     @property
     def reason_text(self) -> texts.Text | None:

@@ -11,11 +11,14 @@ import oslo_messaging as messaging
 from climate import errors
 from climate.domain import availability
 from climate.domain import forecast as forecast_records
+from climate.domain import prices
 from climate.domain import records
 from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if as what_ifs
 from climate.manager import services
+from climate.manager.billing import books
+from climate.manager.billing import statements
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
 from climate.manager.booking import pool_calendar
@@ -67,6 +70,8 @@ class Endpoint:
         self._calendar = pool_calendar.PoolCalendar(core)
         self._forecasts = forecast.Forecasts(core)
         self._what_if = what_if.WhatIf(core)
+        self._books = books.Books(core)
+        self._statements = statements.Statements(core)
         self._usage = report.Usage(core)
         self._utilisation = pool_steps.Utilisation(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
@@ -158,6 +163,26 @@ class Endpoint:
     @_answers
     def report_utilisation(self, context, query):
         return self._utilisation.report(wire.unpack(utilisation.Query, query))
+
+    @_answers
+    def create_price_book(self, context, valid_from, document):
+        return self._books.create(context, wire.moment(valid_from), document)
+
+    @_answers
+    def list_price_books(self, context):
+        return self._books.find()
+
+    @_answers
+    def get_price_book(self, context, version):
+        return self._books.get(version)
+
+    @_answers
+    def list_statements(self, context, query):
+        return self._statements.find(wire.unpack(prices.StatementQuery, query))
+
+    @_answers
+    def list_statement_lines(self, context, query):
+        return self._statements.lines(wire.unpack(prices.StatementQuery, query))
 
     @_answers
     def list_services(self, context):

@@ -21,6 +21,7 @@ from climate.manager import endpoint
 from climate.manager import login
 from climate.manager import metrics
 from climate.manager.audit import schedule
+from climate.manager.billing import biller
 from climate.manager.booking import offer_expiry
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
@@ -181,6 +182,7 @@ class Manager:
                 (functools.partial(offer_expiry.expire, self.core), 1),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
+                (biller.Biller(self.core).bill, self._conf.billing.interval_seconds),
                 (idle_watch.Watch(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
                 (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),

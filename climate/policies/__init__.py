@@ -9,9 +9,11 @@ from climate.policies import hosts
 from climate.policies import leases
 from climate.policies import offers
 from climate.policies import plan
+from climate.policies import price_books
 from climate.policies import reservations
 from climate.policies import servers
 from climate.policies import services
+from climate.policies import statements
 from climate.policies import usage
 
 
@@ -24,4 +26,5 @@ def list_rules():
                                 allocations.list_rules(), reservations.list_rules(),
                                 servers.list_rules(), services.list_rules(), offers.list_rules(),
                                 availability.list_rules(), usage.list_rules(),
-                                plan.list_rules()))
+                                plan.list_rules(), price_books.list_rules(),
+                                statements.list_rules()))

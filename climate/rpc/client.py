@@ -7,6 +7,7 @@ from typing import Protocol
 from climate import context
 from climate.domain import availability
 from climate.domain import forecast
+from climate.domain import prices
 from climate.domain import records
 from climate.domain import usability
 from climate.domain import usage_groups
@@ -148,6 +149,37 @@ class ManagerClient:
         """Return the ``utilisation.Answer`` to a ``utilisation.Query``."""
         return wire.unpack(utilisation.Answer, self._call(
             context, 'report_utilisation', query=query))
+
+    def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
+                          document: Mapping[str, Any]) -> prices.StoredBook:
+        """Add a version of the price book; return it.
+
+        :param valid_from: None: now.
+        """
+        return wire.unpack(prices.StoredBook, self._call(
+            context, 'create_price_book', valid_from=valid_from, document=document))
+
+    def list_price_books(self, context: context.RequestContext) -> list[prices.StoredBook]:
+        """Return the versions of the price book, in the order in which they become valid."""
+        return wire.unpack_all(prices.StoredBook, self._call(context, 'list_price_books'))
+
+    def get_price_book(self, context: context.RequestContext,
+                       version: int | None) -> prices.StoredBook:
+        """Return a version of the price book; None: the one that is valid now."""
+        return wire.unpack(prices.StoredBook, self._call(
+            context, 'get_price_book', version=version))
+
+    def list_statements(self, context: context.RequestContext,
+                        query: prices.StatementQuery) -> list[prices.Statement]:
+        """Return the Statements that a StatementQuery selects, by month and project."""
+        return wire.unpack_all(prices.Statement, self._call(
+            context, 'list_statements', query=query))
+
+    def list_statement_lines(self, context: context.RequestContext,
+                             query: prices.StatementQuery) -> list[prices.StatementLine]:
+        """Return the StatementLines that a StatementQuery selects."""
+        return wire.unpack_all(prices.StatementLine, self._call(
+            context, 'list_statement_lines', query=query))
 
     def list_services(self, context: context.RequestContext) -> list[records.Service]:
         """Return the Services by their ids."""

@@ -10,10 +10,12 @@ from climate.api.controllers import availability
 from climate.api.controllers import forecast
 from climate.api.controllers import leases
 from climate.api.controllers import offers
+from climate.api.controllers import price_books
 from climate.api.controllers import reservations
 from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
+from climate.api.controllers import statements
 from climate.api.controllers import usage
 from climate.api.controllers import what_if
 from climate.plugins import registry
@@ -54,8 +56,10 @@ class V1Controller:
         self.utilisation = usage.UtilisationController(parts)
         self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)
+        self.statements = statements.StatementsController(parts)
         # Python has no attribute syntax for a name with a dash.
         setattr(self, 'what-if', what_if.WhatIfController(parts))
+        setattr(self, 'price-books', price_books.PriceBooksController(parts))
         setattr(self, 'os-hosts', resources.PoolController(parts, os_hosts.HostSerializer()))
         for path, pool in registry.views_of(parts.pools).items():
             setattr(self, path, resources.ViewController(

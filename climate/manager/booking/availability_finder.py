@@ -11,6 +11,7 @@ from climate.domain import availability
 from climate.domain import interval
 from climate.domain import lease_times
 from climate.domain import records
+from climate.manager.billing import quotes
 from climate.manager.booking import alternatives
 from climate.manager.booking import booking
 from climate.manager.booking import offers
@@ -39,6 +40,7 @@ class Finder:
         self._growing = growing
         self._draft = draft
         self._offers = offers.Offers(core)
+        self._quotes = quotes.Quotes(core)
 
     def find(self, context, query):
         """Return the Answer to an ``availability.Query``.
@@ -69,7 +71,7 @@ class Finder:
         held = self._held(context, query, lease.reservations, wishes, chosen, now)
         return availability.Answer(
             earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,
-            openings=self._openings(lease.reservations, chosen, held), considered=considered,
+            openings=self._openings(lease, chosen, held, now), considered=considered,
             alternatives=near_by, complete=found.complete)
 
     def _searches(self, connection, planner, wishes, window, now, duration, like=None):
@@ -116,11 +118,12 @@ class Finder:
                 break
         return [*held, *[None] * (len(chosen) - len(held))]
 
-    def _openings(self, reservations, chosen, held):
+    def _openings(self, lease, chosen, held, now):
         """Return the Openings of the Plans `chosen`.
 
         :param held: the Offer of each plan, or None.
         """
+        reservations = lease.reservations
         allocated = [_allocations(reservations, *each) for each in zip(chosen, held, strict=True)]
         with self._core.database.reader() as connection:
             serializer = serialization.Serializer(self._core, connection, {
@@ -129,7 +132,9 @@ class Finder:
                 availability.Opening(
                     start=plan.span.start, end=plan.span.end, last_start=plan.last,
                     shares=serializer.shares(reservations, given),
-                    id=offer and offer.id, held_until=offer and offer.held_until)
+                    id=offer and offer.id, held_until=offer and offer.held_until,
+                    price=self._quotes.of_new(dataclasses.replace(
+                        lease, start=plan.span.start, end=plan.span.end), given, now))
                 for plan, offer, given in zip(chosen, held, allocated, strict=True))
 
 

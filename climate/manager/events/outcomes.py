@@ -202,6 +202,9 @@ class Outcomes:
             return
         if given_up is event_kinds.GivenUp.HEALED and self._starts_whole(claim):
             lease_transitions.end_early(connection, lease.id, now, _TAKEN_BACK)
+            # What is taken back is not billed.
+            reservations.change(connection, [each.id for each in lease.reservations], now,
+                                started_at=None)
         elif given_up is event_kinds.GivenUp.HEALED:
             self._order_healing(connection, claim, now)
         if claim.kind.task is None:

@@ -17,6 +17,7 @@ from climate.db import leases
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager.acquisition import first_try
+from climate.manager.billing import quotes
 from climate.manager.booking import booking
 from climate.manager.booking import offers
 from climate.manager.booking import refused_demand
@@ -39,6 +40,7 @@ class Create:
         self._drafts = draft.Drafts(parts)
         self._first = first_try.FirstTry(parts)
         self._offers = offers.Offers(parts)
+        self._quotes = quotes.Quotes(parts)
         self._refused = refused_demand.RefusedDemand(parts)
 
     def create(self, context, lease_id, request):
@@ -79,7 +81,9 @@ class Create:
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         if request.dry_run:
             lease, planned = self._plan(context, way, lease, wishes, span, now)
-            return _with_resources(lease, planned or ())
+            return dataclasses.replace(
+                _with_resources(lease, planned or ()),
+                price=self._quotes.of_new(lease, planned, now) if planned else None)
         asked = refused_demand.Asked(lease, tuple(wishes), span, (
             'create', request.reservations, request.start, request.end, request.duration_seconds))
         with self._refused.recorded(asked, now):

@@ -45,7 +45,7 @@ class Delete:
                 events.close(connection, lease_id, now, event_kinds.CLOSED_BY_DELETION)
                 if lease.acquisition is not None or agenda.is_healing(lease):
                     acquisitions.leave(connection, lease_id, now)
-                allocations.cut(connection, ids, now)
+                allocations.cut(connection, ids, now, by_owner=True)
                 journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
             if at_once:
                 transitions.mark_deleted(connection, lease, now)

@@ -24,6 +24,7 @@ from climate.domain import texts
 from climate.domain import transitions
 from climate.manager import core
 from climate.manager import preparations
+from climate.manager.billing import quotes
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import refused_demand
@@ -57,6 +58,7 @@ class Update:
     def __init__(self, parts):
         self._core = parts
         self._booking = booking.Booking(parts)
+        self._quotes = quotes.Quotes(parts)
         self._refused = refused_demand.RefusedDemand(parts)
 
     def update(self, context, lease_id, changes):
@@ -84,7 +86,9 @@ class Update:
         wishes, span = self._wishes(lease, target, changes, now)
         if changes.dry_run:
             planned = self._booking.plan(wishes, span, now) if wishes else []
-            return _as_planned(target.lease, planned)
+            return dataclasses.replace(
+                _as_planned(target.lease, planned),
+                price=self._quotes.of_change(lease, target.lease, planned, now))
         created = early.Change(self._core, lease, target.lease)
         try:
             target = dataclasses.replace(target, lease=created.create())
@@ -282,15 +286,15 @@ class Update:
         """
         had = collections.Counter(reservation.allocated.get(need, ()))
         kept = {given.resource_id for given in chosen if had[given.resource_id] == given.copies}
-        allocations.cut(connection, [reservation.id], now, set(had) - kept, need)
-        allocations.change(connection, [reservation.id], kept, need, end=end)
+        allocations.cut(connection, [reservation.id], now, set(had) - kept, need, by_owner=True)
+        allocations.change(connection, [reservation.id], kept, need, by_owner=True, end=end)
         self._booking.replace(connection, [given for given in chosen
                                            if given.resource_id not in kept])
 
     @staticmethod
     def _shorten(connection, reservation, before, after, now):
         if after.end <= now:
-            allocations.cut(connection, [reservation.id], now)
+            allocations.cut(connection, [reservation.id], now, by_owner=True)
             return
         values = {}
         if after.end != before.end:
@@ -298,7 +302,8 @@ class Update:
         if after.start != before.start:
             values['start'] = after.start
         if values:
-            allocations.change(connection, [reservation.id], reservation.resource_ids, **values)
+            allocations.change(connection, [reservation.id], reservation.resource_ids,
+                               by_owner=before.state != lifecycle.PENDING, **values)
 
     def _write_events(self, connection, lease, target, changes, now):
         wanted = target.lease

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which leases are to be billed, and what of them decides about the price."""
+import collections
+import dataclasses
+import datetime
+
+import sqlalchemy as sa
+
+from climate.db import allocations
+from climate.db import resource_properties
+from climate.db import resources
+from climate.db import tables
+from climate.db import use_samples
+from climate.domain import acquire
+from climate.domain import interval
+from climate.domain import ledger
+from climate.domain import pricing
+
+ACQUISITIONS = tables.ACQUISITIONS
+ALLOCATIONS = tables.ALLOCATIONS
+BILLS = tables.BILLS
+BOOKS = tables.PRICE_BOOKS
+LEASES = tables.LEASES
+MONTHS = tables.BILLING_MONTHS
+RESERVATIONS = tables.RESERVATIONS
+
+_HOUR = datetime.timedelta(hours=1)
+_NOW = sa.bindparam('now', type_=tables.UtcDateTime)
+_MONTH = sa.bindparam('month', type_=tables.UtcDateTime)
+_AFTER = sa.bindparam('after', type_=tables.UtcDateTime)
+
+# What has ended since the lease was billed, or runs on from a past month that is not billed.
+_NEW = sa.or_(
+    BILLS.c.lease_id.is_(None), BILLS.c.generation != LEASES.c.generation,
+    sa.and_(ALLOCATIONS.c.end <= _NOW, ALLOCATIONS.c.end > BILLS.c.billed_until),
+    sa.and_(ALLOCATIONS.c.start < _MONTH, BILLS.c.billed_until < _MONTH))
+# The index on the end of allocations finds these. What ended before the last closed month is not
+# read, so the cost does not grow with the history.
+_UNBILLED = (
+    sa.select(LEASES.c.id).distinct()
+    .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+    .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
+    .outerjoin(BILLS, BILLS.c.lease_id == LEASES.c.id)
+    .where(ALLOCATIONS.c.end > _AFTER, ALLOCATIONS.c.start < _NOW, allocations.COUNTS,
+           sa.or_(RESERVATIONS.c.started_at.is_not(None), BILLS.c.lease_id.is_not(None)),
+           sa.or_(ALLOCATIONS.c.end <= _NOW, ALLOCATIONS.c.start < _MONTH), _NEW)
+    .order_by(LEASES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
+_LEASE = (
+    sa.select(LEASES.c.project_id, LEASES.c.start, LEASES.c.created_at, LEASES.c.acquire_type,
+              LEASES.c.generation, ACQUISITIONS.c.priority)
+    .join_from(LEASES, ACQUISITIONS, ACQUISITIONS.c.lease_id == LEASES.c.id, isouter=True)
+    .where(LEASES.c.id == sa.bindparam('of_lease')))
+_TYPES = (sa.select(RESERVATIONS.c.id, RESERVATIONS.c.resource_type)
+          .where(RESERVATIONS.c.lease_id == sa.bindparam('of_lease')))
+_STARTED = _TYPES.where(RESERVATIONS.c.started_at.is_not(None))
+
+
+@dataclasses.dataclass(frozen=True)
+class Bill:
+    """How far a lease is billed; see the table."""
+
+    lease_id: str
+    billed_until: datetime.datetime
+    generation: int
+    properties: dict
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A lease that is to be billed: its project, its generation, and what it is priced by."""
+
+    project_id: str
+    generation: int
+    subject: pricing.Subject
+    properties: dict
+
+
+def unbilled(connection, after, now, month, limit):
+    """Return the ids of leases of which something is to be billed, at most `limit`.
+
+    :param after: what had ended by then is billed.
+    :param month: the beginning of the present month.
+    """
+    return list(connection.execute(_UNBILLED, {
+        'after': after, 'now': now, 'month': month, 'limit': limit}).scalars())
+
+
+def get(connection, lease_id):
+    """Return the Bill of a lease, or None."""
+    row = connection.execute(sa.select(BILLS).where(BILLS.c.lease_id == lease_id)).one_or_none()
+    return None if row is None else Bill(**row._mapping)
+
+
+def write(connection, bill, is_new):
+    """Write how far a lease is billed. A new row that is there already raises Duplicate."""
+    values = vars(bill)
+    if is_new:
+        connection.execute(sa.insert(BILLS).values(**values))
+        return
+    connection.execute(sa.update(BILLS).where(BILLS.c.lease_id == bill.lease_id).values(**values))
+
+
+def read(connection, lease_id, names, known=(), planned=False):
+    """Return what a lease is billed by, as a Found; None if there is no such lease.
+
+    :param names: the properties that decide about rates.
+    :param known: {resource id as text: {name: text}} of resources that were billed before.
+    :param planned: whether reservations count that have not started.
+    """
+    row = connection.execute(_LEASE, {'of_lease': lease_id}).one_or_none()
+    if row is None:
+        return None
+    types = {each.id: each.resource_type
+             for each in connection.execute(_TYPES if planned else _STARTED,
+                                            {'of_lease': lease_id})}
+    given = list(connection.execute(
+        sa.select(ALLOCATIONS).where(ALLOCATIONS.c.reservation_id.in_(sorted(types)),
+                                     allocations.COUNTS, ALLOCATIONS.c.start < ALLOCATIONS.c.end)
+        .order_by(ALLOCATIONS.c.id))) if types else []
+    pools, properties = described(connection, {each.resource_id for each in given}, names, known)
+    idle = _idle(connection, given)
+    items = tuple(pricing.Item(
+        each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
+        each.end, each.copies, tuple(sorted(properties[str(each.resource_id)].items())),
+        each.promised_until, idle[each.id], each.resource_id) for each in given)
+    return Found(row.project_id, row.generation, pricing.Subject(
+        row.start, row.created_at, items, row.priority or 0,
+        row.acquire_type == acquire.BEST_EFFORT), properties)
+
+
+def described(connection, ids, names, known=()):
+    """Return the pools and the deciding properties of resources.
+
+    :param ids: those of the resources, withdrawn ones too.
+    :param names: the names of the properties that decide about rates.
+    :param known: {resource id as text: {name: text}} of properties that were read before.
+    :returns: ({resource id: pool}, {resource id as text: {name: text}}).
+    """
+    pools = {each.id: each.pool for each in resources.with_ids(connection, ids)} if ids else {}
+    properties = {str(key): dict(known[str(key)]) for key in ids if str(key) in known}
+    new = sorted(key for key in ids if str(key) not in known)
+    for pool in sorted({pools[key] for key in new}):
+        mine = [key for key in new if pools[key] == pool]
+        values = resource_properties.values_of(connection, pool, names, mine)
+        properties |= {str(key): dict(values.get(key, {})) for key in mine}
+    return pools, properties
+
+
+def unsettled(begin):
+    """Return the condition that selects leases whose row is still needed to bill them.
+
+    :param begin: what had ended by then is billed, or is free.
+    """
+    return sa.exists().where(
+        RESERVATIONS.c.lease_id == LEASES.c.id, RESERVATIONS.c.started_at.is_not(None),
+        ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id, allocations.COUNTS,
+        ALLOCATIONS.c.end > begin, ALLOCATIONS.c.start < ALLOCATIONS.c.end,
+        ~sa.exists().where(BILLS.c.lease_id == LEASES.c.id,
+                           BILLS.c.billed_until >= ALLOCATIONS.c.end))
+
+
+def settled_until(connection):
+    """Return the moment until which all is billed, or was free; None: there is no price book."""
+    first = connection.execute(sa.select(sa.func.min(BOOKS.c.valid_from))).scalar()
+    closed = connection.execute(sa.select(sa.func.max(MONTHS.c.month)).where(
+        MONTHS.c.closed_at.is_not(None))).scalar()
+    if first is None or closed is None:
+        return first
+    return max(first, ledger.end_of(closed))
+
+
+def _idle(connection, given):
+    """Return {allocation id: the Intervals in which it was idle, as far as that was measured}.
+
+    The idle part of an hour counts from the beginning of the hour, or of the allocation.
+    """
+    found = collections.defaultdict(tuple)
+    if not given:
+        return found
+    samples = use_samples.by_hour(
+        connection, {each.reservation_id for each in given},
+        min(each.start for each in given) - _HOUR, max(each.end for each in given))
+    by_resource = collections.defaultdict(list)
+    for reservation_id, resource_id, hour, sample in samples:
+        by_resource[reservation_id, resource_id].append((hour, sample.idle_seconds))
+    for each in given:
+        for hour, seconds in by_resource[each.reservation_id, each.resource_id]:
+            start = max(hour, each.start)
+            end = min(start + datetime.timedelta(seconds=seconds), hour + _HOUR, each.end)
+            if start < end:
+                found[each.id] += (interval.Interval(start, end),)
+    return found

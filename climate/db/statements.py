@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements in the database: their lines, which are only added, and the months."""
+import contextlib
+
+import sqlalchemy as sa
+
+from climate.db import engine
+from climate.db import tables
+from climate.domain import currencies
+from climate.domain import ledger
+from climate.domain import prices
+from climate.domain import pricing
+
+LINES = tables.STATEMENT_LINES
+MONTHS = tables.BILLING_MONTHS
+
+
+def posted(connection, lease_id):
+    """Return the lines of a lease in order, as ``ledger.Posted``."""
+    rows = connection.execute(sa.select(LINES).where(LINES.c.lease_id == lease_id)
+                              .order_by(LINES.c.number))
+    return [ledger.Posted(row.for_month, _key(row),
+                          pricing.Charge(int(row.atoms), int(row.microseconds)))
+            for row in rows]
+
+
+def add(connection, lease_id, project_id, first, currency, lines, now):
+    """Insert lines of a lease. One with a number that is there already raises Duplicate.
+
+    :param first: the number of the first one.
+    :param lines: [(month, ``ledger.Due``, the amount in the smallest unit)].
+    """
+    connection.execute(sa.insert(LINES), [{
+        'lease_id': lease_id, 'number': number, 'project_id': project_id, 'month': month,
+        'for_month': due.for_month, 'correction': due.correction, 'kind': due.key.kind,
+        'price_book': due.key.book, 'reservation_id': due.key.reservation_id,
+        'resource_type': due.key.resource_type, 'pool': due.key.pool, 'rate': due.key.rate,
+        'percent': due.key.percent, 'microseconds': str(due.charge.microseconds),
+        'atoms': str(due.charge.atoms), 'minor': minor, 'currency': currency, 'created_at': now,
+    } for number, (month, due, minor) in enumerate(lines, first)])
+
+
+def open_months(database, months):
+    """Make sure that the months have rows; any number of managers may do it at once."""
+    with database.reader() as connection:
+        known = set(connection.execute(sa.select(MONTHS.c.month).where(
+            MONTHS.c.month.in_(sorted(months)))).scalars())
+    for month in sorted(set(months) - known):
+        with contextlib.suppress(engine.Duplicate), database.writer() as connection:
+            connection.execute(sa.insert(MONTHS).values(month=month))
+
+
+def lock_months(connection, months):
+    """Lock months until the transaction ends; return the set of those that are not closed."""
+    rows = connection.execute(sa.select(MONTHS).where(MONTHS.c.month.in_(sorted(months)))
+                              .order_by(MONTHS.c.month).with_for_update())
+    return {row.month for row in rows if row.closed_at is None}
+
+
+def open_before(connection, month):
+    """Return the months before `month` that are not closed, in order."""
+    return list(connection.execute(
+        sa.select(MONTHS.c.month).where(MONTHS.c.closed_at.is_(None), MONTHS.c.month < month)
+        .order_by(MONTHS.c.month)).scalars())
+
+
+def close(connection, month, now):
+    """Close a month, if it is open; return whether it was."""
+    return connection.execute(
+        sa.update(MONTHS).where(MONTHS.c.month == month, MONTHS.c.closed_at.is_(None))
+        .values(closed_at=now)).rowcount > 0
+
+
+def find(connection, query):
+    """Return the Statements that a StatementQuery selects, by month and project."""
+    sums = (
+        sa.select(LINES.c.month, LINES.c.project_id, LINES.c.currency,
+                  sa.func.sum(LINES.c.minor).label('minor'),
+                  sa.func.count(LINES.c.lease_id.distinct()).label('leases'),
+                  sa.func.count().label('lines'))
+        .where(*_conditions(query))
+        .group_by(LINES.c.month, LINES.c.project_id, LINES.c.currency)
+        .order_by(LINES.c.month, LINES.c.project_id, LINES.c.currency))
+    if query.marker is not None:
+        month, project_id, _ = query.marker
+        sums = sums.where(sa.or_(LINES.c.month > month, sa.and_(
+            LINES.c.month == month, LINES.c.project_id > project_id)))
+    rows = connection.execute(sums.limit(query.limit)).all()
+    closed = set(connection.execute(sa.select(MONTHS.c.month).where(
+        MONTHS.c.month.in_(sorted({row.month for row in rows})),
+        MONTHS.c.closed_at.is_not(None))).scalars())
+    return [prices.Statement(
+        row.project_id, row.month, row.currency,
+        currencies.amount(int(row.minor), row.currency), row.leases, row.lines,
+        row.month in closed) for row in rows]
+
+
+def lines(connection, query, books):
+    """Return the StatementLines that a StatementQuery selects, by month, lease and number.
+
+    :param books: {version: PriceBook}, of which the lines show the rates.
+    """
+    statement = sa.select(LINES).where(*_conditions(query)).order_by(
+        LINES.c.month, LINES.c.lease_id, LINES.c.number)
+    if query.marker is not None:
+        month, lease_id, number = query.marker
+        statement = statement.where(LINES.c.month >= month, sa.or_(
+            LINES.c.month > month, LINES.c.lease_id > lease_id,
+            sa.and_(LINES.c.lease_id == lease_id, LINES.c.number > number)))
+    return [_line(row, books[row.price_book])
+            for row in connection.execute(statement.limit(query.limit))]
+
+
+def _conditions(query):
+    for column, value in ((LINES.c.project_id, query.project_id), (LINES.c.month, query.month),
+                          (LINES.c.lease_id, query.lease_id)):
+        if value is not None:
+            yield column == value
+    if query.since is not None:
+        yield LINES.c.month >= query.since
+
+
+def _key(row):
+    return pricing.Key(pricing.KINDS.index(row.kind), row.price_book, row.reservation_id, row.rate,
+                       row.resource_type, row.pool, row.percent)
+
+
+def _line(row, book):
+    return prices.StatementLine(
+        row.lease_id, row.number, row.project_id, row.month, row.for_month, row.correction,
+        row.created_at, row.currency, pricing.shown(
+            _key(row), int(row.microseconds), currencies.amount(row.minor, row.currency), book))

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Months of statements, and what must be added to the lines of a lease so that they are right."""
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+
+from climate.domain import price_books
+from climate.domain import pricing
+
+Entry = tuple[str, pricing.Key]
+
+
+@dataclasses.dataclass(frozen=True)
+class Posted:
+    """A line that was written: what of, how much exactly, and the month that it is about."""
+
+    for_month: str
+    key: pricing.Key
+    charge: pricing.Charge
+
+
+@dataclasses.dataclass(frozen=True)
+class Due:
+    """A line that is missing; a correction if its entry has lines already."""
+
+    for_month: str
+    key: pricing.Key
+    charge: pricing.Charge
+    correction: bool
+
+
+def month_of(moment: datetime.datetime) -> str:
+    """Return the month of a moment in UTC, such as "2030-05"."""
+    return f'{moment.astimezone(datetime.UTC):%Y-%m}'
+
+
+def begin_of(month: str) -> datetime.datetime:
+    """Return the first moment of a month."""
+    year, _, number = month.partition('-')
+    return datetime.datetime(int(year), int(number), 1, tzinfo=datetime.UTC)
+
+
+def end_of(month: str) -> datetime.datetime:
+    """Return the first moment after a month."""
+    begin = begin_of(month)
+    return begin.replace(year=begin.year + begin.month // 12, month=begin.month % 12 + 1)
+
+
+def targets(subject: pricing.Subject, books: Sequence[price_books.PriceBook],
+            now: datetime.datetime) -> dict[Entry, pricing.Charge]:
+    """Return what a lease is charged in each month, of all that can be charged at `now`.
+
+    That is: allocations that have ended, and the past months of others. Unused hours belong to the
+    month in which the allocation ended.
+    """
+    month = begin_of(month_of(now))
+    items = [each if each.end <= now else dataclasses.replace(
+        each, end=min(each.end, month), unused_until=None) for each in subject.items]
+    items = [each for each in items if each.start < each.end]
+    found: dict[Entry, pricing.Charge] = {}
+    if not items:
+        return found
+    billed = dataclasses.replace(subject, items=tuple(items))
+    last = max(each.end for each in items)
+    first = min(subject.start, *(each.start for each in items))
+    used, current = pricing.without_unused(billed), month_of(first)
+    while begin_of(current) < last:
+        for key, charge in pricing.charges(used, books, begin_of(current),
+                                           end_of(current)).items():
+            found[current, key] = charge
+        current = month_of(end_of(current))
+    for each in items:
+        if each.unused_until is None or each.unused_until <= each.end:
+            continue
+        alone = dataclasses.replace(billed, items=(each,))
+        for key, charge in pricing.charges(alone, books, each.end, each.unused_until).items():
+            if key.kind in (pricing.UNUSED, pricing.CREDIT):
+                entry = month_of(each.end), key
+                found[entry] = found.get(entry, pricing.NOTHING) + charge
+    return found
+
+
+def due(wanted: Mapping[Entry, pricing.Charge], posted: Sequence[Posted]) -> list[Due]:
+    """Return the lines that are missing, in order; none if the lines that were written are right.
+
+    Idle hours that were charged stay charged, because what was measured is not kept for ever.
+    """
+    have: dict[Entry, pricing.Charge] = {}
+    for line in posted:
+        entry = line.for_month, line.key
+        have[entry] = have.get(entry, pricing.NOTHING) + line.charge
+    found = []
+    for entry in sorted({*wanted, *have}):
+        month, key = entry
+        missing = wanted.get(entry, pricing.NOTHING) - have.get(entry, pricing.NOTHING)
+        if missing.atoms and not (key.kind == pricing.IDLE and missing.atoms < 0):
+            found.append(Due(month, key, missing, entry in have))
+    return found

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A version of the price book: its rates, surcharges and credits, and how they are read."""
+import bisect
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import decimal
+import re
+from typing import Any
+
+from climate import errors
+from climate.domain import currencies
+from climate.domain import peak_hours
+from climate.domain import prices
+
+_ZERO = decimal.Decimal(0)
+#: How many decimals a fee or rate, and a percentage, may have.
+RATE_DECIMALS = 6
+PERCENT_DECIMALS = 2
+_NUMBER = re.compile(r'([0-9]{1,8})(?:\.([0-9]+))?')
+_TIME = re.compile(r'([01][0-9]|2[0-4]):([0-5][0-9])')
+_MOST_PERCENT = 1000
+_DAY_END = 24 * 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Rate:
+    """The price of a resource for an hour, and which resources it is for; None: for all."""
+
+    amount: decimal.Decimal
+    resource_type: str | None = None
+    pool: str | None = None
+    properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def rank(self) -> tuple[int, bool, bool]:
+        """Return how specific it is: its properties count first, then its pool, then its type."""
+        return len(self.properties), self.pool is not None, self.resource_type is not None
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Return the conditions as {what: value}."""
+        named = {'resource_type': self.resource_type, 'pool': self.pool}
+        return {**{name: value for name, value in named.items() if value is not None},
+                **{f'properties.{name}': value for name, value in self.properties.items()}}
+
+    def matches(self, resource_type: str, pool: str, properties: Mapping[str, str]) -> bool:
+        """Return whether the rate is for such a resource."""
+        return (self.resource_type in (None, resource_type) and self.pool in (None, pool)
+                and all(properties.get(name) == value for name, value in self.properties.items()))
+
+
+@dataclasses.dataclass(frozen=True)
+class PriceBook:
+    """A version of the price book, valid from a moment until the next version is.
+
+    :ivar rates: the most specific first.
+    :ivar short_notice: (hours, percent): the surcharge of leases that were asked for later than
+        that before their start.
+    :ivar early_end_credit: the share of the price of unused hours that is not charged.
+    """
+
+    version: int
+    currency: str
+    valid_from: datetime.datetime
+    lease_fee: decimal.Decimal = _ZERO
+    rates: tuple[Rate, ...] = ()
+    short_notice: tuple[int, decimal.Decimal] | None = None
+    peak_hours: peak_hours.PeakHours | None = None
+    priority: decimal.Decimal = _ZERO
+    best_effort: decimal.Decimal = _ZERO
+    idle: decimal.Decimal = _ZERO
+    early_end_credit: decimal.Decimal = decimal.Decimal(100)
+
+    def rate_of(self, resource_type: str, pool: str, properties: Mapping[str, str]) -> int | None:
+        """Return the position of the most specific rate for a resource; None: there are no rates.
+
+        """
+        return next((number for number, each in enumerate(self.rates)
+                     if each.matches(resource_type, pool, properties)), None)
+
+    @property
+    def property_names(self) -> frozenset[str]:
+        """Return the names of the properties that decide about rates."""
+        return frozenset(name for each in self.rates for name in each.properties)
+
+
+def at(books: Sequence[PriceBook], moment: datetime.datetime) -> PriceBook | None:
+    """Return the version that is valid at a moment, of versions in order; None: none is yet."""
+    place = bisect.bisect_right(books, moment, key=lambda each: each.valid_from)
+    return books[place - 1] if place else None
+
+
+def read(found: prices.StoredBook, zone_of: Callable[[str], datetime.tzinfo | None]) -> PriceBook:
+    """Read a version of the price book from its document.
+
+    :param zone_of: returns the time zone of a name, or None.
+    :raises BadField: the document has an error; the error names the field.
+    """
+    asked = found.document
+    if found.currency not in currencies.DECIMALS:
+        raise errors.BadField(field='currency', reason=(
+            f'"{found.currency[:40]}" is no currency of ISO 4217: write a code such as "EUR".'))
+    notice = asked.get('short_notice')
+    return PriceBook(
+        found.version, found.currency, found.valid_from,
+        lease_fee=_amount('lease_fee', asked.get('lease_fee', 0)),
+        rates=_rates(asked.get('rates', ())),
+        short_notice=notice and (
+            _hours('short_notice.hours', notice['hours']),
+            _percent('short_notice.percent', notice['percent'])),
+        peak_hours=_peak_hours(asked.get('peak_hours'), zone_of),
+        priority=_surcharge(asked, 'priority'), best_effort=_surcharge(asked, 'best_effort'),
+        idle=_surcharge(asked, 'idle'),
+        early_end_credit=_percent(
+            'early_end.credit_percent', asked.get('early_end', {}).get('credit_percent', 100),
+            most=100))
+
+
+def _rates(asked: Sequence[Mapping[str, Any]]) -> tuple[Rate, ...]:
+    rates = [Rate(_amount(f'rates.{number}.rate', each['rate']), each.get('resource_type'),
+                  each.get('pool'), dict(each.get('properties', {})))
+             for number, each in enumerate(asked)]
+    if rates and not any(not each.conditions for each in rates):
+        raise errors.BadField(field='rates', reason=(
+            'no rate is for the resources that none of them names: add one without conditions, '
+            'such as {"rate": "0"} if they are free.'))
+    for second, later in enumerate(rates):
+        for first, each in enumerate(rates[:second]):
+            _refuse_equal(first, each, second, later, rates)
+    return tuple(sorted(rates, key=lambda each: each.rank, reverse=True))
+
+
+def _refuse_equal(first: int, one: Rate, second: int, other: Rate, rates: list[Rate]) -> None:
+    """Refuse two rates that are equally specific and for one resource.
+
+    :raises BadField: no other rate, for resources with all of their conditions, decides.
+    """
+    mine, theirs = one.conditions, other.conditions
+    if one.rank != other.rank or any(theirs.get(name, value) != value
+                                     for name, value in mine.items()):
+        return
+    both = {**mine, **theirs}
+    if mine != theirs and any(each.conditions == both for each in rates):
+        return
+    shown = ', '.join(f'{name} {value}' for name, value in sorted(both.items())) or 'no condition'
+    raise errors.BadField(field=f'rates.{second}', reason=(
+        f'it and rates.{first} are for the same resources ({shown[:300]}) and equally specific: '
+        + ('remove one of them.' if mine == theirs else
+           'add a rate with the conditions of both, or remove one of them.')))
+
+
+def _peak_hours(asked: Mapping[str, Any] | None,
+                zone_of: Callable[[str], datetime.tzinfo | None]) -> peak_hours.PeakHours | None:
+    if asked is None:
+        return None
+    zone = zone_of(asked['timezone'])
+    if zone is None:
+        raise errors.BadField(field='peak_hours.timezone', reason=(
+            f'"{asked["timezone"][:80]}" is no known time zone: write "UTC" or a name such as '
+            '"Europe/Berlin".'))
+    windows = tuple(_window(f'peak_hours.windows.{number}', each)
+                    for number, each in enumerate(asked['windows']))
+    found = peak_hours.overlap(windows)
+    if found is not None:
+        raise errors.BadField(field=f'peak_hours.windows.{found[1]}', reason=(
+            f'it overlaps peak_hours.windows.{found[0]}: give each hour of the week one '
+            'percentage at most.'))
+    return peak_hours.PeakHours(zone, windows)
+
+
+def _window(field: str, asked: Mapping[str, Any]) -> peak_hours.Window:
+    begin, end = (_minutes(f'{field}.{name}', asked[name]) for name in ('from', 'to'))
+    if end <= begin:
+        raise errors.BadField(field=f'{field}.to', reason=(
+            f'{asked["to"]} is not after {asked["from"]}: a window is within one day; write two '
+            'windows, one until 24:00 and one from 00:00.'))
+    return peak_hours.Window(frozenset(map(peak_hours.DAYS.index, asked['days'])), begin, end,
+                             _percent(f'{field}.percent', asked['percent']))
+
+
+def _minutes(field: str, text: str) -> int:
+    found = _TIME.fullmatch(text)
+    minutes = 60 * int(found[1]) + int(found[2]) if found else None
+    if minutes is None or minutes > _DAY_END:
+        raise errors.BadField(field=field, reason=(
+            f'"{text[:40]}" is no time of day: write "08:00" to "24:00".'))
+    return minutes
+
+
+def _hours(field: str, value: Any) -> int:
+    found = _decimal(field, value, 0, 'a number of hours')
+    if not 1 <= found <= 8784:
+        raise errors.BadField(field=field, reason='write 1 to 8784 hours.')
+    return int(found)
+
+
+def _surcharge(asked: Mapping[str, Any], name: str) -> decimal.Decimal:
+    return _percent(f'{name}.percent', asked.get(name, {}).get('percent', 0))
+
+
+def _percent(field: str, value: Any, most: int = _MOST_PERCENT) -> decimal.Decimal:
+    found = _decimal(field, value, PERCENT_DECIMALS, 'a percentage')
+    if found > most:
+        raise errors.BadField(field=field, reason=f'{found} is more than {most}, the maximum.')
+    return found
+
+
+def _amount(field: str, value: Any) -> decimal.Decimal:
+    return _decimal(field, value, RATE_DECIMALS, 'an amount')
+
+
+def _decimal(field: str, value: Any, decimals: int, what: str) -> decimal.Decimal:
+    """Read a number that is not negative, from text or from a number of JSON."""
+    text = value if isinstance(value, str) else str(value)
+    found = _NUMBER.fullmatch(text) if text.isascii() else None
+    if found is None or len(found[2] or '') > decimals:
+        digits = f'at most 8 digits and {decimals} decimals' if decimals else 'at most 8 digits'
+        raise errors.BadField(field=field, reason=(
+            f'"{text[:40]}" is not {what}: write a number that is not negative, with {digits}, '
+            f'such as "{"12.50" if decimals else "24"}".'))
+    return decimal.Decimal(text)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The periodic work that writes the lines of statements and closes months.
+
+A pass compares what each lease should have been charged with its lines, and adds the lines that are
+missing. It can be repeated at any time, by any number of managers: a line has a number in its
+lease, so two managers cannot write the same one.
+"""
+import datetime
+
+from oslo_log import log
+
+from climate.db import bills
+from climate.db import engine
+from climate.db import statements
+from climate.domain import currencies
+from climate.domain import ledger
+from climate.domain import pricing
+from climate.manager import core as cores
+from climate.manager.billing import books
+
+LOG = log.getLogger(__name__)
+
+# How many leases are looked for at a time.
+_BATCH = 500
+
+
+class Biller:
+    """Bills leases that have ended, and the past months of those that run on."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def bill(self, now):
+        """Write the lines that are due at `now` and close past months; return how many lines."""
+        with self._core.database.reader() as connection:
+            known = books.read_all(connection)
+            if not known or known[0].valid_from >= now:
+                return 0
+            begin = bills.settled_until(connection)
+        written, seen = 0, set()
+        while True:
+            ids = self._unbilled(begin, now)
+            # A lease that comes again is billed by another manager at this moment.
+            new = [each for each in ids if each not in seen]
+            if not new:
+                break
+            for lease_id in new:
+                written += self._bill(lease_id, known, now)
+            seen.update(new)
+        if not ids:
+            self._close(known, now)
+        return written
+
+    def _unbilled(self, begin, now):
+        month = ledger.begin_of(ledger.month_of(now))
+        with self._core.database.reader() as connection:
+            return bills.unbilled(connection, begin, now, month, _BATCH)
+
+    def _bill(self, lease_id, known, now):
+        try:
+            return self._write(lease_id, known, now)
+        except engine.Duplicate:
+            LOG.debug('Lease %s: another manager bills it', lease_id)
+            return 0
+
+    @cores.again_after_a_race
+    def _write(self, lease_id, known, now):
+        """Write the lines of a lease that are missing, in one transaction; return how many."""
+        names = frozenset(name for each in known for name in each.property_names)
+        with self._core.database.reader() as connection:
+            before = bills.get(connection, lease_id)
+            found = bills.read(connection, lease_id, names,
+                               before.properties if before is not None else {})
+            if found is None:
+                return 0
+            posted = statements.posted(connection, lease_id)
+        due = ledger.due(ledger.targets(found.subject, known, now), posted)
+        months = {ledger.month_of(now), *(each.for_month for each in due)}
+        if due:
+            statements.open_months(self._core.database, months)
+        currency = known[0].currency
+        amounts = pricing.amounts(
+            [each.charge for each in due], currencies.DECIMALS[currency],
+            sum(each.charge.atoms for each in posted))
+        with self._core.database.writer() as connection:
+            if due:
+                is_open = statements.lock_months(connection, months)
+                lines = [(each.for_month if each.for_month in is_open else ledger.month_of(now),
+                          each, minor) for each, minor in zip(due, amounts, strict=True)]
+                statements.add(connection, lease_id, found.project_id, len(posted) + 1, currency,
+                               lines, now)
+            bills.write(connection, bills.Bill(lease_id, now, found.generation, found.properties),
+                        is_new=before is None)
+        if due:
+            LOG.info('Lease %s of project %s: %s lines of statements, %s in all', lease_id,
+                     found.project_id, len(due), currencies.amount(sum(amounts), currency))
+        return len(due)
+
+    def _close(self, known, now):
+        """Close the months that have been over for long enough; all that is due is written."""
+        latest = now - datetime.timedelta(days=self._core.conf.billing.close_days)
+        month = ledger.month_of(latest)
+        # Each month gets its row, so that what is looked for begins with the last one.
+        previous = ledger.month_of(ledger.begin_of(month) - datetime.timedelta(days=1))
+        if ledger.begin_of(month) > known[0].valid_from:
+            statements.open_months(self._core.database, {previous})
+        with self._core.database.reader() as connection:
+            over = statements.open_before(connection, month)
+        for each in over:
+            with self._core.database.writer() as connection:
+                done = statements.close(connection, each, now)
+            if done:
+                LOG.info('Statements of %s: closed', each)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use cases of the price book: add a version, list and show versions."""
+import zoneinfo
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import engine
+from climate.db import price_books as stored
+from climate.domain import price_books
+from climate.domain import prices
+from climate.manager import core as cores
+
+LOG = log.getLogger(__name__)
+
+# How long the versions that were read are used for prices that bind nobody.
+_KNOWN_SECONDS = 5
+
+
+class Books:
+    """Adds and reads the versions of the price book."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def create(self, context, valid_from, document):
+        """Add a version of the price book; return it as a StoredBook.
+
+        :param valid_from: None: now.
+        :param document: the price book as the caller gave it, checked against its schema.
+        :raises BadField: the document has an error, or the version would change the past.
+        :raises PriceBookOverlaps: another version is valid from the same moment.
+        """
+        now = self._core.clock()
+        valid_from = now if valid_from is None else valid_from
+        if valid_from < now:
+            raise errors.BadField(field='valid_from', reason=(
+                f'{valid_from:%Y-%m-%d %H:%M:%S} UTC is in the past, and what was used then has '
+                'its price: write a later moment, or "now".'))
+        made = self._create(context, valid_from, document, now)
+        LOG.info('Price book %s: created by %s, valid from %s', made.version, made.created_by,
+                 made.valid_from.isoformat())
+        return made
+
+    @cores.again_after_a_race
+    def _create(self, context, valid_from, document, now):
+        try:
+            with self._core.database.writer() as connection:
+                known = stored.every(connection)
+                made = prices.StoredBook(
+                    max((each.version for each in known), default=0) + 1, document['currency'],
+                    valid_from, document, now, context.user_id or 'climate')
+                _refuse_bad(made, known)
+                stored.add(connection, made)
+                return next(each for each in stored.every(connection)
+                            if each.version == made.version)
+        except engine.Duplicate as error:
+            # Another version was added meanwhile; the next try compares with it.
+            raise errors.LostRace() from error
+
+    def find(self):
+        """Return all versions as StoredBooks, in the order in which they become valid."""
+        with self._core.database.reader() as connection:
+            return stored.every(connection)
+
+    def get(self, version):
+        """Return a version, or the one that is valid now if `version` is None.
+
+        :raises PriceBookNotFound: there is none.
+        """
+        now = self._core.clock()
+        for each in self.find():
+            valid = each.valid_from <= now and (each.valid_until is None or now < each.valid_until)
+            if each.version == version or (version is None and valid):
+                return each
+        raise errors.PriceBookNotFound(version='"valid"' if version is None else version)
+
+
+class KnownBooks:
+    """The versions of the price book, which are read again when they are some seconds old."""
+
+    def __init__(self, core):
+        self._core = core
+        self._read_at, self._books = float('-inf'), []
+
+    def every(self):
+        """Return all versions as PriceBooks, in order."""
+        now = self._core.monotonic()
+        if now - self._read_at > _KNOWN_SECONDS:
+            with self._core.database.reader() as connection:
+                self._books = read_all(connection)
+            self._read_at = now
+        return self._books
+
+
+def read_all(connection):
+    """Return all versions as PriceBooks, in the order in which they become valid."""
+    return [price_books.read(each, zone_of) for each in stored.every(connection)]
+
+
+def zone_of(name):
+    """Return the time zone of a name, such as "Europe/Berlin"; None: there is none."""
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _refuse_bad(made, known):
+    """Refuse a version that cannot be read, or that does not fit the others.
+
+    :raises BadField: the error names the field.
+    :raises PriceBookOverlaps: another version is valid from the same moment.
+    """
+    price_books.read(made, zone_of)
+    for each in known:
+        if each.valid_from == made.valid_from:
+            raise errors.PriceBookOverlaps(
+                version=each.version, valid_from=f'{made.valid_from:%Y-%m-%d %H:%M:%S} UTC')
+        if each.currency != made.currency:
+            raise errors.BadField(field='currency', reason=(
+                f'it stays {each.currency}, the currency of all versions, because a lease may run '
+                'on from one into the next.'))

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The prices of leases that are only planned: dry runs, changes, openings."""
+import dataclasses
+
+from climate.db import bills
+from climate.domain import acquire
+from climate.domain import currencies
+from climate.domain import lifecycle
+from climate.domain import prices
+from climate.domain import pricing
+from climate.manager.billing import books
+
+
+class Quotes:
+    """Says what leases would cost, by the versions of the price book that are known now."""
+
+    def __init__(self, core):
+        self._core = core
+        self._books = books.KnownBooks(core)
+
+    def of_new(self, lease, allocations, now):
+        """Return the Price of a Lease that would get these Allocations.
+
+        :returns: None if no version of the price book is valid before its end.
+        """
+        known = self._valid_before(lease.end)
+        if not known:
+            return None
+        with self._core.database.reader() as connection:
+            items = self._items(connection, known, lease, allocations)
+        return _price(_subject(lease, items, now), known)
+
+    def of_change(self, before, after, allocations, now):
+        """Return the Price of all of a lease, from its start to its end, if it were changed now.
+
+        :param before: the Lease as it is.
+        :param after: the Lease as it would be.
+        :param allocations: those that would be made; other reservations keep what they have.
+        :returns: None if no version of the price book is valid before its end.
+        """
+        known = self._valid_before(max(before.end, after.end))
+        if not known:
+            return None
+        with self._core.database.reader() as connection:
+            found = bills.read(connection, before.id, _names(known), planned=True)
+            new = self._items(connection, known, after, allocations)
+        if found is None:
+            return None
+        had = found.subject.items
+        items = (_changed(before, after, had, new, now) if before.state != lifecycle.PENDING
+                 else _moved(after, had, new))
+        return _price(_subject(after, items, before.created_at), known)
+
+    def _valid_before(self, end):
+        return [each for each in self._books.every() if each.valid_from < end]
+
+    def _items(self, connection, known, lease, allocations):
+        types = {each.id: each.resource_type for each in lease.reservations}
+        pools, properties = bills.described(
+            connection, {each.resource_id for each in allocations}, _names(known))
+        return [pricing.Item(
+            each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
+            each.end, each.copies, tuple(sorted(properties[str(each.resource_id)].items())),
+            resource_id=each.resource_id) for each in allocations]
+
+
+def _moved(after, had, new):
+    """Return the Items of a lease that has not started."""
+    again = {each.reservation_id for each in new}
+    return [*new, *(dataclasses.replace(each, start=after.start, end=after.end)
+                    for each in had if each.reservation_id not in again)]
+
+
+def _changed(before, after, had, new, now):
+    """Return the Items of a running lease: what it had until now, and has from now on."""
+    again = {each.reservation_id for each in new}
+    kept = {(each.reservation_id, each.resource_id) for each in new}
+    earlier = before.end if after.end < before.end else None
+    items = [dataclasses.replace(each, unused_until=earlier) for each in new]
+    for each in had:
+        if each.end != before.end or each.end <= now:
+            items.append(each)
+        elif each.reservation_id not in again:
+            end = max(after.end, now)
+            items.append(dataclasses.replace(
+                each, end=end, unused_until=each.end if end < each.end else each.unused_until))
+        else:
+            given_back = (each.reservation_id, each.resource_id) not in kept
+            items.append(dataclasses.replace(each, end=now,
+                                             unused_until=each.end if given_back else None))
+    return [each for each in items if each.start < each.end]
+
+
+def _names(known):
+    return frozenset(name for each in known for name in each.property_names)
+
+
+def _subject(lease, items, asked_at):
+    found = lease.acquisition
+    return pricing.Subject(
+        lease.start, asked_at, tuple(items), found.priority if found is not None else 0,
+        lease.acquire_type == acquire.BEST_EFFORT)
+
+
+def _price(subject, known):
+    """Return the Price of a lease by some versions; None if none is valid while it lasts."""
+    ends = [each.unused_until or each.end for each in subject.items]
+    end = max(ends, default=subject.start)
+    found = pricing.charges(subject, known, subject.start, end)
+    currency = known[0].currency
+    decimals = currencies.DECIMALS[currency]
+    by_version = {each.version: each for each in known}
+    amounts = pricing.amounts(list(found.values()), decimals)
+    return prices.Price(
+        currencies.amount(sum(amounts), currency), currency, tuple(
+            pricing.shown(key, charge.microseconds, currencies.amount(minor, currency),
+                          by_version[key.book])
+            for (key, charge), minor in zip(found.items(), amounts, strict=True)))
