@@ -15,7 +15,7 @@ def every(connection):
     """Return all versions, as StoredBooks, in the order in which they become valid."""
     rows = connection.execute(sa.select(*_COLUMNS).order_by(BOOKS.c.valid_from)).all()
     ends = [row.valid_from for row in rows[1:]] + [None]
-    return [prices.StoredBook(*row, valid_until=end) for row, end in zip(rows, ends, strict=True)]
+    return [prices.StoredBook(*row, valid_until=end) for row, end in zip(rows, ends, strict=False)]
 
 
 def add(connection, book):

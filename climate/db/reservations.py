@@ -20,6 +20,10 @@ _OF_LEASES = among.Among(
     sa.select(*_OWN).order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position),
     RESERVATIONS.c.lease_id)
 _CHANGE = among.Among(sa.update(RESERVATIONS), RESERVATIONS.c.id)
+_ACTIVATE = among.Among(
+    sa.update(RESERVATIONS).values(started_at=sa.func.coalesce(
+        RESERVATIONS.c.started_at, sa.bindparam('active_at', type_=tables.UtcDateTime))),
+    RESERVATIONS.c.id)
 _ALLOCATED = among.Among(
     sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.need, ALLOCATIONS.c.resource_id,
               ALLOCATIONS.c.copies)
@@ -56,10 +60,11 @@ def change(connection, reservation_ids, now, **values):
     """
     if values.get('state') == lifecycle.RESERVATION_DELETED:
         values['leased_id'] = None
-    elif values.get('state') == lifecycle.RESERVATION_ACTIVE:
-        values['started_at'] = sa.func.coalesce(RESERVATIONS.c.started_at, now)
+    change_them = _CHANGE
+    if values.get('state') == lifecycle.RESERVATION_ACTIVE:
+        change_them, values['active_at'] = _ACTIVATE, now
     if reservation_ids:
-        _CHANGE.execute(connection, list(reservation_ids), {'updated_at': now, **values})
+        change_them.execute(connection, list(reservation_ids), {'updated_at': now, **values})
 
 
 def leasing(connection, leased_ids):

@@ -68,7 +68,7 @@ class PriceBook:
     lease_fee: decimal.Decimal = _ZERO
     rates: tuple[Rate, ...] = ()
     short_notice: tuple[int, decimal.Decimal] | None = None
-    peak_hours: peak_hours.PeakHours | None = None
+    peaks: peak_hours.PeakHours | None = None
     priority: decimal.Decimal = _ZERO
     best_effort: decimal.Decimal = _ZERO
     idle: decimal.Decimal = _ZERO
@@ -111,7 +111,7 @@ def read(found: prices.StoredBook, zone_of: Callable[[str], datetime.tzinfo | No
         short_notice=notice and (
             _hours('short_notice.hours', notice['hours']),
             _percent('short_notice.percent', notice['percent'])),
-        peak_hours=_peak_hours(asked.get('peak_hours'), zone_of),
+        peaks=_peak_hours(asked.get('peak_hours'), zone_of),
         priority=_surcharge(asked, 'priority'), best_effort=_surcharge(asked, 'best_effort'),
         idle=_surcharge(asked, 'idle'),
         early_end_credit=_percent(

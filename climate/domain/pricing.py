@@ -187,7 +187,7 @@ def _valid(books: Sequence[price_books.PriceBook], start: datetime.datetime,
            end: datetime.datetime) -> Iterator[
                tuple[price_books.PriceBook, datetime.datetime, datetime.datetime]]:
     """Yield (version, start, end) of the versions that are valid between two moments."""
-    for book, following in zip(books, [*books[1:], None], strict=True):
+    for book, following in zip(books, [*books[1:], None], strict=False):
         first = max(start, book.valid_from)
         last = end if following is None else min(end, following.valid_from)
         if first < last:
@@ -255,9 +255,9 @@ def _constant(subject: Subject, book: price_books.PriceBook
 
 def _peaks(book: price_books.PriceBook, start: datetime.datetime, end: datetime.datetime
            ) -> list[tuple[datetime.datetime, datetime.datetime, decimal.Decimal]]:
-    if book.peak_hours is None:
+    if book.peaks is None:
         return []
-    return [each for each in book.peak_hours.spans(start, end) if each[2]]
+    return [each for each in book.peaks.spans(start, end) if each[2]]
 
 
 def _rate_of(item: Item, book: price_books.PriceBook) -> int | None:

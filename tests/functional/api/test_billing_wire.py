@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Price books, prices and statements on the wire."""
+import json
+
+import billing_cases as cases
+import builders
+import pytest
+
+V = '1.1'
+BOOK = {**cases.BOOK, 'peak_hours': {'timezone': 'Europe/Berlin', 'windows': [
+    {'days': ['mon', 'tue'], 'from': '08:00', 'to': '18:00', 'percent': '25'}]}}
+
+
+def created(api, **changes):
+    return api.post('/v1/price-books', {**BOOK, **changes}, token=builders.ADMIN, version=V)
+
+
+def test_a_price_book_is_created_listed_and_shown(api):
+    answer = created(api)
+    assert answer.status_int == 201
+    assert answer.headers['Location'].endswith('/v1/price-books/1')
+    made = answer.json['price_book']
+    assert made['version'] == 1
+    assert made['valid_from'] == '2030-05-01T12:00:00Z'
+    assert made['rates'] == BOOK['rates']
+    created(api, valid_from='2030-06-01T00:00:00Z')
+    books = api.get('/v1/price-books', token=builders.ADMIN, version=V).json['price_books']
+    assert [(each['version'], each['valid_until']) for each in books] == [
+        (1, '2030-06-01T00:00:00Z'), (2, None)]
+    assert api.get('/v1/price-books/2', token=builders.ADMIN, version=V).json[
+        'price_book']['version'] == 2
+
+
+def test_members_see_the_valid_price_book_only(api):
+    assert api.get('/v1/price-books/valid', version=V).status_int == 404
+    created(api)
+    assert api.get('/v1/price-books/valid', version=V).json['price_book']['version'] == 1
+    assert api.get('/v1/price-books', version=V).status_int == 403
+    assert api.get('/v1/price-books/1', version=V).status_int == 403
+    assert api.post('/v1/price-books', BOOK, version=V).status_int == 403
+    assert api.get('/v1/price-books', token=builders.ADMIN, version='1.0').status_int == 404
+
+
+@pytest.mark.parametrize('changes, field', [
+    ({'currency': 'EURO'}, 'currency'),
+    ({'currency': 'XXX'}, 'currency'),
+    ({'lease_fee': '-1'}, 'lease_fee'),
+    ({'lease_fee': -1}, 'lease_fee'),
+    ({'lease_fee': 'NaN'}, 'lease_fee'),
+    ({'lease_fee': '1' * 40}, 'lease_fee'),
+    ({'lease_fee': int('1' * 40)}, 'lease_fee'),
+    ({'lease_fee': '0.1234567'}, 'lease_fee'),
+    ({'lease_fee': True}, 'lease_fee'),
+    ({'rates': [{'rate': '1', 'pool': 'host'}]}, 'rates'),
+    ({'rates': [{'rate': '1'}, {'rate': '2'}]}, 'rates.1'),
+    ({'rates': [{'rate': '1'}, {'rate': '2', 'properties': {'a': '1'}},
+                {'rate': '3', 'properties': {'b': '1'}}]}, 'rates.2'),
+    ({'rates': [{'rate': '1', 'colour': 'red'}]}, 'rates.0'),
+    ({'peak_hours': {'timezone': 'Mars/Base', 'windows': BOOK['peak_hours']['windows']}},
+     'peak_hours.timezone'),
+    ({'peak_hours': {'timezone': '../../etc/passwd', 'windows': BOOK['peak_hours']['windows']}},
+     'peak_hours.timezone'),
+    ({'peak_hours': {'timezone': 'UTC', 'windows': [
+        {'days': ['mon'], 'from': '18:00', 'to': '08:00', 'percent': '1'}]}},
+     'peak_hours.windows.0.to'),
+    ({'peak_hours': {'timezone': 'UTC', 'windows': [
+        {'days': ['mon'], 'from': '08:00', 'to': '25:00', 'percent': '1'}]}},
+     'peak_hours.windows.0.to'),
+    ({'peak_hours': {'timezone': 'UTC', 'windows': [
+        {'days': ['mon'], 'from': '08:00', 'to': '12:00', 'percent': '1'},
+        {'days': ['mon'], 'from': '11:00', 'to': '12:00', 'percent': '1'}]}},
+     'peak_hours.windows.1'),
+    ({'early_end': {'credit_percent': '101'}}, 'early_end.credit_percent'),
+    ({'valid_from': '2030-04-30T12:00:00Z'}, 'valid_from'),
+    ({'discount': '1'}, 'body'),
+])
+def test_a_bad_price_book_is_refused_with_the_name_of_the_field(api, changes, field):
+    answer = created(api, **changes)
+    assert answer.status_int == 400
+    assert answer.json['details']['field'] == field, answer.json
+
+
+def test_numbers_that_json_does_not_have_and_a_huge_body_are_refused(api):
+    raw = json.dumps(BOOK).replace('"2.00"', 'NaN').encode()
+    headers = {'token': builders.ADMIN, 'version': V}
+    assert api.post('/v1/price-books', raw=raw, **headers).status_int == 400
+    raw = json.dumps({**BOOK, 'description': 'x' * 2 ** 20}).encode()
+    assert api.post('/v1/price-books', raw=raw, **headers).status_int == 413
+
+
+def test_versions_do_not_overlap_and_keep_the_currency(api):
+    created(api)
+    again = created(api)
+    assert (again.status_int, again.json['error_name']) == (409, 'price_book_overlaps')
+    other = created(api, currency='USD', valid_from='+1h')
+    assert other.json['details']['field'] == 'currency'
+
+
+def test_dry_runs_and_openings_show_the_price_from_1_1_on(api, manager):
+    manager.enrol(1)
+    asked = {'name': 'a', 'start': '2030-05-03T00:00:00Z', 'end': '2030-05-03T10:00:00Z',
+             'reservations': [{'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
+    path = '/v1/leases?dry_run=true'
+    assert 'price' not in api.post(path, asked, version=V).json['lease']
+    manager.core.database.dispose()
+    fresh = builders.Api(manager.core.conf, builders.Manager(
+        manager.core.conf, manager.database, manager.clock, manager.cloud))
+    created(fresh)
+    price = fresh.post(path, asked, version=V).json['lease']['price']
+    assert (price['amount'], price['currency']) == ('7.00', 'EUR')
+    assert [(each['kind'], each['amount']) for each in price['lines']] == [
+        ('lease_fee', '2.00'), ('resource_hours', '5.00')]
+    offers = fresh.post('/v1/availability', {
+        'earliest': asked['start'], 'duration': '10h', 'limit': 1,
+        'reservations': asked['reservations']}, version=V).json['offers']
+    assert offers[0]['price'] == price
+    made = fresh.post('/v1/leases', asked, version=V).json['lease']
+    assert 'price' not in made
+    longer = fresh.put(f'/v1/leases/{made["id"]}?dry_run=true',
+                       {'end': '2030-05-03T20:00:00Z'}, version=V).json['lease']['price']
+    assert longer['amount'] == '12.00'
+
+
+def test_statements_are_shown_to_their_project_in_json_and_csv(api, manager):
+    manager.enrol(1)
+    created(api)
+    lease = manager.create(builders.a_lease())
+    manager.run_until(builders.NOON + builders.hours(2))
+    cases.bill(manager)
+    assert api.get('/v1/statements', version=V).json == {'statements': [{
+        'project_id': 'demo', 'month': '2030-05', 'amount': '2.60', 'currency': 'EUR',
+        'leases': 1, 'lines': 3, 'closed': False}]}
+    lines = api.get('/v1/statements/2030-05', version=V).json['lines']
+    assert [each['amount'] for each in lines] == ['2.00', '0.50', '0.10']
+    table = api.get(f'/v1/statements/2030-05?format=csv&lease_id={lease.id}', version=V)
+    assert table.content_type == 'text/csv'
+    assert len(table.text.splitlines()) == 4
+    page = api.get('/v1/statements/2030-05?limit=2', version=V).json
+    following = page['lines_links'][0]['href'].partition('localhost:80')[2] or page[
+        'lines_links'][0]['href'].partition('localhost')[2]
+    assert page['lines'] + api.get(following, version=V).json['lines'] == lines
+    assert api.get('/v1/statements', token=builders.STRANGER, version=V).json == {'statements': []}
+    assert api.get('/v1/statements/2030-05', token=builders.STRANGER, version=V).json[
+        'error_name'] == 'statement_not_found'
+    for query in ('all_projects=true', 'project_id=demo'):
+        path = f'/v1/statements?{query}'
+        assert api.get(path, token=builders.STRANGER, version=V).status_int == 403
+        assert len(api.get(path, token=builders.ADMIN, version=V).json['statements']) == 1
+
+
+@pytest.mark.parametrize('path', [
+    '/v1/statements/2030-13', '/v1/statements/may', '/v1/statements?month=2030-5',
+    '/v1/statements?colour=red', '/v1/statements?format=xml', '/v1/statements?limit=-1',
+    '/v1/statements?marker=x', '/v1/statements/2030-05?marker=a/b',
+    '/v1/statements?month=2030-05&month=2030-06'])
+def test_a_bad_question_for_statements_is_refused(api, path):
+    assert api.get(path, version=V).status_int == 400

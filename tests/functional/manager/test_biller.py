@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements: what is billed, once, in which month, whatever happens."""
+import datetime
+import decimal
+
+import billing_cases as cases
+import builders
+import pytest
+
+from climate.db import engine
+from climate.db import migrate
+from climate.domain import prices
+from climate.domain import records
+from climate.manager.billing import biller
+
+hours, NOON = builders.hours, builders.NOON
+
+
+@pytest.fixture
+def enrolled(manager):
+    manager.enrol(2)
+    return manager
+
+
+def test_a_lease_that_has_ended_is_billed_once(enrolled):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(11))
+    assert cases.bill(enrolled) == 3
+    assert cases.bill(enrolled) == 0
+    assert cases.shown(cases.lines(enrolled, lease_id=lease.id)) == [
+        ('2030-05', '2030-05', 'lease_fee', None, '2.00'),
+        ('2030-05', '2030-05', 'resource_hours', '10.000000', '5.00'),
+        ('2030-05', '2030-05', 'short_notice', '10.000000', '1.00')]
+
+
+def test_the_price_of_the_dry_run_is_the_sum_of_the_statement(enrolled):
+    cases.book(enrolled, rates=[{'rate': '0.333333'}])
+    asked = builders.a_lease(builders.hosts(2), start=cases.day(5, 30), end=cases.day(7, 3, 7))
+    price = enrolled.create(
+        records.LeaseRequest(**{**vars(asked), 'dry_run': True})).price
+    enrolled.create(asked)
+    for moment in (cases.day(6, 2), cases.day(6, 20), cases.day(7, 2), cases.day(7, 9)):
+        enrolled.run_until(moment)
+        cases.bill(enrolled)
+    found = cases.lines(enrolled)
+    assert {each.month for each in found} == {'2030-05', '2030-06', '2030-07'}
+    assert cases.total(found) == decimal.Decimal(price.amount)
+    assert sum(decimal.Decimal(each.amount) for each in price.lines) == decimal.Decimal(
+        price.amount)
+
+
+def test_what_never_started_costs_nothing(enrolled):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(5)))
+    enrolled.client.delete_lease(builders.a_member(), lease.id)
+    enrolled.run_until(NOON + hours(6))
+    assert cases.bill(enrolled) == 0
+
+
+def test_what_failed_to_start_costs_nothing(enrolled, conf):
+    cases.book(enrolled)
+    conf.set_override('event_max_retries', 0, group='manager')
+    conf.set_override('heal_seconds', 0, group='manager')
+    enrolled.cloud.faults.fail('create_aggregate', times=100)
+    lease = enrolled.create(builders.a_lease())
+    enrolled.run_until(NOON + hours(2))
+    assert 'failed' in ' '.join(each.what for each in enrolled.client.lease_history(
+        builders.a_member(), lease.id)) or enrolled.lease(lease).reason
+    assert cases.bill(enrolled) == 0
+
+
+def test_an_early_end_is_credited_as_the_book_says(enrolled):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(4))
+    price = enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+        end_now=True, dry_run=True)).price
+    enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    enrolled.run_until(NOON + hours(5))
+    cases.bill(enrolled)
+    found = cases.lines(enrolled)
+    assert cases.shown(found)[1:] == [
+        ('2030-05', '2030-05', 'resource_hours', '4.000000', '2.00'),
+        ('2030-05', '2030-05', 'short_notice', '4.000000', '0.40'),
+        ('2030-05', '2030-05', 'unused_hours', '6.000000', '3.60'),
+        ('2030-05', '2030-05', 'early_end_credit', '6.000000', '-2.88')]
+    assert decimal.Decimal(price.amount) == cases.total(found)
+
+
+def test_a_deleted_lease_is_billed_to_the_cut_where_the_book_has_no_early_end(enrolled):
+    cases.book(enrolled, early_end={'credit_percent': '100'}, short_notice={
+        'hours': '1', 'percent': '0'})
+    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(4))
+    enrolled.client.delete_lease(builders.a_member(), lease.id)
+    enrolled.run_until(NOON + hours(5))
+    cases.bill(enrolled)
+    assert cases.total(cases.lines(enrolled)) == decimal.Decimal('4.00')
+
+
+def test_a_closed_month_does_not_change_and_a_late_correction_names_it(enrolled):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease(end=cases.day(6, 20)))
+    enrolled.run_until(cases.day(6, 1, 1))
+    cases.bill(enrolled)
+    enrolled.run_until(cases.day(6, 5))
+    cases.bill(enrolled)
+    [statement] = enrolled.client.list_statements(
+        builders.an_admin(), prices.StatementQuery(month='2030-05'))
+    assert statement.closed
+    before = cases.lines(enrolled, month='2030-05')
+    # The lease is taken back after all: what was charged for it is wrong.
+    from climate.db import leases
+    from climate.db import reservations
+    with enrolled.database.writer() as connection:
+        found = leases.get(connection, lease.id)
+        reservations.change(connection, [each.id for each in found.reservations],
+                            enrolled.clock(), started_at=None)
+        leases.change(connection, found, enrolled.clock(), name='taken back')
+    cases.bill(enrolled)
+    assert cases.lines(enrolled, month='2030-05') == before
+    late = cases.lines(enrolled, month='2030-06')
+    assert {(each.for_month, each.correction) for each in late} == {('2030-05', True)}
+    assert cases.total(before + late) == 0
+
+
+def test_a_purge_keeps_what_is_not_billed_and_lines_survive_it(enrolled):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease())
+    enrolled.run_until(cases.day(5, 20))
+    assert migrate.purge(enrolled.database, cases.day(5, 19)) == 0
+    cases.bill(enrolled)
+    before = cases.lines(enrolled)
+    assert migrate.purge(enrolled.database, cases.day(5, 19)) == 1
+    assert cases.lines(enrolled, lease_id=lease.id) == before != []
+
+
+def test_the_property_of_the_first_bill_counts_for_later_ones(enrolled):
+    cases.book(enrolled)
+    host = enrolled.client.list_resources(builders.an_admin(), 'host')[0]
+    enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': 'a100'})
+    enrolled.create(builders.a_lease(builders.hosts(2), end=cases.day(6, 2)))
+    enrolled.run_until(cases.day(6, 1, 1))
+    cases.bill(enrolled)
+    enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': None})
+    enrolled.run_until(cases.day(6, 2, 1))
+    cases.bill(enrolled)
+    rates = {(each.month, each.line.rate) for each in cases.lines(enrolled)
+             if each.line.kind == 'resource_hours'}
+    assert rates == {(month, rate) for month in ('2030-05', '2030-06')
+                     for rate in ('3.20', '0.50')}
+
+
+def test_two_managers_never_write_a_line_twice(enrolled, monkeypatch):
+    cases.book(enrolled)
+    enrolled.create(builders.a_lease())
+    enrolled.run_until(NOON + hours(2))
+    one, two = biller.Biller(enrolled.core), biller.Biller(enrolled.core)
+    real = biller.statements.open_months
+    raced = []
+
+    def race(database, months):
+        # The other manager writes between the look and the lines of this one.
+        if not raced:
+            raced.append(True)
+            assert two.bill(enrolled.clock()) == 3
+        real(database, months)
+    monkeypatch.setattr(biller.statements, 'open_months', race)
+    assert one.bill(enrolled.clock()) == 0
+    assert len(cases.lines(enrolled)) == 3
+
+
+def test_without_a_price_book_a_pass_is_one_statement_and_a_dry_run_shows_no_price(enrolled):
+    enrolled.create(builders.a_lease())
+    enrolled.run_until(NOON + hours(2))
+    with builders.statements() as found:
+        assert cases.bill(enrolled) == 0
+    assert len(found) == 1
+    asked = builders.a_lease(start=NOON + hours(3), end=NOON + hours(4), dry_run=True)
+    assert enrolled.create(asked).price is None
+    with builders.statements() as first:
+        enrolled.create(asked)
+    assert not [each for each in first if 'price_books' in each]
+
+
+class _CrashError(BaseException):
+    """The process dies here."""
+
+
+@pytest.mark.parametrize('crash_at', range(1, 16))
+def test_a_crash_between_any_two_commits_loses_and_doubles_no_line(
+        enrolled, monkeypatch, crash_at):
+    cases.book(enrolled)
+    enrolled.create(builders.a_lease(end=cases.day(6, 2)))
+    enrolled.create(builders.a_lease(end=NOON + hours(3)))
+    enrolled.run_until(cases.day(6, 4))
+    import contextlib
+    reached = []
+    real = engine.Database.writer
+
+    @contextlib.contextmanager
+    def fragile(self):
+        with real(self) as connection:
+            yield connection
+            _reach(reached, crash_at)
+        _reach(reached, crash_at)
+    with monkeypatch.context() as patched:
+        patched.setattr(engine.Database, 'writer', fragile)
+        with contextlib.suppress(_CrashError):
+            cases.bill(enrolled)
+    cases.bill(enrolled)
+    found = cases.lines(enrolled)
+    hours_of_first = (cases.day(6, 2) - NOON) / datetime.timedelta(hours=1)
+    # A fee, hours and short notice for each; the longer one in two months.
+    assert len(found) == 3 + 5
+    assert cases.total(found) == 2 * 2 + decimal.Decimal('0.6') * int(hours_of_first + 3)
+    assert all(not each.correction for each in found)
+    [may, _] = enrolled.client.list_statements(builders.an_admin(), prices.StatementQuery())
+    assert may.closed
+
+
+def _reach(reached, crash_at):
+    reached.append(True)
+    if len(reached) == crash_at:
+        raise _CrashError

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prices are exact, never negative, additive over time, and the same again from history."""
+import datetime
+import decimal
+import zoneinfo
+
+import hypothesis
+from hypothesis import strategies
+
+from climate.domain import interval
+from climate.domain import ledger
+from climate.domain import peak_hours
+from climate.domain import price_books
+from climate.domain import pricing
+
+BEGIN = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
+BERLIN = zoneinfo.ZoneInfo('Europe/Berlin')
+
+_moments = strategies.integers(0, 200 * 86_400_000_000).map(
+    lambda count: BEGIN + datetime.timedelta(microseconds=count))
+_rates = strategies.decimals(0, 10 ** 6, places=6)
+_percents = strategies.decimals(0, 200, places=2)
+
+
+@strategies.composite
+def _books(draw):
+    starts = sorted(draw(strategies.sets(_moments, max_size=3)) | {BEGIN})
+    found = []
+    for number, start in enumerate(starts, 1):
+        begin = draw(strategies.integers(0, 1439))
+        end = draw(strategies.integers(begin + 1, 1440))
+        windows = (peak_hours.Window(frozenset(draw(strategies.sets(
+            strategies.integers(0, 6), min_size=1))), begin, end, draw(_percents)),)
+        found.append(price_books.PriceBook(
+            number, 'EUR', start, draw(_rates),
+            (price_books.Rate(draw(_rates), properties={'gpu': 'a100'}),
+             price_books.Rate(draw(_rates))),
+            short_notice=(24, draw(_percents)),
+            peaks=draw(strategies.sampled_from(
+                [None, peak_hours.PeakHours(BERLIN, windows)])),
+            priority=draw(_percents), best_effort=draw(_percents), idle=draw(_percents),
+            early_end_credit=draw(strategies.decimals(0, 100, places=2))))
+    return found
+
+
+@strategies.composite
+def _subjects(draw):
+    items = []
+    for number in range(draw(strategies.integers(1, 3))):
+        start, end = sorted(draw(strategies.lists(_moments, min_size=2, max_size=2, unique=True)))
+        idle = sorted(draw(strategies.lists(_moments, min_size=2, max_size=2, unique=True)))
+        items.append(pricing.Item(
+            f'r{number}', 'physical:host', 'host', start, end,
+            draw(strategies.integers(1, 1000)),
+            draw(strategies.sampled_from([(), (('gpu', 'a100'),)])),
+            draw(strategies.none() | _moments), (interval.Interval(*idle),)))
+    start = min(each.start for each in items)
+    return pricing.Subject(
+        start, start - datetime.timedelta(hours=draw(strategies.integers(0, 48))), tuple(items),
+        draw(strategies.integers(-1, 1)), draw(strategies.booleans()))
+
+
+@hypothesis.given(_subjects(), _books(), strategies.lists(_moments, min_size=3, max_size=3))
+@hypothesis.settings(max_examples=60, deadline=None)
+def test_the_price_of_a_span_is_the_sum_of_the_prices_of_its_parts(subject, books, moments):
+    first, middle, last = sorted(moments)
+    parts = [pricing.charges(subject, books, first, middle),
+             pricing.charges(subject, books, middle, last)]
+    whole = pricing.charges(subject, books, first, last)
+    for key in {key for each in (*parts, whole) for key in each}:
+        assert whole.get(key, pricing.NOTHING) == parts[0].get(
+            key, pricing.NOTHING) + parts[1].get(key, pricing.NOTHING)
+
+
+@hypothesis.given(_subjects(), _books(), strategies.lists(_moments, min_size=2, max_size=2))
+@hypothesis.settings(max_examples=60, deadline=None)
+def test_a_price_is_never_negative(subject, books, moments):
+    found = pricing.charges(subject, books, *sorted(moments))
+    assert pricing.total(found) >= 0
+    amounts = pricing.amounts(list(found.values()), 2)
+    assert sum(amounts) == pricing.rounded(pricing.total(found), 2) >= 0
+    for (key, _), amount in zip(found.items(), amounts, strict=True):
+        assert amount <= 0 if key.kind == pricing.CREDIT else amount >= 0
+
+
+@hypothesis.given(_subjects(), _books(), strategies.lists(_moments, max_size=4))
+@hypothesis.settings(max_examples=60, deadline=None)
+def test_the_lines_are_the_same_however_often_and_whenever_they_are_written(subject, books, looks):
+    end = BEGIN + datetime.timedelta(days=400)
+    posted = []
+    for now in [*sorted(looks), end, end]:
+        known = [each for each in books if each.valid_from <= now]
+        missing = ledger.due(ledger.targets(subject, known, now), posted)
+        posted += [ledger.Posted(each.for_month, each.key, each.charge) for each in missing]
+    assert ledger.due(ledger.targets(subject, books, end), posted) == []
+    again = ledger.due(ledger.targets(subject, books, end), [])
+    assert sum(each.charge.atoms for each in posted) == sum(each.charge.atoms for each in again)
+
+
+def test_money_is_exact():
+    book = price_books.PriceBook(1, 'EUR', BEGIN, rates=(
+        price_books.Rate(decimal.Decimal('0.1')),))
+    item = pricing.Item('r', 't', 'p', BEGIN, BEGIN + datetime.timedelta(hours=3))
+    found = pricing.charges(pricing.Subject(BEGIN, BEGIN, (item,)), [book], BEGIN, item.end)
+    assert pricing.total(found) * 10 == 3 * pricing.ATOMS
+
+
+def test_peak_hours_follow_the_clocks_of_their_time_zone():
+    window = peak_hours.Window(frozenset({6}), 60, 300, decimal.Decimal(10))
+    peaks = peak_hours.PeakHours(BERLIN, (window,))
+    # On the last Sunday of March the clocks go from 2:00 to 3:00, in October from 3:00 to 2:00.
+    lengths = [[(last - first) for first, last, _ in peaks.spans(day, day + datetime.timedelta(2))]
+               for day in (datetime.datetime(2030, 3, 30, tzinfo=datetime.UTC),
+                           datetime.datetime(2030, 10, 26, tzinfo=datetime.UTC))]
+    assert lengths == [[datetime.timedelta(hours=3)], [datetime.timedelta(hours=5)]]
+
+
+def test_the_most_specific_rate_wins():
+    book = price_books.PriceBook(1, 'EUR', BEGIN, rates=tuple(sorted((
+        price_books.Rate(decimal.Decimal(1)),
+        price_books.Rate(decimal.Decimal(2), resource_type='physical:host'),
+        price_books.Rate(decimal.Decimal(3), pool='host'),
+        price_books.Rate(decimal.Decimal(4), properties={'gpu': 'a100'}),
+    ), key=lambda each: each.rank, reverse=True)))
+
+    def rate(*resource):
+        return book.rates[book.rate_of(*resource)].amount
+    assert rate('virtual:volume', 'backend', {}) == 1
+    assert rate('physical:host', 'other', {}) == 2
+    assert rate('physical:host', 'host', {'gpu': 'h100'}) == 3
+    assert rate('physical:host', 'host', {'gpu': 'a100'}) == 4
