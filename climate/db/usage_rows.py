@@ -30,30 +30,31 @@ _DELETION = 'delete'
 
 _AMOUNT = sa.case((ALLOCATIONS.c.whole.is_(True), sa.cast(RESOURCES.c.capacity, sa.Text)),
                   else_=sa.cast(ALLOCATIONS.c.amount, sa.Text)).label('units')
-_SHARES = (
-    sa.select(LEASES.c.id.label('lease_id'), LEASES.c.project_id, LEASES.c.user_id,
-              LEASES.c.end.label('lease_end'), LEASES.c.ended_at,
-              RESERVATIONS.c.resource_type, RESOURCES.c.pool, ALLOCATIONS.c.reservation_id,
-              ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
-              ALLOCATIONS.c.released_at, ALLOCATIONS.c.copies, _AMOUNT)
-    .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
-    .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
-    .join(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id))
-_BETWEEN = _SHARES.where(allocations.TOUCHES)
+_ROWS = (
+    sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start,
+              ALLOCATIONS.c.end, ALLOCATIONS.c.released_at, ALLOCATIONS.c.copies, _AMOUNT,
+              RESOURCES.c.pool)
+    .join_from(ALLOCATIONS, RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id))
+_BETWEEN = _ROWS.where(allocations.TOUCHES)
 # Leases of which the cloud may have held something after its allocation had ended: those that were
-# over later, that should be over, and that are being deleted. They are found first, because a
-# database that joins may begin with all allocations that have ended.
+# over later, that should be over, and that are being deleted. They are found first, and what was
+# found is read by its keys: a database that joins may begin with all that is over.
 _OPEN = LEASES.c.ended_at.is_(None)
 _START = sa.bindparam('start', type_=tables.UtcDateTime)
 _LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in (
     (LEASES.c.ended_at > _START, sa.or_(LEASES.c.end <= _START, LEASES.c.deleted_at.is_not(None))),
     (_OPEN, LEASES.c.end <= _START),
     (_OPEN, LEASES.c.end > _START, LEASES.c.task == 'delete'))))
-_OF_LEASES = among.Among(
-    _SHARES.where(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _START),
-    RESERVATIONS.c.lease_id)
-# Not an index on projects: it would find all leases that a project ever had.
-_PROJECT = sa.func.coalesce(LEASES.c.project_id, '')
+_RESERVATIONS_OF = among.Among(sa.select(RESERVATIONS.c.id), RESERVATIONS.c.lease_id)
+_LATE = among.Among(
+    _ROWS.where(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _START),
+    ALLOCATIONS.c.reservation_id)
+_RESERVATIONS = among.Among(
+    sa.select(RESERVATIONS.c.id, RESERVATIONS.c.lease_id, RESERVATIONS.c.resource_type),
+    RESERVATIONS.c.id)
+_LEASES = among.Among(
+    sa.select(LEASES.c.id, LEASES.c.project_id, LEASES.c.user_id, LEASES.c.end, LEASES.c.ended_at),
+    LEASES.c.id)
 _COURSES = among.Among(
     sa.select(HISTORY.c.lease_id, HISTORY.c.what, HISTORY.c.at)
     .where(HISTORY.c.what.in_((*_STARTED, _DELETION))).order_by(HISTORY.c.id), HISTORY.c.lease_id)
@@ -68,26 +69,24 @@ def shares(connection, start, end, now, pool=None, project_id=None):
     :param pool: only those of this pool; None: of all.
     :param project_id: only those of this project; None: of all.
     """
-    asked = {'start': start, 'end': end}
-    wanted = ([] if pool is None else [RESOURCES.c.pool == pool]) + (
-        [] if project_id is None else [project_id == _PROJECT])
-    rows = connection.execute(_BETWEEN.where(*wanted), asked).all()
-    late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
-    for some in among.batches(late, _AT_ONCE):
-        rows += [row for row in _OF_LEASES.execute(connection, some, {'start': start})
-                 if pool in (None, row.pool) and project_id in (None, row.project_id)]
-    courses = _courses(connection, rows)
-    occupied = [usage_figures.occupied(row.start, row.end, row.released_at is not None,
-                                       courses[row.lease_id], now) for row in rows]
+    rows = [row for row in _rows(connection, start, end) if pool in (None, row.pool)]
+    reservations = _by_id(connection, _RESERVATIONS, {row.reservation_id for row in rows})
+    leases = _by_id(connection, _LEASES, {each.lease_id for each in reservations.values()})
+    if project_id is not None:
+        leases = {key: each for key, each in leases.items() if each.project_id == project_id}
+    # Reservations of offers are not written yet.
+    owners = {key: (each, leases[each.lease_id]) for key, each in reservations.items()
+              if each.lease_id in leases}
+    rows = [row for row in rows if row.reservation_id in owners]
+    courses = _courses(connection, leases)
+    occupied = [usage_figures.occupied(
+        row.start, row.end, row.released_at is not None,
+        courses[owners[row.reservation_id][1].id], now) for row in rows]
     idle = _idle(connection, {row.reservation_id for row, span in zip(rows, occupied, strict=True)
                               if span}, start, min(end, now))
-    return [usage_figures.Share(
-        reservation_id=row.reservation_id, project_id=row.project_id, user_id=row.user_id,
-        resource_type=row.resource_type, pool=row.pool, resource_id=row.resource_id,
-        amount=_canonical(row.units), copies=row.copies,
-        allocated=_span(row.start, row.end), occupied=span,
-        idle=tuple(idle.get((row.reservation_id, row.resource_id), ())))
-        for row, span in zip(rows, occupied, strict=True)]
+    return [_share(row, *owners[row.reservation_id], span,
+                   idle.get((row.reservation_id, row.resource_id), ()))
+            for row, span in zip(rows, occupied, strict=True)]
 
 
 def enrolments(connection, start, end, pool=None):
@@ -114,19 +113,49 @@ def first_moment(connection):
     return min((each for each in found if each is not None), default=None)
 
 
-def _courses(connection, rows):
-    """Return {lease id: Course} of the leases of rows."""
-    leases = {row.lease_id: row for row in rows}
+def _rows(connection, start, end):
+    """Return the rows of allocations that were allocated or occupied between two moments."""
+    rows = connection.execute(_BETWEEN, {'start': start, 'end': end}).all()
+    late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
+    ids = [key for some in among.batches(late, _AT_ONCE)
+           for key in _RESERVATIONS_OF.execute(connection, some).scalars()]
+    for some in among.batches(ids, _AT_ONCE):
+        rows += _LATE.execute(connection, some, {'start': start})
+    return rows
+
+
+def _by_id(connection, statement, keys):
+    """Return {id: row} of the rows with these ids.
+
+    Each table is read by its ids alone: to join a few of them, a database may read a whole table.
+    """
+    return {row.id: row for some in among.batches(sorted(keys), _AT_ONCE)
+            for row in statement.execute(connection, some)}
+
+
+def _share(row, reservation, lease, occupied, idle):
+    return usage_figures.Share(
+        reservation_id=reservation.id, project_id=lease.project_id, user_id=lease.user_id,
+        resource_type=reservation.resource_type, pool=row.pool, resource_id=row.resource_id,
+        amount=_canonical(row.units), copies=row.copies, allocated=_span(row.start, row.end),
+        occupied=occupied, idle=tuple(idle))
+
+
+def _courses(connection, leases):
+    """Return {lease id: Course}.
+
+    :param leases: {lease id: row with the end and ended_at of the lease}.
+    """
     started, deletion = {}, {}
-    for some in among.batches(leases, _AT_ONCE):
-        for lease_id, what, at in _COURSES.execute(connection, list(some)):
+    for some in among.batches(sorted(leases), _AT_ONCE):
+        for lease_id, what, at in _COURSES.execute(connection, some):
             if what == _DELETION:
                 deletion[lease_id] = at
-            elif at < leases[lease_id].lease_end:
+            elif at < leases[lease_id].end:
                 # A start that came after the end of the lease handed nothing over.
                 started.setdefault(lease_id, at)
     return {key: usage_figures.Course(
-        end=row.lease_end, started=started.get(key), deletion=deletion.get(key),
+        end=row.end, started=started.get(key), deletion=deletion.get(key),
         over=row.ended_at) for key, row in leases.items()}
 
 

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import absences
 from climate.db import journal
 from climate.db import leases
 from climate.db import migrate
@@ -79,6 +80,21 @@ def test_a_resource_that_exists_is_available_since_it_was_enrolled(database):
         [since] = connection.execute(sa.select(tables.RESOURCES.c.available_since).where(
             tables.RESOURCES.c.id == host)).scalars()
     assert since == NOON
+
+
+def test_a_resource_that_is_out_of_use_is_out_of_order_since_its_last_change(database):
+    builders.drop_everything(database)
+    migrate.upgrade(database, '0018')
+    out, lent, _ = (db_rows.host_in_old_table(database, name) for name in ('a', 'b', 'c'))
+    with database.writer() as connection:
+        connection.execute(sa.update(tables.RESOURCES).where(tables.RESOURCES.c.id.in_([out, lent]))
+                           .values(reservable=False, updated_at=NOON + hours(1)))
+        connection.execute(sa.update(tables.RESOURCES).where(tables.RESOURCES.c.id == lent)
+                           .values(lent_to='a reservation'))
+    migrate.upgrade(database)
+    with database.reader() as connection:
+        assert absences.touching(connection, NOON, NOON + hours(9)) == {
+            out: [('out_of_order', NOON + hours(1), None)]}
 
 
 def test_a_reservation_from_before_there_was_an_order_depends_on_nothing(database):

@@ -2,19 +2,24 @@
 """Usage counted from what leases did, and the days that are closed."""
 import concurrent.futures
 import datetime
+import types
 
 import builders
+import daemons
 import pytest
 
 from climate import errors
+from climate.cmd import db as climate_db
 from climate.db import engine
 from climate.db import migrate
+from climate.db import resources
 from climate.db import usage_days
 from climate.db import use_samples
 from climate.domain import records
 from climate.domain import usage_figures
 from climate.domain import usage_groups
 from climate.domain import use
+from climate.domain import utilisation
 from climate.manager.usage import counts
 from climate.manager.usage import days
 
@@ -297,3 +302,45 @@ def test_refusals_of_closed_days_stay_after_a_purge(manager):
     assert days.close(manager.database, manager.clock()) == 3
     migrate.purge(manager.database, manager.clock())
     assert usage(manager, 'day', 'project', 'user', 'type', 'pool', **span) == before
+
+
+def pool_steps(manager, **options):
+    return manager.client.report_utilisation(builders.an_admin(), utilisation.Query(
+        TODAY, TODAY + 5 * DAY, 3600, **options)).steps
+
+
+def test_utilisation_of_closed_days_equals_that_of_the_rows_and_stays_after_a_purge(lived):
+    host = lived.client.list_resources(builders.an_admin(), 'host')[3]
+    lived.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=False)
+    lived.clock.advance(hours(2))
+    lived.client.delete_resource(builders.an_admin(), 'host', host.id)
+    before = pool_steps(lived), pool_steps(lived, pool='host')
+    assert max(step.seconds['occupied'] for step in before[1]) > 2 * 3600
+    assert max(step.seconds['out_of_order'] for step in before[1]) == 3600
+    lived.clock.advance(DAY)
+    assert days.close(lived.database, lived.clock()) == 5
+    assert migrate.purge(lived.database, lived.clock()) == 5
+    assert (pool_steps(lived), pool_steps(lived, pool='host')) == before
+
+
+def test_the_command_closes_days_before_it_purges(conf, lived, capsys, monkeypatch):
+    before = everything(lived)
+    url = lived.database.engine.url.render_as_string(hide_password=False)
+    conf.set_override('connection', url, group='database')
+    monkeypatch.setattr(lived.database, 'now', lived.clock)
+    conf.command = types.SimpleNamespace(before='2030-05-05')
+    climate_db._purge(conf, lived.database)
+    assert 'Removed 5 leases' in capsys.readouterr().out
+    assert everything(lived) == before
+
+
+def test_a_running_manager_closes_the_days_that_are_over(conf, database):
+    enrolled = datetime.datetime.now(datetime.UTC) - 3 * DAY
+    with database.writer() as connection:
+        resources.add(connection, 'host', 'compute-1', {'vcpus': 4}, enrolled)
+
+    def closed():
+        with database.reader() as connection:
+            return usage_days.closed_until(connection)
+    with daemons.running(conf, database):
+        daemons.until(closed)
