@@ -5,6 +5,7 @@ from climate.api import operations
 from climate.api import pool_paths
 from climate.api import reservation_schemas
 from climate.api import schemas
+from climate.api import subscription_body
 
 _operation, _query = operations.operation, operations.query
 _flag, _paging = operations.flag, operations.paging
@@ -53,6 +54,7 @@ def document(plugins):
                 'get': _operation('Show an offer'),
                 'delete': _operation('Release an offer', status=204),
             },
+            **_subscription_paths(),
             '/reservations/{id}': {
                 'parameters': [_ID],
                 'put': _operation('Set the server that a reservation leases',
@@ -79,6 +81,29 @@ def document(plugins):
             'securitySchemes': {'token': {'type': 'apiKey', 'in': 'header',
                                           'name': 'X-Auth-Token'}},
         },
+    }
+
+
+def _subscription_paths():
+    return {
+        '/subscriptions': {
+            'get': _operation('List subscriptions', query=[*_paging(), _flag('all_projects')]),
+            'post': _operation('Create a subscription', subscription_body.CREATE[1], 201)},
+        '/subscriptions/{id}': {
+            'parameters': [_ID],
+            'get': _operation('Show a subscription'),
+            'put': _operation('Change a subscription, or renew its secret',
+                              subscription_body.UPDATE[1]),
+            'delete': _operation('Delete a subscription', status=204)},
+        '/subscriptions/{id}/test': {
+            'parameters': [_ID],
+            'post': _operation('Send a test to a subscription', status=202)},
+        '/subscriptions/{id}/log': {
+            'parameters': [_ID],
+            'get': _operation('Show what was sent to a subscription', query=_paging())},
+        '/calendars/{id}': {
+            'parameters': [operations.in_path(maxLength=140)],
+            'get': _operation('Show a calendar by its secret, as iCalendar; needs no token')},
     }
 
 

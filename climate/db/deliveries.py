@@ -161,3 +161,10 @@ def counts(connection):
         sa.select(DELIVERIES.c.transport, sa.func.count())
         .where(DELIVERIES.c.next_at.is_not(None)).group_by(DELIVERIES.c.transport))
     return {transport: count for transport, count in rows}
+
+
+def any_done(connection, before):
+    """Return whether the log has deliveries that were done before a moment."""
+    return connection.execute(
+        sa.select(DELIVERIES.c.id).where(DELIVERIES.c.done_at < before).limit(1)
+    ).scalar() is not None

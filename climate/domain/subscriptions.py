@@ -214,3 +214,29 @@ def content(event_type: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         'id': payload['lease_id'], **lease, 'state': payload.get('status'),
         'reservations': [{'id': each.get('id'), 'resource_type': each.get('resource_type')}
                          for each in payload.get('reservations') or ()]}}
+
+
+@dataclasses.dataclass(frozen=True)
+class CalendarLease:
+    """A lease as a calendar shows it."""
+
+    id: str
+    name: str
+    project_id: str
+    start: Moment
+    end: Moment
+    state: str
+    generation: int
+    created_at: Moment
+    updated_at: Moment | None = None
+    ended_at: Moment | None = None
+    owner_reason: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Calendar:
+    """What the address of a calendar shows: the leases, as of a moment."""
+
+    subscription: Subscription
+    leases: tuple[CalendarLease, ...]
+    at: Moment

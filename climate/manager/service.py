@@ -26,8 +26,12 @@ from climate.manager.events import loop
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
+from climate.manager.notifications import delivery
+from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
+from climate.manager.notifications import reminders
 from climate.manager.pools import refresh
+from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.rpc import bus
 from climate.rpc import transport
@@ -51,13 +55,15 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy or /metrics cannot be used; the error says
+    :raises Unusable: a plugin, an adapter, a strategy, a notifier or /metrics cannot be used; the error says
         which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
     strategies.check(conf)
     metrics.check(conf)
+    for notifier in notifiers.load(conf).values():
+        notifier.check()
     clouds.build(conf, registry.services(classes))
     try:
         bus.reach(conf, retries=0)
@@ -167,10 +173,16 @@ class Manager:
                  if plugin.audit_seconds]
         tasks = [
             (sender.flush, 1),
+            # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
+            (functools.partial(fan_out.fan_out, self.core), 1),
+            *((delivery.Deliverer(self.core, self.owner, name, notifier).deliver, 1)
+              for name, notifier in notifiers.load(self._conf).items()),
             (self._watch.look, min(looks, default=0)),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
             *((functools.partial(self._unless_doubted, task), pause) for task, pause in (
                 (functools.partial(offer_expiry.expire, self.core), 1),
+                (functools.partial(reminders.remind, self.core),
+                 self._conf.notifications.reminder_seconds),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),

@@ -13,6 +13,7 @@ from climate.api.controllers import reservations
 from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
+from climate.api.controllers import subscriptions
 from climate.plugins import registry
 
 
@@ -44,6 +45,8 @@ class V1Controller:
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
         self.offers = offers.OffersController(parts)
+        self.subscriptions = subscriptions.SubscriptionsController(parts)
+        self.calendars = subscriptions.CalendarsController(parts)
         self.services = services.ServicesController(parts)
         self.availability = availability.AvailabilityController(parts)
         self.resources = resources.ResourcesController(parts)
