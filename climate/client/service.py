@@ -14,6 +14,7 @@ from climate.client import offers
 from climate.client import resources
 from climate.client import servers
 from climate.client import services
+from climate.client import subscriptions
 
 
 class Client:
@@ -53,6 +54,7 @@ class Client:
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
             nova, clock, lambda: addresses.of_compute(nova, transport))))
         self.offers = offers.Offers(self.http)
+        self.subscriptions = subscriptions.Subscriptions(self.http)
         self.services = services.Services(self.http)
 
     def pool(self, name: str) -> resources.Resources:

@@ -11,6 +11,7 @@ from climate.cmd import audit
 from climate.cmd import memory
 from climate.manager import metrics
 from climate.manager import service
+from climate.notifiers import base as notifiers
 from climate.plugins import registry
 from climate.rpc import bus
 from climate.strategies import registry as strategies
@@ -65,8 +66,8 @@ def run(argv):
         service.check(conf)
     except bus.LoginRefused as error:
         raise SystemExit(f'climate-manager: [DEFAULT] transport_url: {error}') from error
-    except (errors.ClimateError, clouds.Unusable, metrics.Unusable, registry.Unusable,
-            strategies.Unusable) as error:
+    except (errors.ClimateError, clouds.Unusable, metrics.Unusable, notifiers.Unusable,
+            registry.Unusable, strategies.Unusable) as error:
         raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()

@@ -191,7 +191,7 @@ def _is_about(subscription: Subscription, project_id: str | None, user_id: str |
     return subscription.scope == PROJECT or user_id in (None, subscription.user_id)
 
 
-def of_outbox(number: int, event_type: str, at: Moment, payload: Mapping[str, Any]
+def of_outbox(number: int, at: Moment, event_type: str, payload: Mapping[str, Any]
               ) -> Notification:
     """Return the Notification of a row of the outbox."""
     kinds = notification_kinds.of(event_type, payload)

@@ -69,6 +69,10 @@ class Notifier(abc.ABC):
         :raises Unusable: it cannot be used; the text names the option.
         """
 
+    def template_problems(self):
+        """Return what is wrong with the operator's templates, as sentences."""
+        return []
+
     @abc.abstractmethod
     def checked(self, address):
         """Return the address of a new subscription in its proper form; nothing is sent.

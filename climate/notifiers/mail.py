@@ -6,6 +6,7 @@ from email import headerregistry
 from email import message
 from email import policy
 from email import utils
+import re
 import smtplib
 import ssl
 
@@ -17,6 +18,8 @@ from climate.notifiers import mail_templates
 _LONGEST_ADDRESS = 254
 _LONGEST_NAME = 64
 _LONGEST_REASON = 300
+# Neither quoted names nor addresses in brackets: nobody has them, and programs read them differently.
+_ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 
 
 class Mail(base.Notifier):
@@ -152,6 +155,8 @@ def _parsed(address):
     if len(address) > _LONGEST_ADDRESS:
         raise ValueError(f'a mail address has at most {_LONGEST_ADDRESS} characters')
     try:
+        if not _ADDRESS.fullmatch(address):
+            raise ValueError('another form')
         found = headerregistry.Address(addr_spec=address)
     except (ValueError, IndexError, email_errors.MessageError) as error:
         raise ValueError(f'"{address[:80]}" is not a mail address, such as '
