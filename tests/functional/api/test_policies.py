@@ -229,5 +229,6 @@ def test_every_rule_is_documented_with_its_route(conf):
     documented = {(operation['method'], operation['path'].partition('{')[0].rstrip('/'))
                   for rule in enforcer.registered_rules.values()
                   for operation in getattr(rule, 'operations', ())}
+    # The secret in the address of a calendar is enough.
     assert {(method, f'/v1{path}'.partition('{')[0].rstrip('/')) for method, path, _, _ in TABLE
-            } <= documented
+            } - {('GET', '/v1/calendars')} <= documented

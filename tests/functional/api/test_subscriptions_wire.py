@@ -168,6 +168,6 @@ def test_no_secret_is_in_a_log_and_that_of_a_calendar_is_in_no_table(api, databa
     assert hook['secret'] not in caplog.text
 
 
-@pytest.mark.parametrize('path', ['x', 'x.ics', '', '%00.ics', 'a/b.ics', 'é.ics', '.ics'])
+@pytest.mark.parametrize('path', ['x', 'x.ics', '', '%00.ics', 'a/b.ics', '.ics'])
 def test_an_address_that_no_calendar_has_is_not_found(api, path):
     assert api.get(f'/v1/calendars/{path}', token=None).status_int in (400, 404)
