@@ -19,6 +19,7 @@
       NotFound                       404
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
         PriceBookNotFound StatementNotFound
+        SubscriptionNotFound CalendarNotFound
         ResourceNotFound                   neither enrolled nor known to the cloud
         TargetGone                         the target that a reservation leases does not exist
       NotAcceptable                  406   a REST version that is not served
@@ -28,15 +29,17 @@
         NotEnough                          too few resources are free
         LostRace                           another request booked first (the manager retries)
         OfferExpired                       the offer is over, or its resources failed
-        TooManyOffers
+        TooManyOffers TooManySubscriptions
         TooManyWaiting
         PriceBookOverlaps                  another version is valid from the same moment
+        SubscriptionOff                    nothing is sent to it
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
       UnsupportedMediaType           400
       KeyReused                      422   one Idempotency-Key, two bodies
       TooManyRequests                429   too many requests of one project: try again later
+      TestedTooOften                 429   a test of a subscription just after another one
       Overloaded                     503   too many requests: try again later
         DatabaseUnreachable
       ManagerSilent                  504   no response in time; the work may go on
@@ -248,6 +251,17 @@ class OfferNotFound(NotFound):
                 'project. Ask for availability again.')
 
 
+class SubscriptionNotFound(NotFound):
+    code = 'subscription_not_found'
+    template = 'Subscription {subscription_id} was not found.'
+
+
+class CalendarNotFound(NotFound):
+    code = 'calendar_not_found'
+    template = ('No calendar has this address. If it was renewed, the new address is the one that '
+                'the renewal showed.')
+
+
 class PropertyNotFound(NotFound):
     code = 'property_not_found'
     template = 'No {pool} has a property "{name}".'
@@ -326,6 +340,17 @@ class PriceBookOverlaps(Conflict):
                 'never changed; let the new one begin at another moment.')
 
 
+class TooManySubscriptions(Conflict):
+    code = 'too_many_subscriptions'
+    template = ('Your project has {most} subscriptions, the maximum: delete one, or ask your '
+                'operator.')
+
+
+class SubscriptionOff(Conflict):
+    code = 'subscription_off'
+    template = 'Subscription {subscription_id} {reason}'
+
+
 class TooManyWaiting(Conflict):
     code = 'too_many_waiting'
     template = ('Your project has {count} leases in the wait queue, the maximum is {most}: delete '
@@ -398,6 +423,13 @@ class TooManyRequests(ClimateError):
     code = 'too_many_requests'
     template = ('Your project has {limit} requests in progress, which is the most that it may '
                 'have: try again in {retry_after} seconds.')
+
+
+class TestedTooOften(ClimateError):
+    status = 429
+    code = 'tested_too_often'
+    template = ('Subscription {subscription_id} was tested just before: try again in {retry_after} '
+                'seconds, or read its log.')
 
 
 class Overloaded(ClimateError):

@@ -31,9 +31,13 @@ trap 'rm -rf "$made"' EXIT
 "$bin/python" -c 'from climate.domain import event_kinds; print(event_kinds.as_csv(), end="")' \
     > "$made/events.csv"
 
+"$bin/python" -c 'from climate.domain import notification_kinds as k; print(k.as_csv(), end="")' \
+    > "$made/notification-kinds.csv"
+
 status=0
 for target in etc/climate/climate.conf.sample etc/climate/policy.yaml.sample \
-    doc/source/contributor/lease.dot doc/source/contributor/events.csv; do
+    doc/source/contributor/lease.dot doc/source/contributor/events.csv \
+    doc/source/user/notification-kinds.csv; do
     fresh=$made/$(basename "$target")
     if ! $check; then
         cat "$fresh" > "$target"

@@ -11,6 +11,7 @@ from webob import multidict
 
 from climate import policy
 from climate.api import auth
+from climate.api import calendar_paths
 from climate.api import hooks
 from climate.api import request_limiter
 from climate.api import times
@@ -46,7 +47,11 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager})
     limited = request_limiter.ProjectLimiter(app, conf.api.max_requests_per_project)
     protected = request_limiter.RequestLimiter(auth.protect(limited, conf), conf.api.max_requests)
-    app = _PublicPaths({**dict.fromkeys(_PUBLIC, app), '/healthcheck': health}, protected)
+    # As many as of other requests, but counted apart: nobody needs a token for them.
+    calendars = calendar_paths.HiddenSecrets(request_limiter.RequestLimiter(
+        app, conf.api.max_requests))
+    app = _PublicPaths({**dict.fromkeys(_PUBLIC, app), '/healthcheck': health}, calendars,
+                       protected)
     app = request_id.RequestId(app)
     app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
     return cors.CORS(app, conf)
@@ -67,11 +72,13 @@ class _PublicPaths:
     """WSGI middleware that lets some paths pass without authentication.
 
     :param public: {path: WSGI application}.
+    :param calendars: the WSGI application for calendars.
     :param protected: the WSGI application for all other paths.
     """
 
-    def __init__(self, public, protected):
+    def __init__(self, public, calendars, protected):
         self._public = public
+        self._calendars = calendars
         self._protected = protected
 
     def __call__(self, environ, start_response):
@@ -80,6 +87,8 @@ class _PublicPaths:
         environ['PATH_INFO'] = path
         if not _is_text(path) or not _is_text(environ.get('QUERY_STRING') or ''):
             return hooks.refused_url(environ, start_response)
+        if path.startswith(calendar_paths.PREFIX):
+            return self._calendars(environ, start_response)
         return self._public.get(path, self._protected)(environ, start_response)
 
 

@@ -6,6 +6,7 @@ from climate.api import pool_paths
 from climate.api import price_schemas
 from climate.api import reservation_schemas
 from climate.api import schemas
+from climate.api import subscription_body
 from climate.api import usage_request
 from climate.domain import usage_groups
 
@@ -57,6 +58,7 @@ def document(plugins):
                 'get': _operation('Show an offer'),
                 'delete': _operation('Release an offer', status=204),
             },
+            **_subscription_paths(),
             '/reservations/{id}': {
                 'parameters': [_ID],
                 'put': _operation('Set the server that a reservation leases',
@@ -120,6 +122,29 @@ def _statement_filters():
     return [*_paging(), _query('project_id', minLength=1, maxLength=255), _flag('all_projects'),
             _query('lease_id', minLength=1, maxLength=36),
             _query('format', enum=list(usage_request.FORMATS))]
+
+
+def _subscription_paths():
+    return {
+        '/subscriptions': {
+            'get': _operation('List subscriptions', query=[*_paging(), _flag('all_projects')]),
+            'post': _operation('Create a subscription', subscription_body.CREATE[1], 201)},
+        '/subscriptions/{id}': {
+            'parameters': [_ID],
+            'get': _operation('Show a subscription'),
+            'put': _operation('Change a subscription, or renew its secret',
+                              subscription_body.UPDATE[1]),
+            'delete': _operation('Delete a subscription', status=204)},
+        '/subscriptions/{id}/test': {
+            'parameters': [_ID],
+            'post': _operation('Send a test to a subscription', status=202)},
+        '/subscriptions/{id}/log': {
+            'parameters': [_ID],
+            'get': _operation('Show what was sent to a subscription', query=_paging())},
+        '/calendars/{id}': {
+            'parameters': [operations.in_path(maxLength=140)],
+            'get': _operation('Show a calendar by its secret, as iCalendar; needs no token')},
+    }
 
 
 def _lease_filters():

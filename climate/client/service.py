@@ -17,6 +17,7 @@ from climate.client import resources
 from climate.client import servers
 from climate.client import services
 from climate.client import statements
+from climate.client import subscriptions
 from climate.client import usage
 
 
@@ -58,6 +59,7 @@ class Client:
             nova, clock, lambda: addresses.of_compute(nova, transport))))
         self.offers = offers.Offers(self.http)
         self.plans = plans.Plans(self.http)
+        self.subscriptions = subscriptions.Subscriptions(self.http)
         self.services = services.Services(self.http)
         self.price_books = price_books.PriceBooks(self.http)
         self.statements = statements.Statements(self.http)

@@ -12,6 +12,8 @@ from climate.db import engine
 from climate.db import migrate
 from climate.forecasts import registry as forecasts
 from climate.manager import metrics
+from climate.notifiers import base as notifiers_base
+from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.plugins.compute import scheduler_filter
 from climate.rpc import bus
@@ -67,6 +69,20 @@ class Checks(upgradecheck.UpgradeCommands):
     def _metrics(self):
         return _loaded(lambda: metrics.check(self._conf), metrics.Unusable)
 
+    def _notifiers(self):
+        problems = []
+        for notifier in notifiers.load(self._conf).values():
+            try:
+                notifier.check()
+            except notifiers_base.Unusable as error:
+                return _failure(str(error))
+            problems += notifier.template_problems()
+        if problems:
+            # The built-in templates are used instead.
+            return upgradecheck.Result(upgradecheck.Code.WARNING, (
+                f'[mail] template_directory: {" ".join(problems)}'))
+        return _success()
+
     def _cloud(self):
         try:
             found = [each for each in answers(self._conf) if each.problem is not None]
@@ -98,7 +114,8 @@ class Checks(upgradecheck.UpgradeCommands):
 
     _upgrade_checks = (('Database', _database), ('Bus', _bus), ('Plugins', _plugins),
                        ('Strategies', _strategies), ('Forecasts', _forecasts),
-                       ('Metrics', _metrics), ('Cloud', _cloud), ('Scheduler filter', _filter))
+                       ('Metrics', _metrics), ('Notifiers', _notifiers), ('Cloud', _cloud),
+                       ('Scheduler filter', _filter))
 
 
 def answers(conf):

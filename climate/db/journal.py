@@ -18,9 +18,17 @@ _PUBLISH = sa.insert(OUTBOX).inline()
 _IDS = OUTBOX.c.id.in_(sa.bindparam('ids'))
 _FREE = sa.or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until <= sa.bindparam('now'))
 # The key is whether the database can skip locked rows.
-_OLDEST = {skips: sa.select(OUTBOX.c.id).where(_FREE).order_by(OUTBOX.c.id)
+_OLDEST = {skips: sa.select(OUTBOX.c.id).where(_FREE, OUTBOX.c.fanned_out).order_by(OUTBOX.c.id)
            .limit(sa.bindparam('limit', type_=sa.Integer)).with_for_update(skip_locked=skips)
            for skips in (False, True)}
+_NOT_FANNED_OUT = {
+    skips: sa.select(OUTBOX.c.id).where(sa.not_(OUTBOX.c.fanned_out)).order_by(OUTBOX.c.id)
+    .limit(sa.bindparam('limit', type_=sa.Integer)).with_for_update(skip_locked=skips)
+    for skips in (False, True)}
+_CONTENTS = (sa.select(OUTBOX.c.id, OUTBOX.c.at, OUTBOX.c.event_type, OUTBOX.c.payload)
+             .where(_IDS).order_by(OUTBOX.c.id))
+_ANY_NOT_FANNED_OUT = sa.select(OUTBOX.c.id).where(sa.not_(OUTBOX.c.fanned_out)).limit(1)
+_FANNED_OUT = sa.update(OUTBOX).where(_IDS).values(fanned_out=True)
 _CLAIM = sa.update(OUTBOX).where(_IDS, _FREE)
 _CLAIMED = (
     sa.select(OUTBOX.c.id, OUTBOX.c.event_type, OUTBOX.c.payload)
@@ -139,8 +147,35 @@ def publish(connection, now, event_type, payloads):
                                   for payload in payloads])
 
 
+def lock_not_fanned_out(connection, limit):
+    """Lock the oldest notifications that the subscriptions do not have yet; return their ids.
+
+    Those that another transaction has locked are left out.
+    """
+    return list(connection.execute(
+        _NOT_FANNED_OUT[engine.skips_locked(connection)], {'limit': limit}).scalars())
+
+
+def contents(connection, ids):
+    """Return [(id, at, event_type, payload)] of notifications of the outbox, by id."""
+    return [tuple(row) for row in connection.execute(_CONTENTS, {'ids': list(ids)})]
+
+
+def any_not_fanned_out(connection):
+    """Return whether a notification of the outbox waits to be copied to the subscriptions."""
+    return connection.execute(_ANY_NOT_FANNED_OUT).scalar() is not None
+
+
+def fanned_out(connection, ids):
+    """Write down that the subscriptions have these notifications."""
+    connection.execute(_FANNED_OUT, {'ids': list(ids)})
+
+
 def unsent(connection, owner, now, until, limit):
-    """Claim the oldest notifications without a claim; return [(id, event_type, payload)]."""
+    """Claim the oldest notifications without a claim; return [(id, event_type, payload)].
+
+    Only those that the subscriptions have already: what was sent is deleted.
+    """
     ids = list(connection.execute(_OLDEST[engine.skips_locked(connection)],
                                   {'now': now, 'limit': limit}).scalars())
     if not ids:

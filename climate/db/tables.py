@@ -135,6 +135,8 @@ LEASES = sa.Table(
     # Usage asks which leases were over after a moment, or are not over though their end has come.
     sa.Index(None, 'ended_at', 'end'),
     sa.Index(None, 'idle_since'),
+    # Reminders look for leases that end in a short span.
+    sa.Index(None, 'end'),
     **_MYSQL)
 
 RESERVATIONS = sa.Table(
@@ -299,6 +301,79 @@ OUTBOX = sa.Table(
     sa.Column('payload', sa.JSON, nullable=False),
     sa.Column('claim_owner', _text(255)),
     sa.Column('claimed_until', UtcDateTime),
+    # It was copied to the subscriptions that it concerns. Only then it is sent to the bus.
+    sa.Column('fanned_out', sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Index(None, 'fanned_out', 'id'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
+SUBSCRIPTIONS = sa.Table(
+    'subscriptions', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    sa.Column('project_id', _text(255), nullable=False),
+    sa.Column('user_id', _text(255), nullable=False),
+    # Its number among the subscriptions that the project may have at once.
+    sa.Column('place', sa.Integer, nullable=False),
+    sa.Column('name', _text(80)),
+    sa.Column('scope', _text(16), nullable=False),
+    sa.Column('transport', _text(32), nullable=False),
+    sa.Column('address', _long_text()),
+    sa.Column('events', Names),
+    # The seconds are in the table "reminders" too, which is searched.
+    sa.Column('before_end', Names),
+    # The key that signs webhooks; for a calendar the SHA-256 of the secret in its address.
+    sa.Column('secret', _text(128)),
+    sa.Column('secret_hash', _text(64)),
+    sa.Column('enabled', sa.Boolean, nullable=False, default=True),
+    sa.Column('reason', _long_text()),
+    sa.Column('failures', sa.Integer, nullable=False, default=0),
+    *_stamps(),
+    sa.UniqueConstraint('project_id', 'place'),
+    sa.UniqueConstraint('secret_hash'),
+    sa.Index(None, 'project_id', 'created_at', 'id'),
+    sa.Index(None, 'created_at', 'id'),
+    **_MYSQL)
+
+# The times before the end of a lease at which subscriptions are told.
+REMINDERS = sa.Table(
+    'reminders', METADATA,
+    sa.Column('subscription_id', _text(36),
+              sa.ForeignKey('subscriptions.id', ondelete='CASCADE'), primary_key=True),
+    sa.Column('seconds', sa.Integer, primary_key=True, autoincrement=False),
+    sa.Index(None, 'seconds'),
+    **_MYSQL)
+
+# One row: up to which moment the reminders were looked for.
+REMINDER_SCANS = sa.Table(
+    'reminder_scans', METADATA,
+    sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column('scanned_until', UtcDateTime, nullable=False),
+    **_MYSQL)
+
+# Notifications for one subscription each: those that wait, and the log of those that are done.
+DELIVERIES = sa.Table(
+    'deliveries', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('subscription_id', _text(36),
+              sa.ForeignKey('subscriptions.id', ondelete='CASCADE'), nullable=False),
+    # What it is about, such as "outbox:7".
+    sa.Column('source', _text(160), nullable=False),
+    sa.Column('transport', _text(32), nullable=False),
+    sa.Column('kind', _text(32), nullable=False),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('content', sa.JSON, nullable=False),
+    sa.Column('state', _text(16), nullable=False),
+    sa.Column('attempts', sa.Integer, nullable=False, default=0),
+    # When it is tried next; null once it is done.
+    sa.Column('next_at', UtcDateTime),
+    sa.Column('done_at', UtcDateTime),
+    sa.Column('reason', _long_text()),
+    sa.Column('claim_owner', _text(255)),
+    sa.UniqueConstraint('subscription_id', 'source'),
+    sa.Index(None, 'transport', 'next_at', 'id'),
+    sa.Index(None, 'subscription_id', 'id'),
+    sa.Index(None, 'subscription_id', 'next_at', 'id'),
+    sa.Index(None, 'done_at'),
     sqlite_autoincrement=True,
     **_MYSQL)
 

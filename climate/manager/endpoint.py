@@ -13,6 +13,7 @@ from climate.domain import availability
 from climate.domain import forecast as forecast_records
 from climate.domain import prices
 from climate.domain import records
+from climate.domain import subscriptions as subscribed
 from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if as what_ifs
@@ -29,6 +30,7 @@ from climate.manager.leases import read
 from climate.manager.leases import scheduler
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.notifications import subscriptions
 from climate.manager.planning import forecast
 from climate.manager.planning import what_if
 from climate.manager.pools import allocations
@@ -67,6 +69,7 @@ class Endpoint:
         self._resources = resources.Resources(core)
         self._allocations = allocations.Allocations(core)
         self._offers = offers.Offers(core)
+        self._subscriptions = subscriptions.Subscriptions(core)
         self._calendar = pool_calendar.PoolCalendar(core)
         self._forecasts = forecast.Forecasts(core)
         self._what_if = what_if.WhatIf(core)
@@ -137,6 +140,39 @@ class Endpoint:
     @_answers
     def delete_offer(self, context, offer_id):
         self._offers.delete(context, offer_id)
+
+    @_answers
+    def create_subscription(self, context, request):
+        return self._subscriptions.create(context, wire.unpack(subscribed.Request, request))
+
+    @_answers
+    def get_subscription(self, context, subscription_id):
+        return self._subscriptions.get(subscription_id)
+
+    @_answers
+    def list_subscriptions(self, context, query):
+        return self._subscriptions.find(wire.unpack(subscribed.Query, query))
+
+    @_answers
+    def update_subscription(self, context, subscription_id, changes):
+        return self._subscriptions.update(subscription_id,
+                                          wire.unpack(subscribed.Changes, changes))
+
+    @_answers
+    def delete_subscription(self, context, subscription_id):
+        self._subscriptions.delete(subscription_id)
+
+    @_answers
+    def test_subscription(self, context, subscription_id):
+        return self._subscriptions.test(subscription_id)
+
+    @_answers
+    def subscription_log(self, context, subscription_id, marker=None, limit=None):
+        return self._subscriptions.log(subscription_id, marker, limit)
+
+    @_answers
+    def get_calendar(self, context, secret_hash):
+        return self._subscriptions.calendar(secret_hash)
 
     @_answers
     def find_availability(self, context, query):

@@ -5,8 +5,10 @@ import ssl
 import prometheus_client
 from prometheus_client import core as prometheus
 
+from climate.db import deliveries
 from climate.db import idle_leases
 from climate.db import leases
+from climate.db import subscriptions
 from climate.domain import audit
 from climate.manager.usage import gauges
 
@@ -33,6 +35,7 @@ class Collector:
                 by_state.add_metric([state], count)
             idle = idle_leases.count(connection)
         yield by_state
+        yield from self._notifications()
         yield prometheus.GaugeMetricFamily(
             'climate_idle_leases', 'Running leases that are idle', value=idle)
         yield prometheus.GaugeMetricFamily(
@@ -51,6 +54,22 @@ class Collector:
             for kind in audit.KINDS:
                 drift.add_metric([kind], counts[kind])
             yield drift
+
+    def _notifications(self):
+        """Yield the metrics of subscriptions and of what waits to be delivered to them."""
+        waiting = prometheus.GaugeMetricFamily(
+            'climate_notifications_waiting', 'Notifications that wait to be delivered to '
+            'subscriptions, by transport', labels=['transport'])
+        known = prometheus.GaugeMetricFamily(
+            'climate_subscriptions', 'Subscriptions, by transport and whether they are on',
+            labels=['transport', 'enabled'])
+        with self._core.database.reader() as connection:
+            for transport, count in deliveries.counts(connection).items():
+                waiting.add_metric([transport], count)
+            for (transport, enabled), count in subscriptions.counts(connection).items():
+                known.add_metric([transport, str(enabled).lower()], count)
+        yield waiting
+        yield known
 
 
 def check(conf):

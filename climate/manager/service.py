@@ -30,9 +30,13 @@ from climate.manager.idle import watch as idle_watch
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
+from climate.manager.notifications import delivery
+from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
+from climate.manager.notifications import reminders
 from climate.manager.pools import refresh
 from climate.manager.usage import days
+from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.rpc import bus
 from climate.rpc import transport
@@ -58,8 +62,8 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy, /metrics or [idle] cannot be used; the
-        error says which.
+    :raises Unusable: a plugin, an adapter, a strategy, a notifier, /metrics or [idle] cannot be
+        used; the error says which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
@@ -67,6 +71,8 @@ def check(conf):
     forecasts.check(conf)
     metrics.check(conf)
     idle_rules.check(conf)
+    for notifier in notifiers.load(conf).values():
+        notifier.check()
     clouds.build(conf, registry.services(classes))
     try:
         bus.reach(conf, retries=0)
@@ -176,10 +182,16 @@ class Manager:
                  if plugin.audit_seconds]
         tasks = [
             (sender.flush, 1),
+            # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
+            (functools.partial(fan_out.fan_out, self.core), 1),
+            *((delivery.Deliverer(self.core, self.owner, name, notifier).deliver, 1)
+              for name, notifier in notifiers.load(self._conf).items()),
             (self._watch.look, min(looks, default=0)),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
             *((functools.partial(self._unless_doubted, task), pause) for task, pause in (
                 (functools.partial(offer_expiry.expire, self.core), 1),
+                (functools.partial(reminders.remind, self.core),
+                 self._conf.notifications.reminder_seconds),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (biller.Biller(self.core).bill, self._conf.billing.interval_seconds),

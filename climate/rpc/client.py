@@ -9,6 +9,7 @@ from climate.domain import availability
 from climate.domain import forecast
 from climate.domain import prices
 from climate.domain import records
+from climate.domain import subscriptions
 from climate.domain import usability
 from climate.domain import usage_groups
 from climate.domain import utilisation
@@ -111,6 +112,54 @@ class ManagerClient:
     def delete_offer(self, context: context.RequestContext, offer_id: str) -> None:
         """Release an offer."""
         self._call(context, 'delete_offer', offer_id=offer_id)
+
+    def create_subscription(self, context: context.RequestContext,
+                            request: subscriptions.Request) -> subscriptions.Subscription:
+        """Create a subscription of the caller; return the Subscription."""
+        return wire.unpack(subscriptions.Subscription, self._call(
+            context, 'create_subscription', request=request))
+
+    def get_subscription(self, context: context.RequestContext,
+                         subscription_id: str) -> subscriptions.Subscription:
+        """Return a Subscription of any user."""
+        return wire.unpack(subscriptions.Subscription, self._call(
+            context, 'get_subscription', subscription_id=subscription_id))
+
+    def list_subscriptions(self, context: context.RequestContext, query: subscriptions.Query
+                           ) -> list[subscriptions.Subscription]:
+        """Return the Subscriptions that a Query selects, the oldest first."""
+        return wire.unpack_all(subscriptions.Subscription, self._call(
+            context, 'list_subscriptions', query=query))
+
+    def update_subscription(self, context: context.RequestContext, subscription_id: str,
+                            changes: subscriptions.Changes) -> subscriptions.Subscription:
+        """Change a subscription; return the Subscription."""
+        return wire.unpack(subscriptions.Subscription, self._call(
+            context, 'update_subscription', subscription_id=subscription_id, changes=changes))
+
+    def delete_subscription(self, context: context.RequestContext, subscription_id: str) -> None:
+        """Delete a subscription with its log."""
+        self._call(context, 'delete_subscription', subscription_id=subscription_id)
+
+    def test_subscription(self, context: context.RequestContext,
+                          subscription_id: str) -> subscriptions.Subscription:
+        """Order a test of a subscription; its log will have the result."""
+        return wire.unpack(subscriptions.Subscription, self._call(
+            context, 'test_subscription', subscription_id=subscription_id))
+
+    def subscription_log(self, context: context.RequestContext, subscription_id: str,
+                         marker: int | None = None,
+                         limit: int | None = None) -> list[subscriptions.Delivery]:
+        """Return the Deliveries of a subscription, the newest first."""
+        return wire.unpack_all(subscriptions.Delivery, self._call(
+            context, 'subscription_log', subscription_id=subscription_id, marker=marker,
+            limit=limit))
+
+    def get_calendar(self, context: context.RequestContext,
+                     secret_hash: str) -> subscriptions.Calendar:
+        """Return the Calendar whose address has the secret with that SHA-256."""
+        return wire.unpack(subscriptions.Calendar, self._call(
+            context, 'get_calendar', secret_hash=secret_hash))
 
     def find_availability(self, context: context.RequestContext,
                           query: availability.Query) -> availability.Answer:

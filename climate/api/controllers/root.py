@@ -16,6 +16,7 @@ from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
 from climate.api.controllers import statements
+from climate.api.controllers import subscriptions
 from climate.api.controllers import usage
 from climate.api.controllers import what_if
 from climate.plugins import registry
@@ -49,6 +50,8 @@ class V1Controller:
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
         self.offers = offers.OffersController(parts)
+        self.subscriptions = subscriptions.SubscriptionsController(parts)
+        self.calendars = subscriptions.CalendarsController(parts)
         self.services = services.ServicesController(parts)
         self.forecast = forecast.ForecastController(parts)
         self.availability = availability.AvailabilityController(parts)

@@ -11,6 +11,7 @@ from oslo_messaging import transport as messaging_transport
 from climate.db import journal
 from climate.domain import records
 from climate.manager import core
+from climate.manager.notifications import fan_out
 from climate.rpc import wire
 
 LOG = log.getLogger(__name__)
@@ -79,6 +80,7 @@ class Sender:
 
     def flush(self, now):
         """Send the waiting notifications; return how many were sent."""
+        fan_out.fan_out(self._core, now)
         count = 0
         while self._core.monotonic() >= self._not_before:
             with self._core.database.reader() as connection:

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bodies of subscriptions: their schemas, and the records that are made of them."""
+import hashlib
+import secrets
+
+from climate import errors
+from climate.api import body
+from climate.api import times
+from climate.domain import notification_kinds
+from climate.domain import subscriptions
+
+_FIELDS = {
+    'name': {'type': ['string', 'null'], 'maxLength': 80},
+    'address': {'type': 'string', 'minLength': 1, 'maxLength': 2000,
+                'description': 'A mail address, or the https:// address of a webhook.'},
+    'events': {'type': 'array', 'maxItems': 20, 'uniqueItems': True,
+               'items': {'type': 'string', 'maxLength': 32},
+               'description': f'Some of {", ".join(notification_kinds.CHOSEN)}.'},
+    'before_end': {'type': 'array', 'maxItems': subscriptions.MOST_REMINDERS,
+                   'items': {'type': ['string', 'integer'], 'format': 'span'},
+                   'description': 'How long before the end of each lease: ["1d", "1h"].'},
+}
+_CREATE = {
+    'type': 'object',
+    'required': ['transport'],
+    'properties': {
+        'transport': {'type': 'string', 'maxLength': 32,
+                      'description': 'mail, webhook or calendar.'},
+        'scope': {'enum': list(subscriptions.SCOPES), 'default': subscriptions.OWN,
+                  'description': 'Whose leases: the own ones, or all of the project.'},
+        **_FIELDS,
+    },
+    'additionalProperties': False,
+}
+_UPDATE = {
+    'type': 'object',
+    'minProperties': 1,
+    'properties': {
+        **_FIELDS, 'enabled': {'type': 'boolean'},
+        'renew_secret': {'type': 'boolean',
+                         'description': 'Make a new secret; the old one is of no use any more.'},
+    },
+    'additionalProperties': False,
+}
+#: Schemas for REST 1.0, which does not serve them, and from 1.1 on.
+CREATE = (_CREATE, _CREATE)
+UPDATE = (_UPDATE, _UPDATE)
+
+
+def new_secret(transport):
+    """Make the secret of a subscription: (what its user is shown, what the manager gets).
+
+    The manager gets the SHA-256 of the secret of a calendar; the secret itself is nowhere stored.
+    """
+    if transport == subscriptions.CALENDAR:
+        secret = secrets.token_urlsafe(32)
+        return secret, calendar_hash(secret)
+    if transport == subscriptions.WEBHOOK:
+        secret = secrets.token_urlsafe(32)
+        return secret, secret
+    return None, None
+
+
+def calendar_hash(secret):
+    """Return what is stored of the secret in the address of a calendar."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def request_of(request, limit):
+    """Read the body of a new subscription; return (Request, the secret that is shown or None)."""
+    data = body.read(request, CREATE, limit)
+    transport = data['transport']
+    is_calendar = transport == subscriptions.CALENDAR
+    _refuse_misplaced(data, is_calendar)
+    usual = () if is_calendar else notification_kinds.USUAL
+    shown, kept = new_secret(transport)
+    return subscriptions.Request(
+        scope=data.get('scope', subscriptions.OWN), transport=transport,
+        address=data.get('address'), name=data.get('name'), secret=kept,
+        events=_kinds(data['events']) if 'events' in data else usual,
+        before_end=_before_end(data.get('before_end', []))), shown
+
+
+def changes_of(request, limit, known):
+    """Read the body of a change of a Subscription; return (Changes, the new secret or None)."""
+    data = body.read(request, UPDATE, limit)
+    is_calendar = known.transport == subscriptions.CALENDAR
+    _refuse_misplaced(data, is_calendar, new=False)
+    shown, kept = new_secret(known.transport) if data.get('renew_secret') else (None, None)
+    if data.get('renew_secret') and kept is None:
+        raise errors.BadField(field='renew_secret', reason=(
+            f'a subscription by {known.transport} has no secret.'))
+    return subscriptions.Changes(
+        address=data.get('address'), name=data.get('name'), enabled=data.get('enabled'),
+        secret=kept, events=_kinds(data['events']) if 'events' in data else None,
+        before_end=_before_end(data['before_end']) if 'before_end' in data else None), shown
+
+
+def _refuse_misplaced(data, is_calendar, new=True):
+    for name in ('address', 'events'):
+        if is_calendar and name in data:
+            raise errors.BadField(field=name, reason=(
+                'a calendar has none: it shows all leases of its scope. Leave it out.'))
+    if new and not is_calendar and 'address' not in data:
+        raise errors.MissingFields(fields='address')
+
+
+def _kinds(names):
+    for each in names:
+        if each == notification_kinds.BEFORE_END:
+            raise errors.BadField(field='events', reason=(
+                'say how long before the end instead: "before_end": ["1d", "1h"].'))
+        if each not in notification_kinds.CHOSEN:
+            raise errors.BadField(field='events', reason=(
+                f'"{each}" is none of {", ".join(notification_kinds.CHOSEN)}.'))
+    return tuple(names)
+
+
+def _before_end(values):
+    found = set()
+    for each in values:
+        seconds = times.seconds('before_end', each)
+        if not subscriptions.SHORTEST_SECONDS <= seconds <= subscriptions.LONGEST_SECONDS:
+            raise errors.BadField(field='before_end', reason=(
+                f'"{each}" is not from one minute to 366 days.'))
+        found.add(seconds)
+    return tuple(sorted(found, reverse=True))

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about subscriptions to notifications."""
+import argparse
+from collections.abc import Mapping
+import itertools
+import typing
+
+from climate.client import errors
+from climate.client.commands import base
+from climate.client.commands import columns
+
+_NARROW = ('id', 'transport', 'address', 'scope', 'enabled')
+_NAMES = (*_NARROW, 'name', 'events', 'before_end', 'reason', 'user_id', 'project_id')
+_LOG = ('at', 'kind', 'lease_id', 'state', 'attempts', 'reason')
+_TIMES = ('at', 'created_at', 'updated_at', 'next_at', 'done_at')
+_HELP = 'Id of the subscription; "notification list" has the ids.'
+
+
+def _add_subscription(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('subscription', metavar='SUBSCRIPTION', help=_HELP)
+
+
+def _add_fields(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('--event', metavar='KIND', action='append', dest='events',
+                        help='Tell of this kind: start, end, error, waiting, idle, limits, '
+                             'change or notify. Repeatable.')
+    parser.add_argument('--before-end', metavar='DURATION', action='append', dest='before_end',
+                        help='Tell this long before the end of each lease, such as 1d or 1h. '
+                             'Repeatable.')
+    parser.add_argument('--name', metavar='NAME', help='A name for people.')
+
+
+def _fields(parsed_args: argparse.Namespace, *names: str) -> dict[str, typing.Any]:
+    return {name: getattr(parsed_args, name) for name in names
+            if getattr(parsed_args, name) is not None}
+
+
+class ListSubscriptions(base.Lister):
+    """List the subscriptions to notifications."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--all-projects', action='store_true',
+                            help='Those of all users and projects (admin).')
+        parser.add_argument('--long', action='store_true', help='Show more columns.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        names = _NARROW if self.is_narrow(parsed_args) else _NAMES
+        found = self.client.subscriptions.list(all_projects=parsed_args.all_projects)
+        return names, [tuple(_cell(name, each.get(name)) for name in names) for each in found]
+
+
+class ShowSubscription(base.ShowOne):
+    """Show a subscription."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        _add_subscription(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        return _shown(self.client.subscriptions.get(parsed_args.subscription))
+
+
+class Subscribe(base.ShowOne):
+    """Subscribe to notifications by mail, webhook or calendar."""
+
+    example = 'notification subscribe --mail ann@example.org --before-end 1d --before-end 1h'
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        how = parser.add_mutually_exclusive_group(required=True)
+        how.add_argument('--mail', metavar='ADDRESS', help='Send mail to this address.')
+        how.add_argument('--webhook', metavar='URL', help='Post to this https:// address.')
+        how.add_argument('--calendar', action='store_true',
+                         help='Make a secret address for a calendar program.')
+        parser.add_argument('--project', action='store_const', const='project', dest='scope',
+                            help='Tell of all leases of the project, not only of the own ones.')
+        _add_fields(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        transport = 'calendar' if parsed_args.calendar else (
+            'mail' if parsed_args.mail is not None else 'webhook')
+        address = parsed_args.mail if transport == 'mail' else parsed_args.webhook
+        fields = _fields(parsed_args, 'scope', 'events', 'before_end', 'name')
+        if address is not None:
+            fields['address'] = address
+        return _shown(self.client.subscriptions.create(transport, **fields))
+
+
+class SetSubscription(base.ShowOne):
+    """Change a subscription, switch it on or off, or renew its secret."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        _add_subscription(parser)
+        parser.add_argument('--address', metavar='ADDRESS', help='Another address.')
+        _add_fields(parser)
+        switch = parser.add_mutually_exclusive_group()
+        switch.add_argument('--enable', action='store_const', const=True, dest='enabled',
+                            help='Switch it on again.')
+        switch.add_argument('--disable', action='store_const', const=False, dest='enabled',
+                            help='Switch it off.')
+        parser.add_argument('--renew-secret', action='store_const', const=True,
+                            help='Make a new secret, or a new address of a calendar.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        fields = _fields(parsed_args, 'address', 'events', 'before_end', 'name', 'enabled',
+                         'renew_secret')
+        if not fields:
+            raise errors.BadValue('Nothing is to be changed: give an option (see --help).')
+        return _shown(self.client.subscriptions.update(parsed_args.subscription, **fields))
+
+
+class Unsubscribe(base.Silent):
+    """Delete subscriptions with their logs."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('subscriptions', metavar='SUBSCRIPTION', nargs='+',
+                            help=f'{_HELP} Repeatable.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        self.for_each(parsed_args.subscriptions, 'subscription',
+                      self.client.subscriptions.delete)
+
+
+class TestSubscription(base.Silent):
+    """Send a test to a subscription; "notification log" has the result."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        _add_subscription(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        self.client.subscriptions.test(parsed_args.subscription)
+
+
+class ShowLog(base.Lister):
+    """List what was sent to a subscription, the newest first."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        _add_subscription(parser)
+        parser.add_argument('--limit', metavar='COUNT', type=int, default=50,
+                            help='How many entries at most. Default: 50.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        found = itertools.islice(self.client.subscriptions.log(parsed_args.subscription),
+                                 max(parsed_args.limit, 0))
+        return _LOG, [tuple(_cell(name, each.get(name)) for name in _LOG) for each in found]
+
+
+def _shown(found: Mapping[str, typing.Any]) -> typing.Any:
+    return list(found), [_cell(name, value) for name, value in found.items()]
+
+
+def _cell(name: str, value: typing.Any) -> typing.Any:
+    if name in _TIMES:
+        return columns.Time(value)
+    return columns.Lines(value) if isinstance(value, list) else value

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""[notifications]: what users and projects are told, by subscriptions."""
+import copy
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup('notifications', title='What users and projects are told, by subscriptions')
+OPTS = [
+    cfg.IntOpt('subscriptions_per_project', default=100, min=0, max=100000,
+               help='Number of subscriptions that a project may have. 0: no new ones.'),
+    cfg.IntOpt('retry_seconds', default=30, min=1,
+               help='Seconds before a notification that could not be delivered is tried again. '
+                    'The pause doubles with each attempt.'),
+    cfg.IntOpt('retry_longest_seconds', default=3600, min=1,
+               help='Longest pause between two attempts to deliver a notification, in seconds.'),
+    cfg.IntOpt('give_up_hours', default=72, min=1,
+               help='Hours after which a notification that could not be delivered is given up. '
+                    'The log of the subscription says why.'),
+    cfg.IntOpt('failure_limit', default=20, min=1,
+               help='Number of failed attempts, one after the other, after which a subscription '
+                    'is switched off. Failures of the mail server of [mail] do not count.'),
+    cfg.IntOpt('log_days', default=30, min=1,
+               help='Days for which the log of a subscription keeps what was delivered or given '
+                    'up.'),
+    cfg.IntOpt('reminder_seconds', default=10, min=0,
+               help='Seconds between two looks for leases that end soon. 0: this manager does not '
+                    'look.'),
+    cfg.IntOpt('test_pause_seconds', default=60, min=0,
+               help='Shortest time between two tests of one subscription, in seconds.'),
+]
+
+
+def register(conf):
+    # A copy, because oslo.config stores values in the group object.
+    conf.register_group(copy.deepcopy(GROUP))
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    return [(GROUP, OPTS)]

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""[webhook]: notifications that are posted to addresses of users."""
+import copy
+import ipaddress
+
+from oslo_config import cfg
+from oslo_config import types
+
+GROUP = cfg.OptGroup('webhook', title='Notifications that are posted to addresses of users')
+
+
+class Network(types.ConfigType):
+    """An IP network, such as 10.1.0.0/16."""
+
+    def __call__(self, value):
+        if isinstance(value, ipaddress.IPv4Network | ipaddress.IPv6Network):
+            return value
+        return ipaddress.ip_network(str(value).strip())
+
+    def __repr__(self):
+        return 'Network'
+
+    def __eq__(self, other):
+        return isinstance(other, Network)
+
+    __hash__ = types.ConfigType.__hash__
+
+    def _formatter(self, value):
+        return str(value)
+
+
+OPTS = [
+    cfg.BoolOpt('enabled', default=True, help='Whether users may subscribe by webhook.'),
+    cfg.ListOpt('allowed_networks', default=[], item_type=Network(),
+                help='Networks of loopback, link-local, private or other special addresses to '
+                     'which notifications may be posted all the same, such as "10.20.0.0/16". By '
+                     'default only public addresses are called.'),
+    cfg.BoolOpt('allow_http', default=False,
+                help='Whether addresses may begin with http://. Anybody on the way can then read '
+                     'notifications.'),
+    cfg.StrOpt('ca_file', default='',
+               help='File with the certificates of the authorities that may have signed the '
+                    'certificates of receivers. Empty: those of the system.'),
+    cfg.IntOpt('timeout_seconds', default=10, min=1, max=60,
+               help='Seconds in all for one attempt: connection, request and answer.'),
+    cfg.IntOpt('workers', default=8, min=1, max=64,
+               help='Number of receivers that one manager calls at the same time.'),
+]
+
+
+def register(conf):
+    # A copy, because oslo.config stores values in the group object.
+    conf.register_group(copy.deepcopy(GROUP))
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    return [(GROUP, OPTS)]

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deliveries in the database: notifications for one subscription each, and their log."""
+import itertools
+
+from oslo_db import exception
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import engine
+from climate.db import tables
+from climate.domain import subscriptions
+
+DELIVERIES = tables.DELIVERIES
+_COLUMNS = tables.columns(DELIVERIES, subscriptions.Delivery)
+_ADD = sa.insert(DELIVERIES).inline()
+_BATCH = 500
+_KEY_OF_SUBSCRIPTION = 'fk_deliveries_subscription_id'
+
+
+def add(connection, entries):
+    """Insert deliveries that wait to be sent.
+
+    :param entries: tuples (Subscription, source, kind, at, content, now); any iterable.
+    :raises LostRace: a subscription was deleted meanwhile; the transaction must be rolled back.
+    """
+    rows = ({'subscription_id': each.id, 'source': source, 'transport': each.transport,
+             'kind': kind, 'at': at, 'content': content, 'state': subscriptions.WAITING,
+             'attempts': 0, 'next_at': now}
+            for each, source, kind, at, content, now in entries)
+    # There may be thousands, so they are not all in memory at once.
+    try:
+        while some := list(itertools.islice(rows, _BATCH)):
+            connection.execute(_ADD, some)
+    except (exception.DBReferenceError, sa.exc.IntegrityError) as error:
+        if _KEY_OF_SUBSCRIPTION in str(error) or 'FOREIGN KEY' in str(error):
+            raise errors.LostRace() from error
+        raise
+
+
+def sources(connection, wanted):
+    """Return those of some pairs (subscription id, source) that have a delivery already."""
+    found = set()
+    ids = sorted({source for _, source in wanted})
+    for first in range(0, len(ids), _BATCH):
+        found |= {tuple(row) for row in connection.execute(
+            sa.select(DELIVERIES.c.subscription_id, DELIVERIES.c.source)
+            .where(DELIVERIES.c.source.in_(ids[first:first + _BATCH]),
+                   DELIVERIES.c.subscription_id.in_({each for each, _ in wanted})))}
+    return found & set(wanted)
+
+
+def any_due(connection, transport, now):
+    """Return whether a delivery of a transport is due."""
+    return connection.execute(
+        sa.select(DELIVERIES.c.id).where(DELIVERIES.c.transport == transport,
+                                         DELIVERIES.c.next_at <= now).limit(1)
+    ).scalar() is not None
+
+
+def claim(connection, transport, owner, now, until, limit):
+    """Claim the first due delivery of each of at most `limit` subscriptions; return Deliveries.
+
+    The claim lasts until `until`, which is their ``next_at`` meanwhile.
+    """
+    waiting = DELIVERIES.alias()
+    earlier = sa.exists().where(
+        waiting.c.subscription_id == DELIVERIES.c.subscription_id,
+        waiting.c.next_at.is_not(None), waiting.c.id < DELIVERIES.c.id)
+    # The oldest of each subscription only: a receiver gets its notifications one after the other,
+    # and one that is slow or gone takes one place.
+    ids = list(connection.execute(
+        sa.select(DELIVERIES.c.id)
+        .where(DELIVERIES.c.transport == transport, DELIVERIES.c.next_at <= now, ~earlier)
+        .order_by(DELIVERIES.c.next_at, DELIVERIES.c.id).limit(limit)
+        .with_for_update(skip_locked=engine.skips_locked(connection))).scalars())
+    if not ids:
+        return []
+    connection.execute(
+        sa.update(DELIVERIES)
+        .where(DELIVERIES.c.id.in_(ids), DELIVERIES.c.next_at <= now)
+        .values(claim_owner=owner, next_at=until))
+    rows = connection.execute(
+        sa.select(*_COLUMNS).where(DELIVERIES.c.id.in_(ids), DELIVERIES.c.claim_owner == owner,
+                                   DELIVERIES.c.next_at == until)
+        .order_by(DELIVERIES.c.id))
+    return [subscriptions.Delivery(**row._mapping) for row in rows]
+
+
+def is_claimed(connection, delivery, owner):
+    """Return whether `owner` still has its claim on a delivery; lock it until the end."""
+    return connection.execute(
+        sa.select(DELIVERIES.c.id)
+        .where(DELIVERIES.c.id == delivery.id, DELIVERIES.c.claim_owner == owner,
+               DELIVERIES.c.next_at == delivery.next_at).with_for_update()).scalar() is not None
+
+
+def change(connection, delivery_id, **values):
+    """Change columns of a delivery and end its claim."""
+    connection.execute(sa.update(DELIVERIES).where(DELIVERIES.c.id == delivery_id)
+                       .values(claim_owner=None, **values))
+
+
+def postpone(connection, subscription_id, until):
+    """Let all deliveries of a subscription that wait unclaimed wait until a moment at least."""
+    connection.execute(
+        sa.update(DELIVERIES)
+        .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at < until,
+               DELIVERIES.c.claim_owner.is_(None)).values(next_at=until))
+
+
+def hasten(connection, subscription_id, now):
+    """Let all deliveries of a subscription that wait unclaimed be due now."""
+    connection.execute(
+        sa.update(DELIVERIES)
+        .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at > now,
+               DELIVERIES.c.claim_owner.is_(None)).values(next_at=now))
+
+
+def last_of_kind(connection, subscription_id, kind):
+    """Return the moment of the last delivery of a kind for a subscription, or None."""
+    return connection.execute(
+        sa.select(sa.func.max(DELIVERIES.c.at))
+        .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.kind == kind)
+    ).scalar()
+
+
+def give_up_all(connection, subscription_id, now, reason):
+    """Give up all deliveries of a subscription that wait."""
+    connection.execute(
+        sa.update(DELIVERIES)
+        .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at.is_not(None))
+        .values(state=subscriptions.GIVEN_UP, done_at=now, next_at=None, claim_owner=None,
+                reason=reason))
+
+
+def log(connection, subscription_id, marker=None, limit=None):
+    """Return the Deliveries of a subscription, the newest first.
+
+    :param marker: only deliveries older than the one with this id.
+    """
+    statement = sa.select(*_COLUMNS).where(DELIVERIES.c.subscription_id == subscription_id)
+    if marker is not None:
+        statement = statement.where(DELIVERIES.c.id < marker)
+    rows = connection.execute(statement.order_by(DELIVERIES.c.id.desc()).limit(limit))
+    return [subscriptions.Delivery(**row._mapping) for row in rows]
+
+
+def forget(connection, before, limit):
+    """Delete at most `limit` deliveries that were done before a moment; return how many."""
+    ids = list(connection.execute(
+        sa.select(DELIVERIES.c.id).where(DELIVERIES.c.done_at < before)
+        .order_by(DELIVERIES.c.done_at).limit(limit)).scalars())
+    if ids:
+        connection.execute(sa.delete(DELIVERIES).where(DELIVERIES.c.id.in_(ids)))
+    return len(ids)
+
+
+def counts(connection):
+    """Return {transport: how many deliveries wait}."""
+    rows = connection.execute(
+        sa.select(DELIVERIES.c.transport, sa.func.count())
+        .where(DELIVERIES.c.next_at.is_not(None)).group_by(DELIVERIES.c.transport))
+    return {transport: count for transport, count in rows}
+
+
+def any_done(connection, before):
+    """Return whether the log has deliveries that were done before a moment."""
+    return connection.execute(
+        sa.select(DELIVERIES.c.id).where(DELIVERIES.c.done_at < before).limit(1)
+    ).scalar() is not None

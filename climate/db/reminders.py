@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reminders in the database: which leases end so and so long after a moment."""
+import datetime
+
+import sqlalchemy as sa
+
+from climate.db import engine
+from climate.db import tables
+from climate.domain import lifecycle
+from climate.domain import subscriptions
+
+LEASES = tables.LEASES
+REMINDERS = tables.REMINDERS
+SCANS = tables.REMINDER_SCANS
+_SCAN = 1
+# So many spans of time are asked for in one statement.
+_BATCH = 100
+_ANY = sa.select(REMINDERS.c.seconds).limit(1)
+
+
+def any_wanted(connection):
+    """Return whether a subscription wants to be told before the end."""
+    return connection.execute(_ANY).scalar() is not None
+
+
+def wanted(connection):
+    """Return the numbers of seconds before the end at which somebody is told, without doubles."""
+    return list(connection.execute(
+        sa.select(REMINDERS.c.seconds).distinct().order_by(REMINDERS.c.seconds)).scalars())
+
+
+def first_wanted_at(connection):
+    """Return when the oldest subscription with reminders was made."""
+    table = tables.SUBSCRIPTIONS
+    return connection.execute(
+        sa.select(sa.func.min(table.c.created_at))
+        .where(table.c.id.in_(sa.select(REMINDERS.c.subscription_id)))).scalar()
+
+
+def has_scan(connection):
+    """Return whether reminders were ever looked for."""
+    return connection.execute(sa.select(SCANS.c.id)).scalar() is not None
+
+
+def begin(connection, moment):
+    """Write that reminders are looked for from a moment on. A second time raises Duplicate."""
+    connection.execute(sa.insert(SCANS).values(id=_SCAN, scanned_until=moment))
+
+
+def lock_scan(connection):
+    """Lock the scan until the transaction ends; return up to which moment it has come.
+
+    :returns: None if another transaction has locked it, on a database that can skip locked rows.
+    """
+    return connection.execute(sa.select(SCANS.c.scanned_until).with_for_update(
+        skip_locked=engine.skips_locked(connection))).scalar()
+
+
+def scanned(connection, until):
+    """Write down up to which moment the reminders were looked for."""
+    connection.execute(sa.update(SCANS).values(scanned_until=until))
+
+
+def between(connection, seconds, since, until):
+    """Yield the Reminders whose moment is after `since` and not after `until`.
+
+    Leases that had ended or were deleted before their moment have none, nor have those that wait
+    for resources, whose end is not known.
+
+    :param seconds: how long before the end; a list.
+    """
+    for first in range(0, len(seconds), _BATCH):
+        some = seconds[first:first + _BATCH]
+        spans = {each: (since + _span(each), until + _span(each)) for each in some}
+        rows = connection.execute(
+            sa.select(LEASES).where(
+                sa.or_(*(sa.and_(LEASES.c.end > low, LEASES.c.end <= high)
+                         for low, high in spans.values())),
+                LEASES.c.state != lifecycle.ACQUIRING)
+            .order_by(LEASES.c.end, LEASES.c.id)).all()
+        for row in rows:
+            for each, (low, high) in spans.items():
+                moment = row.end - _span(each)
+                if low < row.end <= high and not _was_over(row, moment):
+                    yield _reminder(row, each, moment)
+
+
+def leases_of_calendar(connection, subscription, since, limit):
+    """Return the leases that a calendar shows, as rows: those that end after `since`, by start."""
+    statement = sa.select(LEASES).where(
+        LEASES.c.project_id == subscription.project_id, LEASES.c.deleted_at.is_(None),
+        LEASES.c.end > since, LEASES.c.state != lifecycle.ACQUIRING)
+    if subscription.scope == subscriptions.OWN:
+        statement = statement.where(LEASES.c.user_id == subscription.user_id)
+    return connection.execute(statement.order_by(LEASES.c.end, LEASES.c.id).limit(limit)).all()
+
+
+def _was_over(row, moment):
+    return any(each is not None and each <= moment for each in (row.ended_at, row.deleted_at))
+
+
+def _reminder(row, seconds, moment):
+    return subscriptions.Reminder(
+        seconds=seconds, at=moment, lease_id=row.id, project_id=row.project_id,
+        user_id=row.user_id, end=row.end, content={'seconds_before_end': seconds, 'lease': {
+            'id': row.id, 'name': row.name, 'project_id': row.project_id, 'user_id': row.user_id,
+            'start': row.start.isoformat(), 'end': row.end.isoformat(), 'state': row.state,
+            'degraded': bool(row.degraded), 'reason': row.owner_reason}})
+
+
+def _span(seconds):
+    return datetime.timedelta(seconds=seconds)

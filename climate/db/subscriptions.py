@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Subscriptions in the database."""
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import tables
+from climate.domain import subscriptions as domain
+
+SUBSCRIPTIONS = tables.SUBSCRIPTIONS
+REMINDERS = tables.REMINDERS
+_COLUMNS = tables.columns(SUBSCRIPTIONS, domain.Subscription)
+_ANY = sa.select(SUBSCRIPTIONS.c.id).where(
+    SUBSCRIPTIONS.c.transport.in_(domain.SENT)).limit(1)
+# Of so many projects the subscriptions are read at a time.
+_BATCH = 500
+
+
+def add(connection, subscription, place, secret=None, secret_hash=None):
+    """Insert a subscription at a place of its project. A place that is taken raises Duplicate."""
+    values = {column.name: getattr(subscription, column.name) for column in _COLUMNS}
+    connection.execute(sa.insert(SUBSCRIPTIONS).values(
+        place=place, secret=secret, secret_hash=secret_hash, **values))
+    _add_reminders(connection, subscription.id, subscription.before_end)
+
+
+def get(connection, subscription_id, locked=False):
+    """Return a Subscription.
+
+    :param locked: whether to lock its row until the transaction ends.
+    :raises SubscriptionNotFound: there is none with that id.
+    """
+    statement = sa.select(*_COLUMNS).where(SUBSCRIPTIONS.c.id == subscription_id)
+    row = connection.execute(statement.with_for_update() if locked else statement).one_or_none()
+    if row is None:
+        raise errors.SubscriptionNotFound(subscription_id=subscription_id)
+    return _record(row)
+
+
+def find(connection, query):
+    """Return the Subscriptions that a Query selects, the oldest first."""
+    statement = sa.select(*_COLUMNS).order_by(SUBSCRIPTIONS.c.created_at, SUBSCRIPTIONS.c.id)
+    if query.project_id is not None:
+        statement = statement.where(SUBSCRIPTIONS.c.project_id == query.project_id)
+    if query.user_id is not None:
+        statement = statement.where(sa.or_(SUBSCRIPTIONS.c.scope == domain.PROJECT,
+                                           SUBSCRIPTIONS.c.user_id == query.user_id))
+    if query.marker is not None:
+        last = connection.execute(sa.select(SUBSCRIPTIONS.c.created_at).where(
+            SUBSCRIPTIONS.c.id == query.marker)).scalar()
+        if last is None:
+            raise errors.SubscriptionNotFound(subscription_id=query.marker[:80])
+        statement = statement.where(sa.or_(
+            SUBSCRIPTIONS.c.created_at > last,
+            sa.and_(SUBSCRIPTIONS.c.created_at == last, SUBSCRIPTIONS.c.id > query.marker)))
+    return [_record(row) for row in connection.execute(statement.limit(query.limit))]
+
+
+def places(connection, project_id):
+    """Return the set of places that the subscriptions of a project take."""
+    return set(connection.execute(sa.select(SUBSCRIPTIONS.c.place).where(
+        SUBSCRIPTIONS.c.project_id == project_id)).scalars())
+
+
+def any_sent(connection):
+    """Return whether there is a subscription to which notifications are sent."""
+    return connection.execute(_ANY).scalar() is not None
+
+
+def of_projects(connection, project_ids):
+    """Return {project id: [Subscription]} of those that are enabled and sent."""
+    found = {}
+    wanted = sorted(project_ids)
+    for first in range(0, len(wanted), _BATCH):
+        rows = connection.execute(
+            sa.select(*_COLUMNS)
+            .where(SUBSCRIPTIONS.c.project_id.in_(wanted[first:first + _BATCH]),
+                   SUBSCRIPTIONS.c.enabled, SUBSCRIPTIONS.c.transport.in_(domain.SENT))
+            .order_by(SUBSCRIPTIONS.c.created_at, SUBSCRIPTIONS.c.id))
+        for row in rows:
+            found.setdefault(row.project_id, []).append(_record(row))
+    return found
+
+
+def of_calendar(connection, secret_hash):
+    """Return the enabled Subscription of a calendar by the SHA-256 of its secret.
+
+    :raises CalendarNotFound: no calendar has that secret.
+    """
+    row = connection.execute(sa.select(*_COLUMNS).where(
+        SUBSCRIPTIONS.c.secret_hash == secret_hash, SUBSCRIPTIONS.c.enabled)).one_or_none()
+    if row is None:
+        raise errors.CalendarNotFound()
+    return _record(row)
+
+
+def with_secrets(connection, ids):
+    """Return {id: (Subscription, the key that signs its webhooks or None)}."""
+    rows = connection.execute(sa.select(*_COLUMNS, SUBSCRIPTIONS.c.secret).where(
+        SUBSCRIPTIONS.c.id.in_(list(ids))))
+    return {row.id: (_record(row), row.secret) for row in rows}
+
+
+def change(connection, subscription_id, now, **values):
+    """Change columns of a subscription, and the table of reminders with ``before_end``."""
+    connection.execute(sa.update(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.id == subscription_id)
+                       .values(updated_at=now, **values))
+    if 'before_end' in values:
+        connection.execute(sa.delete(REMINDERS).where(
+            REMINDERS.c.subscription_id == subscription_id))
+        _add_reminders(connection, subscription_id, values['before_end'])
+
+
+def succeeded(connection, ids):
+    """Reset the count of failures of subscriptions."""
+    connection.execute(sa.update(SUBSCRIPTIONS).where(
+        SUBSCRIPTIONS.c.id.in_(list(ids)), SUBSCRIPTIONS.c.failures > 0).values(failures=0))
+
+
+def delete(connection, subscription_id):
+    """Delete a subscription with its log; return whether there was one."""
+    return connection.execute(sa.delete(SUBSCRIPTIONS).where(
+        SUBSCRIPTIONS.c.id == subscription_id)).rowcount > 0
+
+
+def counts(connection):
+    """Return {(transport, enabled): how many subscriptions}."""
+    rows = connection.execute(
+        sa.select(SUBSCRIPTIONS.c.transport, SUBSCRIPTIONS.c.enabled, sa.func.count())
+        .group_by(SUBSCRIPTIONS.c.transport, SUBSCRIPTIONS.c.enabled))
+    return {(transport, bool(enabled)): count for transport, enabled, count in rows}
+
+
+def _add_reminders(connection, subscription_id, before_end):
+    if before_end:
+        connection.execute(sa.insert(REMINDERS), [
+            {'subscription_id': subscription_id, 'seconds': each} for each in before_end])
+
+
+def _record(row):
+    return domain.Subscription(**row._mapping) if len(row) == len(_COLUMNS) else (
+        domain.Subscription(**{column.name: row._mapping[column.name] for column in _COLUMNS}))

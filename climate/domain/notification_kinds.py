@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of the kinds of notifications: what users can subscribe to.
+
+A row says which event types of the outbox belong to a kind, and the headline that people read.
+"""
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+from typing import Any
+
+from climate.domain import lifecycle
+
+START = 'start'
+END = 'end'
+ERROR = 'error'
+WAITING = 'waiting'
+IDLE = 'idle'
+LIMITS = 'limits'
+CHANGE = 'change'
+NOTIFY = 'notify'
+BEFORE_END = 'before_end'
+TEST = 'test'
+SWITCHED_OFF = 'switched_off'
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """The properties of all notifications of one kind.
+
+    :ivar does: when it is sent, as a sentence for the pages.
+    :ivar headline: what people read first; {name} is the name of the lease.
+    :ivar event_types: {event type of the outbox: the states of the lease in which it counts, or
+        None for all}.
+    :ivar chosen: subscriptions name it in ``events``.
+    """
+
+    name: str
+    does: str
+    headline: str
+    event_types: Mapping[str, frozenset[str] | None] = dataclasses.field(default_factory=dict)
+    chosen: bool = True
+
+
+KINDS = {kind.name: kind for kind in (
+    Kind(START, 'A lease has started.', 'Lease {name} has started',
+         {'lease.event.start_lease': None}),
+    Kind(END, 'A lease has ended: its resources are released.', 'Lease {name} has ended',
+         {'lease.event.end_lease': None}),
+    Kind(ERROR, 'Something of a lease failed for good.', 'Lease {name} has a problem',
+         {'lease.error': None}),
+    Kind(WAITING, 'A lease begins to wait for resources, has got them, or gave up.',
+         'Lease {name}: news of its wait for resources',
+         {'lease.create': frozenset({lifecycle.ACQUIRING}), 'lease.acquired': None,
+          'lease.timedout': None}),
+    Kind(IDLE, 'A lease is hardly used, or the weekly summary of such leases.',
+         'Lease {name} is hardly used',
+         {'lease.idle': None, 'project.idle_summary': None}),
+    Kind(LIMITS, 'A request was refused because the project has reached a limit.',
+         'Your project has reached a limit', {'project.limit': None}),
+    Kind(CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
+         {'lease.create': None, 'lease.update': None, 'lease.delete': None}),
+    Kind(NOTIFY, 'A moment that the lease itself names has come: before_end, or an event notify.',
+         'A moment of lease {name} has come',
+         {'lease.event.notify': None, 'lease.event.before_end_lease': None}),
+    Kind(BEFORE_END, 'The end of a lease is as near as before_end of the subscription says.',
+         'Lease {name} ends soon', chosen=False),
+    Kind(TEST, 'Somebody asked for a test of the subscription.',
+         'Test of a notification of Climate', chosen=False),
+    Kind(SWITCHED_OFF, 'Another subscription of the same user was switched off.',
+         'A subscription was switched off', chosen=False),
+)}
+
+#: The kinds that a subscription may name in ``events``.
+CHOSEN = tuple(name for name, kind in KINDS.items() if kind.chosen)
+#: The kinds of a new subscription that names none.
+USUAL = (START, END, ERROR, WAITING, IDLE, LIMITS)
+
+
+def of(event_type: str, payload: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the kinds to which a row of the outbox belongs, in the table's order.
+
+    :param payload: the payload of the row; its ``status`` is the state of the lease.
+    """
+    return tuple(
+        name for name, kind in KINDS.items() if event_type in kind.event_types
+        and _counts(kind.event_types[event_type], payload.get('status')))
+
+
+def _counts(states: Iterable[str] | None, state: str | None) -> bool:
+    return states is None or state in states
+
+
+def as_csv() -> str:
+    """Return the table as CSV, for the pages."""
+    rows = [('Kind', 'When it is sent', 'Event types on the bus')]
+    rows += [(f'``{kind.name}``', kind.does,
+              ', '.join(f'``{each}``' for each in kind.event_types) or 'none')
+             for kind in KINDS.values()]
+    return '\n'.join(','.join(f'"{cell}"' for cell in row) for row in rows) + '\n'

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Send the deliveries of one transport: claim, send, write down how each went.
+
+A delivery is claimed before it is sent and marked after it was accepted. If a manager dies in
+between, the claim expires and another one sends it again with the same id.
+"""
+from concurrent import futures
+import datetime
+
+from oslo_log import log
+
+from climate.db import deliveries
+from climate.db import subscriptions
+from climate.domain import notification_kinds
+from climate.domain import pauses
+from climate.domain import status_words
+from climate.domain import subscriptions as domain
+from climate.manager import core as cores
+from climate.notifiers import base
+
+LOG = log.getLogger(__name__)
+
+_BATCH = 20
+_CLAIM_SECONDS = 300
+# After this share of the claim nothing more is sent.
+_SENDING = 0.5
+_FORGET = 500
+# How long nothing is sent while the whole transport is down.
+_LONGEST_PAUSE_SECONDS = 60
+
+
+class Deliverer:
+    """Sends the deliveries of one transport.
+
+    :param owner: the name of the manager.
+    :param name: the name of the transport.
+    """
+
+    def __init__(self, core, owner, name, notifier):
+        self._core = core
+        self._owner = owner
+        self._name = name
+        self._notifier = notifier
+        self._down = 0
+        self._not_before = float('-inf')
+
+    def deliver(self, now):
+        """Send what is due; return how many deliveries were accepted."""
+        self._forget(now)
+        count = 0
+        while self._core.monotonic() >= self._not_before:
+            with self._core.database.reader() as connection:
+                if not deliveries.any_due(connection, self._name, now):
+                    break
+            claimed = self._claim(now)
+            if not claimed:
+                break
+            accepted = self._send(claimed, now)
+            count += accepted
+            if not accepted:
+                # What failed is due later; what was claimed by others is theirs.
+                break
+        return count
+
+    @cores.again_after_a_race
+    def _claim(self, now):
+        until = now + datetime.timedelta(seconds=_CLAIM_SECONDS)
+        with self._core.database.writer() as connection:
+            found = deliveries.claim(connection, self._name, self._owner, now, until, _BATCH)
+            known = subscriptions.with_secrets(connection, {each.subscription_id
+                                                            for each in found})
+        return [(each, *known[each.subscription_id]) for each in found
+                if each.subscription_id in known]
+
+    def _send(self, claimed, now):
+        """Send claimed deliveries; return how many were accepted."""
+        stop = self._core.monotonic() + _CLAIM_SECONDS * _SENDING
+        with self._notifier.session() as send, futures.ThreadPoolExecutor(
+                self._notifier.workers, thread_name_prefix=f'notify-{self._name}') as pool:
+            results = list(pool.map(lambda each: self._result(send, *each, now, stop), claimed))
+        for (delivery, subscription, _), failure in zip(claimed, results, strict=True):
+            self._record(delivery, subscription, failure, now)
+        self._pause([each for each in results if isinstance(each, base.Down)])
+        return sum(each is None for each in results)
+
+    def _result(self, send, delivery, subscription, secret, now, stop):
+        """Send one delivery; return None if it was accepted, else the Undelivered."""
+        if self._core.monotonic() > stop:
+            return base.Down('There was no time left; it is tried again.')
+        try:
+            send(base.Message(delivery.notification_id, subscription.address, secret,
+                              body_of(delivery, subscription, now)))
+        except base.Undelivered as error:
+            return error
+        except Exception as error:
+            LOG.exception('Delivery %s of subscription %s failed unexpectedly', delivery.id,
+                          subscription.id)
+            return base.Undelivered(f'Climate failed unexpectedly: {type(error).__name__}.')
+        return None
+
+    @cores.again_after_a_race
+    def _record(self, delivery, subscription, failure, now):
+        """Write down how a delivery went, unless the claim was lost meanwhile."""
+        with self._core.database.writer() as connection:
+            if not deliveries.is_claimed(connection, delivery, self._owner):
+                return
+            if failure is None:
+                deliveries.change(connection, delivery.id, state=domain.DELIVERED, next_at=None,
+                                  done_at=now, attempts=delivery.attempts + 1, reason=None)
+                if subscription.failures:
+                    subscriptions.succeeded(connection, [subscription.id])
+                return
+            self._record_failure(connection, delivery, subscription, failure, now)
+
+    def _record_failure(self, connection, delivery, subscription, failure, now):
+        conf, reason = self._core.conf.notifications, str(failure)
+        LOG.warning('Notification %s of subscription %s was not delivered: %s',
+                    delivery.notification_id, subscription.id, reason)
+        age = now - delivery.at
+        attempts = delivery.attempts + (not isinstance(failure, base.Down))
+        if failure.permanent or age > datetime.timedelta(hours=conf.give_up_hours):
+            deliveries.change(connection, delivery.id, state=domain.GIVEN_UP, next_at=None,
+                              done_at=now, attempts=attempts, reason=reason)
+        else:
+            pause = pauses.doubled(conf.retry_seconds, conf.retry_longest_seconds, attempts)
+            again = now + datetime.timedelta(seconds=pause)
+            deliveries.change(connection, delivery.id, next_at=again, attempts=attempts,
+                              reason=reason)
+            deliveries.postpone(connection, subscription.id, again)
+        if failure.counts:
+            failures = subscription.failures + 1
+            subscriptions.change(connection, subscription.id, now, failures=failures)
+            if failures >= conf.failure_limit:
+                switch_off(connection, subscription, failures, reason, now)
+
+    def _pause(self, down):
+        """Let the transport rest while it is down, longer each time."""
+        if not down:
+            self._down = 0
+            return
+        seconds = min(2 ** self._down, _LONGEST_PAUSE_SECONDS)
+        self._down = min(self._down + 1, 10)
+        self._not_before = self._core.monotonic() + seconds
+        LOG.warning('Notifications by %s are tried again in %s seconds: %s', self._name, seconds,
+                    down[0])
+
+    def _forget(self, now):
+        days = datetime.timedelta(days=self._core.conf.notifications.log_days)
+        with self._core.database.reader() as connection:
+            if not deliveries.any_done(connection, now - days):
+                return
+        with self._core.database.writer() as connection:
+            deliveries.forget(connection, now - days, _FORGET)
+
+
+def switch_off(connection, subscription, failures, reason, now):
+    """Switch a subscription off, and tell its user by mail if he has a subscription by mail."""
+    text = f'was switched off after {failures} failures. The last one: {reason}'
+    subscriptions.change(connection, subscription.id, now, enabled=False, reason=text)
+    deliveries.give_up_all(connection, subscription.id, now, f'The subscription {text}')
+    LOG.warning('Subscription %s of project %s %s', subscription.id, subscription.project_id, text)
+    by_mail = [each for each in subscriptions.of_projects(
+        connection, [subscription.project_id]).get(subscription.project_id, ())
+        if each.transport == domain.MAIL and each.user_id == subscription.user_id
+        and each.id != subscription.id]
+    content = {'event_type': None, 'details': {
+        'subscription': subscription.id, 'transport': subscription.transport,
+        'name': subscription.name or '', 'message': f'It {text}'}}
+    source = f'off:{subscription.id}:{now:%Y%m%dT%H%M%S.%f}'
+    deliveries.add(connection, ((each, source, notification_kinds.SWITCHED_OFF, now, content, now)
+                                for each in by_mail[:1]))
+
+
+def body_of(delivery, subscription, now):
+    """Return what a receiver is told, as JSON-ready data."""
+    kind = notification_kinds.KINDS[delivery.kind]
+    lease = delivery.content.get('lease')
+    if lease is not None:
+        lease = dict(lease)
+        start = datetime.datetime.fromisoformat(lease['start'])
+        lease['status'] = status_words.words(lease.pop('state'), None, start, now)[1]
+    return {
+        'id': delivery.notification_id, 'kind': delivery.kind,
+        'headline': kind.headline.format(name=(lease or {}).get('name', '')),
+        'at': delivery.at.isoformat(), 'subscription_id': subscription.id,
+        'project_id': subscription.project_id, 'event_type': delivery.content.get('event_type'),
+        'seconds_before_end': delivery.content.get('seconds_before_end'), 'lease': lease,
+        'details': delivery.content.get('details')}

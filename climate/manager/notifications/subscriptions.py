@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use cases of subscriptions: create, show, list, change, delete, test, log, calendar."""
+import dataclasses
+import datetime
+import random
+
+from oslo_log import log
+from oslo_utils import uuidutils
+
+from climate import errors
+from climate.db import deliveries
+from climate.db import engine
+from climate.db import reminders
+from climate.db import subscriptions
+from climate.domain import notification_kinds
+from climate.domain import subscriptions as domain
+from climate.manager import core as cores
+from climate.notifiers import registry
+
+LOG = log.getLogger(__name__)
+
+# How often a free place is looked for while other requests of the project take places too.
+_ATTEMPTS = 10
+# A calendar shows leases that ended up to so long ago, and at most so many.
+_PAST = datetime.timedelta(days=90)
+_MOST_LEASES = 1000
+
+
+class Subscriptions:
+    """The use cases of subscriptions; the API decides who may see which."""
+
+    def __init__(self, core):
+        self._core = core
+        self._notifiers = registry.load(core.conf)
+
+    def create(self, context, request):
+        """Create a subscription of the caller; return the Subscription.
+
+        :raises BadField: the address cannot be used.
+        :raises TooManySubscriptions: the project has as many as it may have.
+        """
+        now = self._core.clock()
+        address = self._checked(request.transport, request.address)
+        made = domain.Subscription(
+            id=uuidutils.generate_uuid(), project_id=context.project_id, user_id=context.user_id,
+            scope=request.scope, transport=request.transport, address=address,
+            events=request.events, before_end=request.before_end, name=request.name,
+            created_at=now)
+        for _ in range(_ATTEMPTS):
+            try:
+                with self._core.database.writer() as connection:
+                    subscriptions.add(connection, made, self._free_place(connection, made),
+                                      **_secret(made, request.secret))
+            except engine.Duplicate:
+                LOG.debug('Another subscription of the project took the place')
+            else:
+                LOG.info('Subscription %s of project %s: created, by %s', made.id,
+                         made.project_id, made.transport)
+                return made
+        raise errors.LostRace()
+
+    def _free_place(self, connection, made):
+        most = self._core.conf.notifications.subscriptions_per_project
+        taken = subscriptions.places(connection, made.project_id)
+        free = set(range(most)) - taken
+        if len(taken) >= most or not free:
+            raise errors.TooManySubscriptions(most=most)
+        return random.choice(sorted(free))
+
+    def _checked(self, transport, address):
+        if transport == domain.CALENDAR:
+            return None
+        return registry.named(self._notifiers, transport).checked(address)
+
+    def get(self, subscription_id):
+        """Return a Subscription.
+
+        :raises SubscriptionNotFound: there is none with that id.
+        """
+        with self._core.database.reader() as connection:
+            return subscriptions.get(connection, subscription_id)
+
+    def find(self, query):
+        """Return the Subscriptions that a Query selects, the oldest first."""
+        with self._core.database.reader() as connection:
+            return subscriptions.find(connection, query)
+
+    @cores.again_after_a_race
+    def update(self, subscription_id, changes):
+        """Change a subscription; return the Subscription.
+
+        :raises SubscriptionNotFound: there is none with that id.
+        :raises BadField: the address cannot be used.
+        """
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            known = subscriptions.get(connection, subscription_id)
+        values = {name: getattr(changes, name) for name in ('events', 'before_end', 'name',
+                                                            'enabled')
+                  if getattr(changes, name) is not None}
+        if changes.address is not None:
+            values['address'] = self._checked(known.transport, changes.address)
+        if changes.enabled:
+            values.update(reason=None, failures=0)
+        if changes.secret is not None:
+            values.update(_secret(known, changes.secret))
+        with self._core.database.writer() as connection:
+            subscriptions.get(connection, subscription_id, locked=True)
+            subscriptions.change(connection, subscription_id, now, **values)
+            if changes.enabled is False:
+                deliveries.give_up_all(connection, subscription_id, now,
+                                       'The subscription was switched off by a request.')
+            changed = subscriptions.get(connection, subscription_id)
+        LOG.info('Subscription %s of project %s: changed', changed.id, changed.project_id)
+        return changed
+
+    @cores.again_after_a_race
+    def delete(self, subscription_id):
+        """Delete a subscription with its log.
+
+        :raises SubscriptionNotFound: there is none with that id.
+        """
+        with self._core.database.writer() as connection:
+            if not subscriptions.delete(connection, subscription_id):
+                raise errors.SubscriptionNotFound(subscription_id=subscription_id)
+        LOG.info('Subscription %s: deleted', subscription_id)
+
+    @cores.again_after_a_race
+    def test(self, subscription_id):
+        """Order a test; return the Subscription. Its log will have the result.
+
+        What waits for a later attempt is tried now.
+
+        :raises SubscriptionOff: nothing is sent to it.
+        :raises TestedTooOften: it was tested just before.
+        """
+        now = self._core.clock()
+        pause = datetime.timedelta(seconds=self._core.conf.notifications.test_pause_seconds)
+        with self._core.database.writer() as connection:
+            found = subscriptions.get(connection, subscription_id, locked=True)
+            _refuse_untestable(found)
+            last = deliveries.last_of_kind(connection, found.id, notification_kinds.TEST)
+            if last is not None and last + pause > now:
+                raise errors.TestedTooOften(subscription_id=found.id, retry_after=int(
+                    (last + pause - now).total_seconds()) + 1)
+            content = {'event_type': None, 'details': {'message': (
+                'This is a test. The notifications of this subscription will arrive here.')}}
+            deliveries.hasten(connection, found.id, now)
+            deliveries.add(connection, [(found, f'test:{uuidutils.generate_uuid()}',
+                                         notification_kinds.TEST, now, content, now)])
+        return found
+
+    def log(self, subscription_id, marker=None, limit=None):
+        """Return the Deliveries of a subscription, the newest first."""
+        with self._core.database.reader() as connection:
+            return deliveries.log(connection, subscription_id, marker, limit)
+
+    def calendar(self, secret_hash):
+        """Return the Calendar that the secret of an address shows.
+
+        :raises CalendarNotFound: no calendar has that secret.
+        """
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            found = subscriptions.of_calendar(connection, secret_hash)
+            rows = reminders.leases_of_calendar(connection, found, now - _PAST, _MOST_LEASES)
+        return domain.Calendar(subscription=found, leases=tuple(
+            domain.CalendarLease(**{field.name: getattr(row, field.name)
+                                    for field in dataclasses.fields(domain.CalendarLease)})
+            for row in rows), at=now)
+
+
+def _secret(subscription, secret):
+    """Return the column in which a secret is stored, {column: value}."""
+    column = 'secret_hash' if subscription.transport == domain.CALENDAR else 'secret'
+    return {} if secret is None else {column: secret}
+
+
+def _refuse_untestable(subscription):
+    if subscription.transport == domain.CALENDAR:
+        raise errors.SubscriptionOff(subscription_id=subscription.id, reason=(
+            'is a calendar: nothing is sent to it. Open its address instead.'))
+    if not subscription.enabled:
+        raise errors.SubscriptionOff(subscription_id=subscription.id, reason=(
+            'is switched off: switch it on first.'))

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notifications by mail: text and HTML, by SMTP with TLS and a login."""
+import contextlib
+from email import errors as email_errors
+from email import headerregistry
+from email import message
+from email import policy
+from email import utils
+import re
+import smtplib
+import ssl
+
+from climate import errors
+from climate.notifiers import base
+from climate.notifiers import mail_templates
+
+# RFC 5321 allows 256 characters, with the angle brackets.
+_LONGEST_ADDRESS = 254
+_LONGEST_NAME = 64
+_LONGEST_REASON = 300
+# Neither quoted names nor addresses in brackets: nobody has them, and programs read them differently.
+_ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+
+
+class Mail(base.Notifier):
+    """Sends mail by the server of [mail]."""
+
+    def __init__(self, conf):
+        super().__init__(conf)
+        self._templates = mail_templates.Templates(conf.mail.template_directory)
+
+    def check(self):
+        conf = self._conf.mail
+        if not conf.host:
+            return
+        try:
+            _parsed(conf.sender)
+        except ValueError as error:
+            raise base.Unusable(f'[mail] sender: {error}') from error
+        try:
+            self._context()
+        except OSError as error:
+            raise base.Unusable(f'[mail] ca_file cannot be used: {error}') from error
+        if conf.username and conf.tls == 'none':
+            raise base.Unusable('[mail] username: a password is not sent without TLS; set tls to '
+                                'starttls or implicit.')
+
+    def template_problems(self):
+        """Return what is wrong with the operator's templates, as sentences."""
+        return self._templates.problems()
+
+    def checked(self, address):
+        if not self._conf.mail.host:
+            raise errors.BadField(field='transport', reason=(
+                'this Climate sends no mail; use a webhook or a calendar, or ask your operator to '
+                'set [mail] host.'))
+        try:
+            found = _parsed(address)
+        except ValueError as error:
+            raise errors.BadField(field='address', reason=f'{error}.') from error
+        allowed = [each.lower().lstrip('@') for each in self._conf.mail.allowed_domains]
+        if allowed and found.domain.lower() not in allowed:
+            raise errors.BadField(field='address', reason=(
+                f'mail goes to these domains only: {", ".join(allowed)}.'))
+        return found.addr_spec
+
+    @contextlib.contextmanager
+    def session(self):
+        # One connection for all mail of a session, opened with the first one.
+        server = []
+
+        def send(mail):
+            if not server:
+                server.append(self._connect())
+            try:
+                self._send(server[0], mail)
+            except base.Down:
+                _close(server.pop())
+                raise
+        try:
+            yield send
+        finally:
+            for each in server:
+                _close(each)
+
+    def _connect(self):
+        conf = self._conf.mail
+        if not conf.host:
+            raise base.Down('[mail] host is not set.')
+        implicit = conf.tls == 'implicit'
+        server = None
+        try:
+            if implicit:
+                server = smtplib.SMTP_SSL(conf.host, conf.port, timeout=conf.timeout_seconds,
+                                          context=self._context())
+            else:
+                server = smtplib.SMTP(conf.host, conf.port, timeout=conf.timeout_seconds)
+            if conf.tls == 'starttls':
+                server.starttls(context=self._context())
+            if conf.username:
+                server.login(conf.username, conf.password)
+        except (smtplib.SMTPException, OSError) as error:
+            if server is not None:
+                _close(server)
+            raise base.Down(f'The mail server cannot be used: {_words(error)}') from error
+        return server
+
+    def _context(self):
+        return ssl.create_default_context(cafile=self._conf.mail.ca_file or None)
+
+    def _send(self, server, mail):
+        sender = self._conf.mail.sender
+        try:
+            built = self.built(mail)
+        except (ValueError, email_errors.MessageError) as error:
+            raise base.Undelivered(f'No mail could be made of it: {error}',
+                                   permanent=True) from error
+        try:
+            server.send_message(built, from_addr=sender, to_addrs=[mail.address])
+        except smtplib.SMTPRecipientsRefused as error:
+            code, text = next(iter(error.recipients.values()))
+            raise _refused(code, text) from error
+        except smtplib.SMTPDataError as error:
+            raise _refused(error.smtp_code, error.smtp_error) from error
+        except (smtplib.SMTPException, OSError) as error:
+            raise base.Down(f'The mail server failed: {_words(error)}') from error
+
+    def built(self, mail):
+        """Return the EmailMessage of a Message."""
+        found = message.EmailMessage(policy=policy.SMTP)
+        sender = self._conf.mail.sender
+        found['From'] = sender
+        found['To'] = mail.address
+        found['Subject'] = self._templates.render(mail_templates.SUBJECT, mail.body)
+        found['Date'] = utils.localtime()
+        found['Message-ID'] = f'<{mail.id}@{sender.rpartition("@")[2]}>'
+        # No program answers to it: RFC 3834.
+        found['Auto-Submitted'] = 'auto-generated'
+        found['Climate-Notification-Id'] = mail.id
+        found.set_content(self._templates.render(mail_templates.TEXT, mail.body))
+        found.add_alternative(self._templates.render(mail_templates.HTML, mail.body),
+                              subtype='html')
+        return found
+
+
+def _parsed(address):
+    """Return an Address of the email package.
+
+    :raises ValueError: it is no address; the text says why.
+    """
+    if any(ord(each) < 33 or ord(each) == 127 for each in address):
+        raise ValueError('a mail address has no spaces, line breaks or control characters')
+    if not address.isascii():
+        raise ValueError('write the mail address in ASCII, an international domain as xn--…')
+    if len(address) > _LONGEST_ADDRESS:
+        raise ValueError(f'a mail address has at most {_LONGEST_ADDRESS} characters')
+    try:
+        if not _ADDRESS.fullmatch(address):
+            raise ValueError('another form')
+        found = headerregistry.Address(addr_spec=address)
+    except (ValueError, IndexError, email_errors.MessageError) as error:
+        raise ValueError(f'"{address[:80]}" is not a mail address, such as '
+                         'ann@example.org') from error
+    if not found.username or not found.domain or len(found.username) > _LONGEST_NAME or (
+            found.addr_spec != address):
+        raise ValueError(f'"{address[:80]}" is not a mail address, such as ann@example.org')
+    return found
+
+
+def _refused(code, text):
+    """Return the Undelivered for an answer of the server about one mail."""
+    words = text.decode(errors='replace') if isinstance(text, bytes) else str(text)
+    return base.Undelivered(
+        f'The mail server refused it: {code} {" ".join(words.split())[:_LONGEST_REASON]}',
+        permanent=code >= 500)
+
+
+def _words(error):
+    """Return what a failure of the server is, without what was sent to it."""
+    if isinstance(error, smtplib.SMTPAuthenticationError):
+        return f'it does not accept the login ({error.smtp_code}).'
+    return f'{type(error).__name__}: {" ".join(str(error).split())[:_LONGEST_REASON]}'
+
+
+def _close(server):
+    """Say goodbye to a server, whatever state it is in."""
+    with contextlib.suppress(smtplib.SMTPException, OSError):
+        server.quit()
+    server.close()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The templates of mail: the built-in ones, and those by which an operator replaces them."""
+import datetime
+import pathlib
+
+import jinja2
+from jinja2 import sandbox
+from oslo_log import log
+
+from climate import moments
+from climate.domain import notification_kinds
+
+LOG = log.getLogger(__name__)
+
+#: The parts of a mail.
+PARTS = SUBJECT, TEXT, HTML = ('subject.txt', 'body.txt', 'body.html')
+# Enough for every template; a larger one is an error of its author.
+_LONGEST = 200_000
+_LONGEST_SUBJECT = 200
+
+_LEASE = {
+    'id': '1c0f4d1e-7c0b-4e0f-9c55-3f6a3c2b5a10', 'name': 'an example', 'project_id': 'demo',
+    'user_id': 'ann', 'status': 'active', 'start': '2030-05-01T08:00:00Z',
+    'end': '2030-05-02T08:00:00Z', 'before_end': None, 'degraded': False,
+    'reason': 'A reason, in words.',
+    'reservations': [{'id': '8e7c', 'resource_type': 'physical:host'}]}
+
+
+class Templates:
+    """Renders the parts of a mail.
+
+    :param directory: the operator's templates; None or '': there are none.
+    """
+
+    def __init__(self, directory=None):
+        self._built_in = _environment(pathlib.Path(__file__).parent / 'templates')
+        self._own = _environment(directory) if directory else None
+
+    def render(self, part, body):
+        """Render a part of a mail.
+
+        If the operator's template has an error, it is logged and the built-in one is used.
+
+        :param body: the body of a Message.
+        """
+        try:
+            return self._render_own(part, body['kind'], body)
+        except jinja2.TemplateNotFound:
+            pass
+        except Exception as error:  # noqa: BLE001 A template may fail in any way.
+            LOG.error('Mail template for %s: %s; the built-in template is used instead. '
+                      '"climate-status upgrade check" shows what is wrong.', part, told(error))
+        return self._finished(part, self._built_in.get_template(part), body)
+
+    def problems(self):
+        """Return what is wrong with the operator's templates, as sentences."""
+        found = []
+        for part in PARTS if self._own else ():
+            for kind in notification_kinds.KINDS:
+                try:
+                    for body in examples(kind):
+                        self._render_own(part, kind, body)
+                except jinja2.TemplateNotFound:
+                    continue
+                except Exception as error:  # noqa: BLE001 A template may fail in any way.
+                    found.append(f'{told(error)} (for {part}, with an example of {kind})')
+        return found
+
+    def _render_own(self, part, kind, body):
+        if self._own is None:
+            raise jinja2.TemplateNotFound(part)
+        template = self._own.select_template([f'{kind}.{part}', part])
+        return self._finished(part, template, body)
+
+    @staticmethod
+    def _finished(part, template, body):
+        text = ''
+        for piece in template.generate(**{'lease': None, 'details': None,
+                                          'seconds_before_end': None, **body}):
+            text += piece
+            if len(text) > _LONGEST:
+                raise ValueError(f'{template.name}: it makes more than {_LONGEST} characters')
+        if part != SUBJECT:
+            return text
+        # A name may have line breaks; a header may not.
+        return ' '.join(text.split())[:_LONGEST_SUBJECT]
+
+
+def told(error):
+    """Return an error of a template in one line, with the file and the line if they are known."""
+    place = getattr(error, 'name', None) or ''
+    line = getattr(error, 'lineno', None)
+    where = f'{place} line {line}: ' if place and line else f'{place}: ' if place else ''
+    return f'{where}{type(error).__name__}: {" ".join(str(error).split())[:300]}'
+
+
+def examples(kind):
+    """Return bodies of messages of a kind, for checks of templates."""
+    common = {'id': '5b1d', 'kind': kind, 'headline': 'An example', 'at': '2030-05-01T12:00:00Z',
+              'subscription_id': '9c2e', 'project_id': 'demo', 'event_type': None}
+    about_lease = {**common, 'lease': _LEASE, 'details': None, 'seconds_before_end': (
+        86400 if kind == notification_kinds.BEFORE_END else None)}
+    return [about_lease, {**common, 'lease': None, 'seconds_before_end': None,
+                          'details': {'message': 'A message.'}}]
+
+
+def _environment(directory):
+    environment = sandbox.SandboxedEnvironment(
+        loader=jinja2.FileSystemLoader(str(directory)), undefined=jinja2.StrictUndefined,
+        autoescape=jinja2.select_autoescape(enabled_extensions=('html',), default=False))
+    environment.filters.update(moment=_moment, span=_span)
+    return environment
+
+
+def _moment(text):
+    """Return a moment of the JSON as people read it."""
+    found = datetime.datetime.fromisoformat(text)
+    return f'{moments.in_utc(found):%Y-%m-%d %H:%M} UTC'
+
+
+def _span(seconds):
+    return moments.span(datetime.timedelta(seconds=seconds))

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notifications by webhook: JSON, signed with HMAC-SHA256, posted to an address of the user.
+
+The name in the address is resolved once. The connection goes to the very address that was found
+and allowed, so a name that changes its address meanwhile changes nothing. Redirects are not
+followed, proxies are not used, and the body of an answer is not read.
+"""
+import contextlib
+import hashlib
+import hmac
+import http.client
+import json
+import socket
+import ssl
+import threading
+import time
+from urllib import parse
+
+from climate import errors
+from climate import version
+from climate.notifiers import base
+from climate.notifiers import public_addresses
+
+#: The headers of a webhook.
+ID_HEADER = 'Climate-Notification-Id'
+TIME_HEADER = 'Climate-Timestamp'
+SIGNATURE_HEADER = 'Climate-Signature'
+_LONGEST_URL = 2000
+_PORTS = {'https': 443, 'http': 80}
+_GONE = 410
+
+
+class Webhook(base.Notifier):
+    """Posts notifications to public addresses, and to those of [webhook] allowed_networks."""
+
+    has_secret = True
+
+    def __init__(self, conf, resolve=socket.getaddrinfo, clock=time.time):
+        super().__init__(conf)
+        self._resolve = resolve
+        self._clock = clock
+
+    @property
+    def workers(self):
+        return self._conf.webhook.workers
+
+    def check(self):
+        try:
+            self._context()
+        except OSError as error:
+            raise base.Unusable(f'[webhook] ca_file cannot be used: {error}') from error
+
+    def checked(self, address):
+        conf = self._conf.webhook
+        if not conf.enabled:
+            raise errors.BadField(field='transport', reason=(
+                'this Climate sends no webhooks; use mail or a calendar.'))
+        try:
+            parts = _parsed(address)
+        except ValueError as error:
+            raise errors.BadField(field='address', reason=f'{error}.') from error
+        if parts.scheme != 'https' and not (parts.scheme == 'http' and conf.allow_http):
+            raise errors.BadField(field='address', reason='it must begin with https://.')
+        # Names are looked up when something is sent, because they may change.
+        found = public_addresses.literal(parts.hostname)
+        if parts.hostname == 'localhost' or parts.hostname.endswith('.localhost'):
+            found = '127.0.0.1'
+        if found and not public_addresses.may_be_called(found, conf.allowed_networks):
+            raise errors.BadField(field='address', reason=_forbidden(found))
+        return address
+
+    def send(self, message):
+        parts = _parsed(message.address)
+        if parts.scheme != 'https' and not self._conf.webhook.allow_http:
+            raise base.Undelivered('The address must begin with https://.', permanent=True)
+        deadline = time.monotonic() + self._conf.webhook.timeout_seconds
+        address = self._found(parts, deadline)
+        status = self._post(parts, address, message, deadline)
+        if 200 <= status < 300:
+            return
+        if 300 <= status < 400:
+            raise base.Undelivered(f'The receiver answered {status}: redirects are not followed. '
+                                   'Subscribe with the final address.')
+        raise base.Undelivered(f'The receiver answered {status}.', permanent=status == _GONE)
+
+    def _found(self, parts, deadline):
+        """Return the address to which the connection goes: the first that may be called.
+
+        :raises Undelivered: the name is not known, or leads to none that may be called.
+        """
+        port = parts.port or _PORTS[parts.scheme]
+        found = _within(deadline, lambda: self._resolve(
+            parts.hostname, port, type=socket.SOCK_STREAM))
+        addresses = [each[4][0] for each in found]
+        allowed = [each for each in addresses if public_addresses.may_be_called(
+            each, self._conf.webhook.allowed_networks)]
+        if not allowed:
+            # Which addresses these are may tell about networks that the user does not know.
+            raise base.Undelivered(_forbidden('no public address'))
+        return allowed[0]
+
+    def _post(self, parts, address, message, deadline):
+        """Post a message to an address; return the status of the answer."""
+        content = json.dumps(message.body, separators=(',', ':')).encode()
+        connection = self._connection(parts, address, max(deadline - time.monotonic(), 0.1))
+        # Socket timeouts are for each read. A server that sends a byte now and then would hold the
+        # connection for ever.
+        timer = threading.Timer(max(deadline - time.monotonic(), 0.1), connection.abort)
+        timer.daemon = True
+        timer.start()
+        try:
+            path = parse.urlunsplit(('', '', parts.path or '/', parts.query, ''))
+            connection.request('POST', path, content, self.headers(message, content))
+            return connection.getresponse().status
+        except ssl.SSLCertVerificationError as error:
+            raise base.Undelivered('The certificate of the receiver is not accepted: '
+                                   f'{error.verify_message}.') from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            why = ('it took longer than [webhook] timeout_seconds' if connection.aborted
+                   else f'{type(error).__name__}: {str(error)[:200]}')
+            raise base.Undelivered(f'The receiver cannot be reached: {why}.') from error
+        finally:
+            timer.cancel()
+            connection.close()
+
+    def headers(self, message, content):
+        """Return the headers of a request, with the signature of its content."""
+        moment = str(int(self._clock()))
+        return {
+            'Content-Type': 'application/json',
+            'User-Agent': f'Climate/{version.text()}',
+            ID_HEADER: message.id,
+            TIME_HEADER: moment,
+            SIGNATURE_HEADER: f'v1={signature(message.secret, moment, content)}',
+        }
+
+    def _connection(self, parts, address, seconds):
+        port = parts.port or _PORTS[parts.scheme]
+        if parts.scheme == 'http':
+            return _Pinned(parts.hostname, port, timeout=seconds, address=address)
+        return _Pinned(parts.hostname, port, timeout=seconds, address=address,
+                       context=self._context())
+
+    def _context(self):
+        return ssl.create_default_context(cafile=self._conf.webhook.ca_file or None)
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to one IP address, with the name of the host in the header and in TLS.
+
+    :param context: an SSLContext; None: without TLS.
+    """
+
+    def __init__(self, host, port, timeout, address, context=None):
+        super().__init__(host, port, timeout=timeout)
+        self._address = address
+        self._tls = context
+        self.aborted = False
+        # The header Host leaves out this port.
+        self.default_port = _PORTS['https' if context else 'http']
+
+    def connect(self):
+        self.sock = socket.create_connection((self._address, self.port), self.timeout)
+        if self._tls is not None:
+            # The handshake comes later, so that `abort` knows the socket that is waiting.
+            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host,
+                                              do_handshake_on_connect=False)
+            self.sock.do_handshake()
+        if self.aborted:
+            raise TimeoutError('the time is over')
+
+    def abort(self):
+        """End the connection, whatever another thread is waiting for."""
+        self.aborted = True
+        if self.sock is not None:
+            # That of the TLS socket itself would change what the other thread uses.
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
+
+
+def signature(secret, moment, content):
+    """Return the HMAC-SHA256 of a timestamp, a point and the content, as hexadecimal text."""
+    signed = moment.encode() + b'.' + content
+    return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+def _parsed(address):
+    """Return the parts of a URL.
+
+    :raises ValueError: it cannot be used; the text says why.
+    """
+    if len(address) > _LONGEST_URL:
+        raise ValueError(f'a URL has at most {_LONGEST_URL} characters')
+    if any(not 33 <= ord(each) <= 126 for each in address):
+        raise ValueError('a URL has no spaces and no characters beyond ASCII: encode them with %')
+    try:
+        parts = parse.urlsplit(address)
+        usable = parts.hostname and parts.scheme in _PORTS and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError(f'"{address[:80]}" is not a URL such as https://example.org/hook')
+    if '@' in parts.netloc:
+        raise ValueError('a URL with a name or password would be shown in lists: check the '
+                         'signature instead')
+    if parts.fragment:
+        raise ValueError('a URL of a webhook has no part after "#"')
+    return parts
+
+
+def _forbidden(address):
+    return (f'it leads to {address}, and only public addresses are called. An operator can allow '
+            'more by [webhook] allowed_networks.')
+
+
+def _within(deadline, call):
+    """Return the result of a call that has no time limit of its own.
+
+    :raises Undelivered: it took too long, or the name is not known.
+    """
+    results = []
+
+    def work():
+        try:
+            results.append(call())
+        except (OSError, UnicodeError) as error:
+            results.append(error)
+    thread = threading.Thread(target=work, daemon=True, name='resolve')
+    thread.start()
+    thread.join(max(deadline - time.monotonic(), 0.1))
+    if not results:
+        raise base.Undelivered('The name of the receiver could not be looked up in time.')
+    if isinstance(results[0], Exception):
+        raise base.Undelivered(
+            f'The name of the receiver is not known: {results[0]}.') from results[0]
+    return results[0]

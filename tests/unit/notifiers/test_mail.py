@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mail: by TLS and a login to a real server, in text and HTML, with templates of the operator."""
+import pytest
+import receivers
+
+from climate import errors
+from climate.domain import notification_kinds
+from climate.notifiers import base
+from climate.notifiers import mail
+from climate.notifiers import mail_templates
+
+
+def a_message(**more):
+    [body, _] = mail_templates.examples(notification_kinds.START)
+    body = {**body, 'id': 'n1', **more}
+    return base.Message('n1', 'ann@example.org', None, body)
+
+
+@pytest.fixture(params=['starttls', 'implicit'])
+def box(request, tmp_path, conf):
+    context, authority = receivers.certificate(tmp_path, 'localhost')
+    with receivers.mail_server(context, implicit=request.param == 'implicit') as found:
+        receivers.use_mail(conf, found, authority, tls=request.param)
+        yield found
+
+
+def test_a_mail_has_text_and_html_and_an_id(conf, box):
+    with mail.Mail(conf).session() as send:
+        send(a_message(headline='Lease <b>x</b> has started'))
+        send(a_message())
+    first, second = box.mails
+    assert box.logins == ['climate']
+    assert box.envelopes[0] == ('climate@cloud.example', ['ann@example.org'])
+    assert first['Subject'] == 'Lease <b>x</b> has started'
+    assert first['Message-ID'] == second['Message-ID'] == '<n1@cloud.example>'
+    assert first['Auto-Submitted'] == 'auto-generated'
+    text = first.get_body(('plain',)).get_content()
+    assert 'Status:   active' in text
+    assert '2030-05-02 08:00 UTC' in text
+    html = first.get_body(('html',)).get_content()
+    assert 'Lease &lt;b&gt;x&lt;/b&gt; has started' in html
+
+
+@pytest.mark.parametrize(('answer', 'permanent'), [('550 Unknown.', True), ('451 Later.', False)])
+def test_a_recipient_that_the_server_refuses(conf, box, answer, permanent):
+    box.refusals = [answer]
+    with mail.Mail(conf).session() as send:
+        with pytest.raises(base.Undelivered, match=f'refused it: {answer}') as raised:
+            send(a_message())
+        assert raised.value.permanent is permanent
+        send(a_message())
+    assert len(box.mails) == 1
+
+
+def test_a_login_that_is_refused_blames_nobody_and_tells_no_password(conf, box):
+    conf.set_override('password', 'not-it', group='mail')
+    with mail.Mail(conf).session() as send, pytest.raises(base.Down) as raised:
+        send(a_message())
+    assert 'does not accept the login' in str(raised.value)
+    assert 'not-it' not in str(raised.value)
+    assert not raised.value.counts
+
+
+def test_a_server_with_an_unknown_certificate_gets_no_mail(conf, box):
+    conf.set_override('ca_file', '', group='mail')
+    with mail.Mail(conf).session() as send, pytest.raises(base.Down, match='certificate'):
+        send(a_message())
+    assert box.mails == box.logins == []
+
+
+@pytest.mark.parametrize('address', [
+    'ann@example.org\r\nBcc: eve@example.org', 'ann@example.org\n', 'ann', '@example.org', 'ann@',
+    'ann @example.org', 'Ann <ann@example.org>', 'ann@example.org, eve@example.org', 'änn@x.org',
+    'a' * 65 + '@example.org', 'a@' + 'b' * 260, 'ann@example.org\0', '', '"', 'ann@[',
+    'a@b;c'])
+def test_what_is_no_mail_address_is_refused(conf, address):
+    conf.set_override('host', 'mx', group='mail')
+    with pytest.raises(errors.BadField) as raised:
+        mail.Mail(conf).checked(address)
+    assert raised.value.kwargs['field'] == 'address'
+
+
+def test_mail_goes_to_allowed_domains_only(conf):
+    conf.set_override('host', 'mx', group='mail')
+    conf.set_override('allowed_domains', ['example.org'], group='mail')
+    assert mail.Mail(conf).checked('ann@Example.org') == 'ann@Example.org'
+    with pytest.raises(errors.BadField, match='these domains only: example.org'):
+        mail.Mail(conf).checked('ann@other.org')
+
+
+def test_without_a_server_a_subscription_by_mail_is_refused(conf):
+    with pytest.raises(errors.BadField, match='sends no mail'):
+        mail.Mail(conf).checked('ann@example.org')
+
+
+def test_a_template_of_the_operator_replaces_the_built_in_one(conf, tmp_path):
+    (tmp_path / 'subject.txt').write_text('Ours: {{ headline }}\nand more')
+    (tmp_path / 'start.body.txt').write_text('Hello {{ lease.user_id }}')
+    conf.set_override('template_directory', str(tmp_path), group='mail')
+    notifier = mail.Mail(conf)
+    built = notifier.built(a_message())
+    assert built['Subject'] == 'Ours: An example and more'
+    assert built.get_body(('plain',)).get_content() == 'Hello ann\n'
+    assert 'Notification n1' in built.get_body(('html',)).get_content()
+
+
+@pytest.mark.parametrize('text', [
+    '{{ lease.nmae }}', '{% if %}', '{{ 1 / 0 }}', '{{ "".__class__.__mro__ }}',
+    '{% for a in range(99999) %}{{ "x" * 99999 }}{% endfor %}', '{{ lease.start | nothing }}'])
+def test_a_template_with_an_error_is_logged_and_the_built_in_one_is_used(
+        conf, tmp_path, caplog, text):
+    (tmp_path / 'start.body.txt').write_text(text)
+    conf.set_override('template_directory', str(tmp_path), group='mail')
+    notifier = mail.Mail(conf)
+    built = notifier.built(a_message())
+    assert 'Status:   active' in built.get_body(('plain',)).get_content()
+    assert 'the built-in template is used instead' in caplog.text
+    assert any('start.body.txt' in each or 'body.txt' in each
+               for each in notifier.template_problems())
+
+
+def test_the_built_in_templates_have_no_error_for_any_kind():
+    templates = mail_templates.Templates()
+    for kind in notification_kinds.KINDS:
+        for body in mail_templates.examples(kind):
+            assert all(templates.render(part, body) for part in mail_templates.PARTS)
+
+
+def test_a_name_with_a_line_break_makes_no_header(conf):
+    built = mail.Mail(conf).built(a_message(headline='Lease a\r\nBcc: eve@example.org\r\n has'))
+    assert built['Subject'] == 'Lease a Bcc: eve@example.org has'
+    assert built['Bcc'] is None

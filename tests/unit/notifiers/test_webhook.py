@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Webhooks: signed, to public addresses only, without redirects, within a time."""
+import hashlib
+import hmac
+import ipaddress
+import json
+import socket
+import time
+
+import pytest
+import receivers
+
+from climate import errors
+from climate.notifiers import base
+from climate.notifiers import webhook
+
+LOOPBACK = [ipaddress.ip_network('127.0.0.0/8')]
+BODY = {'id': 'n1', 'kind': 'start', 'headline': 'Lease é has started'}
+
+
+@pytest.fixture
+def server(tmp_path, conf):
+    context, authority = receivers.certificate(tmp_path, receivers.NAME)
+    conf.set_override('ca_file', authority, group='webhook')
+    conf.set_override('allowed_networks', LOOPBACK, group='webhook')
+    with receivers.hooks(context) as found:
+        yield found
+
+
+class Names:
+    """Looks names up: each answer is a list of addresses, the last one for ever."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.asked = 0
+
+    def __call__(self, host, port, type):
+        self.asked += 1
+        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return [(socket.AF_INET6 if ':' in each else socket.AF_INET, type, 6, '', (each, port))
+                for each in found]
+
+
+def a_message(url):
+    return base.Message('n1', url, 'the-key', BODY)
+
+
+def test_a_notification_is_posted_with_its_id_and_a_signature_of_time_and_body(conf, server):
+    webhook.Webhook(conf, Names(['127.0.0.1']), lambda: 1_900_000_000.5).send(
+        a_message(server.url))
+    [(headers, body)] = server.requests
+    assert json.loads(body) == BODY
+    assert headers['Host'] == f'{receivers.NAME}:{server.port}'
+    assert headers['Climate-Notification-Id'] == 'n1'
+    assert headers['Climate-Timestamp'] == '1900000000'
+    wanted = hmac.new(b'the-key', b'1900000000.' + body, hashlib.sha256).hexdigest()
+    assert headers['Climate-Signature'] == f'v1={wanted}'
+
+
+def test_a_name_that_leads_to_loopback_is_not_called(conf, server):
+    conf.set_override('allowed_networks', [], group='webhook')
+    with pytest.raises(base.Undelivered, match='only public addresses'):
+        webhook.Webhook(conf, Names(['127.0.0.1'])).send(a_message(server.url))
+    assert server.requests == []
+
+
+def test_a_name_that_changes_its_address_after_the_check_is_called_at_the_checked_one(
+        conf, server):
+    conf.set_override('allowed_networks', [ipaddress.ip_network('127.0.0.1/32')], group='webhook')
+    names = Names(['127.0.0.1'], ['127.0.0.2'])
+    webhook.Webhook(conf, names).send(a_message(server.url))
+    assert names.asked == 1
+    assert len(server.requests) == 1
+    with pytest.raises(base.Undelivered, match='only public addresses'):
+        webhook.Webhook(conf, names).send(a_message(server.url))
+    assert len(server.requests) == 1
+
+
+def test_a_redirect_is_not_followed(conf, server):
+    server.statuses = [302, 307]
+    for status in (302, 307):
+        with pytest.raises(base.Undelivered, match=f'answered {status}: redirects are not'):
+            webhook.Webhook(conf, Names(['127.0.0.1'])).send(a_message(server.url))
+    assert len(server.requests) == 2
+
+
+def test_a_certificate_for_another_name_is_not_accepted(conf, server):
+    url = f'https://other.example:{server.port}/'
+    with pytest.raises(base.Undelivered, match='certificate of the receiver is not accepted'):
+        webhook.Webhook(conf, Names(['127.0.0.1'])).send(a_message(url))
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(('status', 'permanent'), [(500, False), (404, False), (410, True)])
+def test_an_answer_that_is_no_success_is_a_failure(conf, server, status, permanent):
+    server.statuses = [status]
+    with pytest.raises(base.Undelivered) as raised:
+        webhook.Webhook(conf, Names(['127.0.0.1'])).send(a_message(server.url))
+    assert (str(raised.value), raised.value.permanent) == (
+        f'The receiver answered {status}.', permanent)
+
+
+def test_a_receiver_that_does_not_answer_costs_the_time_limit(conf, server):
+    conf.set_override('timeout_seconds', 1, group='webhook')
+    server.before = lambda: time.sleep(3)
+    with pytest.raises(base.Undelivered, match='cannot be reached'):
+        webhook.Webhook(conf, Names(['127.0.0.1'])).send(a_message(server.url))
+
+
+@pytest.mark.parametrize('address', [
+    'https://127.0.0.1/', 'https://localhost/x', 'https://a.localhost/', 'https://2130706433/',
+    'https://0177.0.0.1/', 'https://0x7f.1/', 'https://127.1/', 'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/', 'https://[64:ff9b::7f00:1]/', 'https://10.1.2.3/',
+    'https://169.254.169.254/latest', 'https://100.100.100.200/', 'https://[fd00:ec2::254]/',
+    'https://224.0.0.1/', 'https://0.0.0.0/', 'https://[2002:7f00:1::]/'])
+def test_an_address_that_is_not_public_is_refused_when_it_is_given(conf, address):
+    with pytest.raises(errors.BadField) as raised:
+        webhook.Webhook(conf).checked(address)
+    assert raised.value.kwargs['field'] == 'address'
+    assert 'only public addresses are called' in raised.value.message
+
+
+@pytest.mark.parametrize('address', [
+    'http://example.org/', 'ftp://example.org/', 'https://', 'https://u:p@example.org/',
+    'https://example.org/a b', 'https://example.org/\r\nX: y', 'https://exämple.org/',
+    'https://example.org:99999/', 'https://example.org/#x', 'https://[::1/', 'x'])
+def test_what_is_no_https_address_is_refused(conf, address):
+    with pytest.raises(errors.BadField):
+        webhook.Webhook(conf).checked(address)
+
+
+def test_a_public_address_is_taken(conf):
+    assert webhook.Webhook(conf).checked('https://example.org/a?b=c') == (
+        'https://example.org/a?b=c')
