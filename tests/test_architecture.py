@@ -59,7 +59,8 @@ FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
     'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
         'cloud', 'client', 'conf', 'nova'},
-    'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'cloud', 'plugins', 'strategies', 'notifiers'},
+    'pecan': {'api'}, 'webob': {'api'},
+    'stevedore': {'cloud', 'plugins', 'strategies', 'notifiers'},
     'numpy': {'db', 'manager'}, 'nova': {'nova'}, 'cliff': {'client'}, 'osc_lib': {'client'},
 }
 # The domain is pure: the standard library alone.

@@ -13,14 +13,14 @@ from climate.conf import glance
 from climate.conf import keystone
 from climate.conf import mail
 from climate.conf import manager
-from climate.conf import nova
 from climate.conf import notifications
+from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 from climate.conf import webhook
 
-MODULES = (base, api, manager, acquire, notifications, mail, webhook, cloud, keystone, nova, placement,
-           glance, simulated)
+MODULES = (base, api, manager, acquire, notifications, mail, webhook, cloud, keystone, nova,
+           placement, glance, simulated)
 
 
 def register(conf):

@@ -55,8 +55,8 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy, a notifier or /metrics cannot be used; the error says
-        which.
+    :raises Unusable: a plugin, adapter, strategy, notifier or /metrics cannot be used; the error
+        says which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)

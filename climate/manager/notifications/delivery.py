@@ -92,7 +92,7 @@ class Deliverer:
                               body_of(delivery, subscription, now)))
         except base.Undelivered as error:
             return error
-        except Exception as error:  # noqa: BLE001 One delivery must not stop the others.
+        except Exception as error:
             LOG.exception('Delivery %s of subscription %s failed unexpectedly', delivery.id,
                           subscription.id)
             return base.Undelivered(f'Climate failed unexpectedly: {type(error).__name__}.')

@@ -119,7 +119,7 @@ def test_a_notification_is_given_up_with_its_reason_after_some_days(manager, hoo
     found = subscribe(manager, hooks.url, events=('start',))
     hooks.statuses = [503] * 1000
     acts.active(manager, acts.dummy(), end=NOON + hours(200))
-    for hour in range(0, 76):
+    for hour in range(76):
         manager.clock.now = NOON + hours(hour)
         deliver(manager)
     [entry] = log(manager, found)
