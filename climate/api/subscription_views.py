@@ -84,4 +84,3 @@ def _alarm(lease, seconds):
     alarm.add('description', f'Lease {" ".join(lease.name.split())} ends soon')
     alarm.add('trigger', -datetime.timedelta(seconds=seconds), parameters={'RELATED': 'END'})
     return alarm
-

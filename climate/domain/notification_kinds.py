@@ -3,7 +3,7 @@
 
 A row says which event types of the outbox belong to a kind, and the headline that people read.
 """
-from collections.abc import Iterable
+from collections.abc import Container
 from collections.abc import Mapping
 import dataclasses
 from typing import Any
@@ -86,7 +86,7 @@ def of(event_type: str, payload: Mapping[str, Any]) -> tuple[str, ...]:
         and _counts(kind.event_types[event_type], payload.get('status')))
 
 
-def _counts(states: Iterable[str] | None, state: str | None) -> bool:
+def _counts(states: Container[str | None] | None, state: str | None) -> bool:
     return states is None or state in states
 
 

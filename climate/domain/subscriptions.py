@@ -173,8 +173,7 @@ def concerned(subscriptions: Iterable[Subscription], happened: Notification
 
 
 def reminded(subscriptions: Iterable[Subscription], reminder: Reminder) -> list[Subscription]:
-    """Return the subscriptions that are reminded: made before, and with that time before the end.
-    """
+    """Return the subscriptions that want a reminder and were made before its moment."""
     return [each for each in subscriptions
             if reminder.seconds in each.before_end and each.created_at <= reminder.at
             and _is_about(each, reminder.project_id, reminder.user_id)]
@@ -208,7 +207,8 @@ def content(event_type: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return what receivers are told of a payload of the outbox: only what its owner may read."""
     if 'lease_id' not in payload:
         return {'event_type': event_type, 'details': {
-            name: value for name, value in payload.items() if name not in ('project_id', 'user_id')}}
+            name: value for name, value in payload.items()
+            if name not in ('project_id', 'user_id')}}
     lease = {name: payload.get(name) for name in _TOLD}
     return {'event_type': event_type, 'lease': {
         'id': payload['lease_id'], **lease, 'state': payload.get('status'),

@@ -18,7 +18,7 @@ from climate.notifiers import mail_templates
 _LONGEST_ADDRESS = 254
 _LONGEST_NAME = 64
 _LONGEST_REASON = 300
-# Neither quoted names nor addresses in brackets: nobody has them, and programs read them differently.
+# Neither quoted names nor addresses in brackets: programs read them differently.
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 
 

@@ -171,8 +171,8 @@ def routes(controller, path=''):
             if listed is None:
                 yield from routes(below, f'{path}/{name}')
                 continue
-            of_parent = {'resource_id', 'lease_id', 'reservation_id', 'server_id', 'subscription_id'} & set(
-                inspect.signature(listed).parameters)
+            of_parent = {'resource_id', 'lease_id', 'reservation_id', 'server_id',
+                         'subscription_id'} & set(inspect.signature(listed).parameters)
             yield from routes(below, f'{path}/{{id}}/{name}' if of_parent else f'{path}/{name}')
 
 

@@ -150,7 +150,7 @@ def test_a_renewed_calendar_has_one_address(api):
 
 def test_no_secret_is_in_a_log_and_that_of_a_calendar_is_in_no_table(api, database, caplog):
     caplog.set_level(logging.DEBUG)
-    found, address = calendar(api)
+    _, address = calendar(api)
     secret = address.rpartition('/')[2].removesuffix('.ics')
     hook = subscribe(api)
     api.get(address, token=None)

@@ -84,7 +84,7 @@ def test_mail_goes_to_allowed_domains_only(conf):
     conf.set_override('host', 'mx', group='mail')
     conf.set_override('allowed_domains', ['example.org'], group='mail')
     assert mail.Mail(conf).checked('ann@Example.org') == 'ann@Example.org'
-    with pytest.raises(errors.BadField, match='these domains only: example.org'):
+    with pytest.raises(errors.BadField, match='these domains only'):
         mail.Mail(conf).checked('ann@other.org')
 
 
