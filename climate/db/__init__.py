@@ -15,6 +15,7 @@ A transaction that locks rows of several tables locks them in this order, to avo
 ``early_creations``, then ``trusts``, are locked last: a transaction that has one of them waits for
 no lock of the list above.
 
-Rows that are only added (history, notifications) may be written at any time. If a database breaks a
-deadlock anyway, the transaction raises LostRace, and the caller that opened it repeats it.
+Rows that are only added (history, notifications, refusals) may be written at any time. If a
+database breaks a deadlock anyway, the transaction raises LostRace, and the caller that opened it
+repeats it.
 """
