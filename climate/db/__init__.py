@@ -17,6 +17,7 @@ no lock of the list above.
 
 ``billing_months``, in order, then ``bills`` are locked by transactions that lock nothing else.
 
-Rows that are only added (history, notifications) may be written at any time. If a database breaks a
-deadlock anyway, the transaction raises LostRace, and the caller that opened it repeats it.
+Rows that are only added (history, notifications, refusals) may be written at any time. If a
+database breaks a deadlock anyway, the transaction raises LostRace, and the caller that opened it
+repeats it.
 """

@@ -22,14 +22,18 @@ def repeat(connection, hashes, now):
         .values(times=REFUSALS.c.times + 1, last_at=now)).rowcount > 0
 
 
-def add(connection, added):
+def add(connection, added, once=False):
     """Insert the Refusals of one request.
 
     If another transaction adds the same request at the same moment, one of them raises Duplicate.
+
+    :param once: write nothing if the request was refused before.
     """
     last = connection.execute(
         sa.select(sa.func.max(REFUSALS.c.episode))
         .where(REFUSALS.c.request_hash.in_([each.request_hash for each in added]))).scalar()
+    if once and last is not None:
+        return
     connection.execute(sa.insert(REFUSALS).inline(), [
         {**{name: getattr(each, name) for name in _NAMES},
          'amount': None if each.amount is None else dict(each.amount),

@@ -23,8 +23,10 @@ QUEUE_FULL = 'queue_full'
 WAITED_TOO_LONG = 'waited_too_long'
 #: The lease was tried as often as it was to be tried.
 RETRIES_USED_UP = 'retries_used_up'
+#: The lease was deleted while it waited.
+WITHDRAWN = 'withdrawn'
 
-REASONS = (NO_MATCH, NOT_FREE, LOST_RACE, QUEUE_FULL, WAITED_TOO_LONG, RETRIES_USED_UP)
+REASONS = (NO_MATCH, NOT_FREE, LOST_RACE, QUEUE_FULL, WAITED_TOO_LONG, RETRIES_USED_UP, WITHDRAWN)
 
 #: The errors of a request that was refused for lack of resources.
 SHORTAGES = (errors.NotEnough, errors.LostRace, errors.TooManyWaiting)

@@ -39,11 +39,14 @@ class _Smoothed(base.Model):
     def __init__(self, series, season, level_weight, season_weight):
         first = series[:_FIRST_DAYS * season]
         level = first.mean()
-        found = holtwinters.ExponentialSmoothing(
+        model = holtwinters.ExponentialSmoothing(
             series, seasonal='add', seasonal_periods=season, initialization_method='known',
             initial_level=level,
-            initial_seasonal=first.reshape(_FIRST_DAYS, season).mean(axis=0) - level).fit(
-                smoothing_level=level_weight, smoothing_seasonal=season_weight, optimized=False)
+            initial_seasonal=first.reshape(_FIRST_DAYS, season).mean(axis=0) - level)
+        # statsmodels takes the logarithm of the error, which is 0 for a series without changes.
+        with np.errstate(divide='ignore'):
+            found = model.fit(smoothing_level=level_weight, smoothing_seasonal=season_weight,
+                              optimized=False)
         self._period = season
         self._levels, self._seasons = np.asarray(found.level), np.asarray(found.season)
 

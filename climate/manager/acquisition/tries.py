@@ -186,7 +186,7 @@ class Tries:
             if next_at is None:
                 events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
                 acquisitions.change(connection, lease.id, now, attempts=attempts)
-                self._record_in_vain(connection, lease, refusals.RETRIES_USED_UP, now)
+                self._refused.waited_in_vain(connection, lease, refusals.RETRIES_USED_UP, now)
                 closing.give_up(connection, current, lifecycle.USED_UP, text, now)
                 return
             is_first = wait_queue.is_first(connection, lease.id)
@@ -232,11 +232,8 @@ class Tries:
             current = ownership.current(connection, claim.lease)
             wakeups.lock(connection, current)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
-            self._record_in_vain(connection, claim.lease, refusals.WAITED_TOO_LONG, now)
+            self._refused.waited_in_vain(connection, claim.lease, refusals.WAITED_TOO_LONG, now)
             closing.give_up(connection, current, lifecycle.TOO_LATE, reason, now)
-
-    def _record_in_vain(self, connection, lease, reason, now):
-        self._refused.gave_up(connection, lease, self._booking.wishes_of_all(lease), reason, now)
 
     @cores.again_after_a_race
     def _finish(self, claim, now):

@@ -15,6 +15,7 @@ from climate.db import refusals as rows
 from climate.domain import interval
 from climate.domain import refusals
 from climate.domain import selection
+from climate.manager.booking import booking
 
 LOG = log.getLogger(__name__)
 
@@ -44,6 +45,7 @@ class RefusedDemand:
 
     def __init__(self, core):
         self._core = core
+        self._booking = booking.Booking(core)
 
     @contextlib.contextmanager
     def recorded(self, asked, now):
@@ -60,19 +62,25 @@ class RefusedDemand:
             self._record(_refusals(asked, refusals.reason_of(error), now), now)
             raise
 
-    def gave_up(self, connection, lease, wishes, reason, now):
-        """Record that a lease waited in vain, in the transaction that gives it up.
+    def waited_in_vain(self, connection, lease, reason, now):
+        """Record that a lease waited in vain, in the transaction that gives it up or deletes it.
 
-        :param wishes: the Wishes of the Lease.
         :param reason: one of ``refusals.REASONS``.
         """
+        try:
+            wishes = self._booking.wishes_of_all(lease)
+        except errors.UnknownResourceType as error:
+            # The type was disabled meanwhile; the lease is given up all the same.
+            LOG.warning('Lease %s: it waited in vain, which is not recorded: %s', lease.id,
+                        error.message)
+            return
         span = lease.interval_from(lease.start)
         asked = Asked(lease, tuple(wishes), span, (lease.id,))
         waited = max(0, int((now - (lease.created_at or lease.start)).total_seconds()))
         found = [dataclasses.replace(each, waited_seconds=waited)
                  for each in _refusals(asked, reason, now)]
         if found:
-            rows.add(connection, found)
+            rows.add(connection, found, once=True)
 
     def _record(self, found, now):
         """Write Refusals, or count one more repetition; a failure is only logged."""

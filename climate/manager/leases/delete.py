@@ -12,7 +12,9 @@ from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
+from climate.domain import refusals
 from climate.manager import core
+from climate.manager.booking import refused_demand
 from climate.manager.leases import transitions
 from climate.manager.queue import wakeups
 
@@ -24,6 +26,7 @@ class Delete:
 
     def __init__(self, parts):
         self._core = parts
+        self._refused = refused_demand.RefusedDemand(parts)
 
     @core.again_after_a_race
     def delete(self, context, lease_id):
@@ -43,6 +46,8 @@ class Delete:
                 wakeups.wake(connection, now, leaving=lease_id)
             if at_once or lease.event(event_kinds.DELETE) is None:
                 events.close(connection, lease_id, now, event_kinds.CLOSED_BY_DELETION)
+                if lease.state == lifecycle.ACQUIRING:
+                    self._refused.waited_in_vain(connection, lease, refusals.WITHDRAWN, now)
                 if lease.acquisition is not None or agenda.is_healing(lease):
                     acquisitions.leave(connection, lease_id, now)
                 allocations.cut(connection, ids, now, by_owner=True)

@@ -160,9 +160,12 @@ class _Play:
         self._counts[kind][outcome] += 1
         if len(self._fates) < self._question.limit:
             got = sorted({pick.resource_id for picks in chosen for pick in picks})
+            new_start = None
+            if when is not None:
+                # A lease that runs goes on.
+                new_start = lease.span.start if when == span else when.start
             self._fates.append(what_if.Fate(
-                lease.id, kind, outcome, span.start, span.end,
-                None if when is None else when.start,
+                lease.id, kind, outcome, lease.span.start, lease.span.end, new_start,
                 *(tuple(self._names[key] for key in keys) for keys in (had, got))))
 
     def _answered(self, dropped):

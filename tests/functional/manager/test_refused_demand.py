@@ -109,6 +109,32 @@ def test_a_lease_that_waited_in_vain_is_recorded_with_its_wait(manager):
     assert refusal.waited_seconds == 3600
 
 
+def test_a_lease_that_is_deleted_while_it_waits_was_refused_until_then(manager):
+    manager.enrol(1)
+    manager.create(builders.a_lease(end=NOON + hours(9)))
+    manager.run()
+    waits = manager.create(builders.a_lease(duration_seconds=3600,
+                                            acquire=records.Acquire('wait')))
+    manager.clock.advance(minutes(30))
+    manager.client.delete_lease(builders.a_member(), waits.id)
+    manager.run()
+    (refusal,) = found(manager)
+    assert (refusal.reason, refusal.waited_seconds) == (refusals.WITHDRAWN, 1800)
+    assert (refusal.lease_id, refusal.copies) == (waits.id, 1)
+
+
+def test_a_lease_whose_type_was_disabled_is_given_up_without_a_record(manager):
+    manager.enrol(1)
+    manager.create(builders.a_lease(end=NOON + hours(9)))
+    manager.run()
+    waits = manager.create(builders.a_lease(duration_seconds=3600, acquire=records.Acquire(
+        'wait', not_after=NOON + hours(1))))
+    del manager.core.registry.plugins['physical:host']
+    manager.clock.advance(hours(2))
+    manager.client.delete_lease(builders.a_member(), waits.id)
+    assert found(manager) == []
+
+
 def test_a_record_that_cannot_be_written_changes_no_answer(manager, monkeypatch):
     manager.enrol(1)
     manager.create(builders.a_lease(end=NOON + hours(2)))

@@ -72,6 +72,14 @@ def test_a_lease_on_a_host_that_goes_moves_to_a_free_one(manager):
     assert answer.new_resources == 2
 
 
+def test_a_lease_that_runs_keeps_its_start_when_it_moves(manager):
+    hosts = manager.enrol(2)
+    lease(manager, 1, 0, 4)
+    manager.clock.advance(hours(1))
+    (fate,) = asked(manager, start=NOON + hours(1), remove=(hosts[0].name,)).fates
+    assert (fate.outcome, fate.start, fate.new_start) == ('moves', NOON, NOON)
+
+
 def test_a_lease_to_come_waits_until_hosts_are_free_and_a_running_one_is_refused(manager):
     hosts = manager.enrol(2)
     running = lease(manager, 1, 0, 4)

@@ -58,6 +58,15 @@ def test_any_history_has_a_forecast_and_the_bands_contain_it(length, hours, seed
         assert (found.low80 >= 0).all()
 
 
+@pytest.mark.filterwarnings('error')
+@pytest.mark.parametrize('level', [0.0, 5.0])
+def test_a_series_without_changes_has_bands_without_width(level):
+    for method in METHODS:
+        found = rolling.forecast(method, np.full(30 * base.DAY, level), base.DAY)
+        for values in (found.low95, found.expected, found.high95):
+            np.testing.assert_allclose(values, level, atol=1e-9)
+
+
 def test_a_past_that_is_too_short_has_no_bands():
     found = rolling.forecast(seasonal_naive.SeasonalNaive(), DAILY[:10 * base.DAY], base.DAY)
     assert (found.low80, found.high95, found.past_error) == (None, None, None)
