@@ -83,16 +83,7 @@ def _of_spread(form, database, words, days):
     hosts, each = HOSTS[form], EACH[form]
     start = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)).replace(
         microsecond=0)
-    made = random.Random(1)
-    fill.hosts(database, hosts)
-    with database.writer() as connection:
-        fill.promise(connection, 'all', start, promises(hosts, each, days, made))
-    worlds.analyzed(database)
-    manager = builders.Manager(worlds.configured(), database, builders.Clock(start))
-    # Hosts are free for a tenth of the time, on average in gaps of so many minutes.
-    gap = days * _DAY_SECONDS // each // 60 // 10
-    questions = [Question(made.randint(hosts // 100, hosts // 15), made.randint(gap // 20, gap))
-                 for _ in range(ROUNDS[form])]
+    manager, questions = filled(database, start, hosts, each, days, ROUNDS[form])
     where = f'of {hosts:,} hosts, {hosts * each:,} promises in {words}'
     reference = Reference(database, start)
     with builders.statements() as statements:
@@ -112,6 +103,20 @@ def _of_spread(form, database, words, days):
                        found_by(manager, questions, start))
     yield report.timed(6, f'the same over REST, {words}, {database.dialect}',
                        asked(database, questions, start), p99_goal=GOAL_P99_MS)
+
+
+def filled(database, start, hosts, each, days, rounds):
+    """Fill the database; return (a manager, as many Questions as `rounds`)."""
+    made = random.Random(1)
+    fill.hosts(database, hosts)
+    with database.writer() as connection:
+        fill.promise(connection, 'all', start, promises(hosts, each, days, made))
+    worlds.analyzed(database)
+    manager = builders.Manager(worlds.configured(), database, builders.Clock(start))
+    # Hosts are free for a tenth of the time, on average in gaps of so many minutes.
+    gap = days * _DAY_SECONDS // each // 60 // 10
+    return manager, [Question(made.randint(hosts // 100, hosts // 15),
+                              made.randint(gap // 20, gap)) for _ in range(rounds)]
 
 
 def promises(hosts, each, days, made):

@@ -4,7 +4,9 @@
 ``python -m benchmarks.bare``: the processor time of one process, in which API and manager are one
 program. The same work is a route of pecan that answers the same document, and as many statements of
 SQLAlchemy, each of one row of ``leases`` by its key, in two transactions. A page of 100 leases
-reads 600 rows: six statements of 100.
+reads 600 rows: six statements of 100. A search for free hosts is compared with numpy, which sorts
+the beginnings and the ends of all gaps and looks each of them up among the others; the whole answer
+with the one statement that reads the allocations.
 """
 import datetime
 import json
@@ -14,17 +16,21 @@ import time
 import uuid
 
 import builders
+import numpy as np
 import pecan
 from pecan import rest
 import sqlalchemy as sa
 import webtest
 
+from benchmarks import availability
 from benchmarks import fill
 from benchmarks import lease
 from benchmarks import report
 from benchmarks import worlds
 from climate.cloud import simulated
+from climate.db import calendars
 from climate.db import tables
+from climate.domain import interval
 from climate.manager import endpoint
 from climate.rpc import client
 
@@ -114,7 +120,7 @@ class Statements:
 
 
 def figures(form):
-    """Rows 3, 4 and 5."""
+    """Rows 3 to 6 and 8."""
     rounds = ROUNDS[form]
     with worlds.emptied(worlds.FILE) as database:
         fill.hosts(database, HOSTS)
@@ -144,11 +150,12 @@ def figures(form):
             libraries = (bare.cost(made) if work is create else 6 * bare.page) + taken(
                 rounds, lambda plain=plain, method=method: plain.request(_PAGE, method=method))
             yield from _compared(row, what, taken(rounds, work), libraries)
-    yield from _start(bare, rounds)
+    yield from _life(bare, rounds)
+    yield from _search(rounds)
 
 
-def _start(bare, rounds):
-    """Row 5: starts, which ask the simulated cloud without delay."""
+def _life(bare, rounds):
+    """Rows 5 and 8: a start and a whole life, on a simulated cloud that answers at once."""
     with worlds.emptied(worlds.FILE) as database:
         clock = lease.Clock(database)
         conf = worlds.configured(HOSTS)
@@ -157,10 +164,37 @@ def _start(bare, rounds):
         meter = lease.Meter(database)
         for _ in range(rounds):
             lease.live(manager, meter, clock)
-    made = int(statistics.median(meter.statements['start']))
-    # About half of them write.
-    libraries = made / 2 * (bare.read + bare.write) + 2 * bare.commit
-    yield from _compared(5, 'a start', meter.manager['start'] / rounds, libraries)
+    for row, what, steps in ((5, 'a start', ['start']),
+                             (8, 'the life of a lease', ['create', 'start', 'end'])):
+        made = sum(int(statistics.median(meter.statements[step])) for step in steps)
+        # About half of them write.
+        libraries = made / 2 * (bare.read + bare.write) + 2 * len(steps) * bare.commit
+        yield from _compared(
+            row, what, sum(meter.manager[step] for step in steps) / rounds, libraries)
+
+
+def _search(rounds):
+    """Row 6: when hosts are free, with all their allocations in the 30 days."""
+    rounds = min(rounds, availability.ROUNDS['bench'])
+    with worlds.emptied(worlds.FILE, 'availability') as database:
+        start = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
+        manager, questions = availability.filled(
+            database, start, HOSTS, availability.EACH['bench'], 30, rounds)
+        window = interval.Interval(start, start + availability.AHEAD)
+        mine = statistics.median(availability.searched(manager, questions, start))
+        with database.reader() as connection:
+            known = calendars.of_pool(connection, 'host', window, parts=False)
+            statement = taken(rounds, lambda: calendars.of_pool(
+                connection, 'host', window, parts=False))
+        yield from _compared(6, 'the search', mine, taken(rounds, lambda: _sorted(known)))
+        answer = statistics.median(availability.found_by(manager, questions, start))
+        yield from _compared(6, 'the answer', answer, statement)
+
+
+def _sorted(known):
+    """What numpy needs to find all moments at which the number of free hosts changes."""
+    begins, ends = np.sort(known.ends), np.sort(known.starts)
+    return np.searchsorted(begins, ends), np.searchsorted(ends, begins)
 
 
 def _compared(row, what, mine, libraries):

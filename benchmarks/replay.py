@@ -157,7 +157,7 @@ def _figures(database, found, taken):
     busy = check(database, taken) / HOSTS / (max(each.end for each in taken) - found[0].start)
     what = (f'{len(found):,} jobs of {"the trace" if "TRACE" in os.environ else "a made up trace"}'
             f' on {HOSTS} hosts, {database.dialect}')
-    yield report.Figure(8, what, len(found) / seconds, 'leases/s', goal=500, more=True)
+    yield report.Figure(8, what, len(found) / seconds, 'leases/s', goal=120, more=True)
     yield report.Figure(8, f'{what}: processor', used * 1000 / len(found), 'ms')
     yield report.Figure(8, f'{what}: statements', len(statements) / len(found), 'statements',
                         goal=STATEMENTS, firm=True)

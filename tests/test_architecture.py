@@ -34,10 +34,12 @@ ROOMS = (
     ('events',),
     ('audit',),
     ('idle',),
+    ('usage',),
     ('leases',),
     ('acquisition',),
     ('clearing',),
     ('pools',),
+    ('planning',),
     ('booking',),
     ('queue',),
     ('notifications',),
@@ -65,7 +67,8 @@ FENCED = {
 }
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'collections', 'enum', 'typing', 'functools', 'itertools',
-        'decimal', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect', 'zlib'}
+        'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect',
+        'zlib'}
 
 
 def files():

@@ -30,6 +30,7 @@ from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
 from climate.manager.pools import refresh
+from climate.manager.usage import days
 from climate.plugins import registry
 from climate.rpc import bus
 from climate.rpc import transport
@@ -180,6 +181,7 @@ class Manager:
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (idle_watch.Watch(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
+                (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.

@@ -12,9 +12,12 @@ from typing import Any
 
 from climate.domain import availability
 from climate.domain import records
+from climate.domain import usage_groups
+from climate.domain import utilisation
 
 # The modules of records that are fields of other records.
-_MODULES = (records.__name__, availability.__name__)
+_MODULES = (records.__name__, availability.__name__, usage_groups.__name__,
+            utilisation.__name__)
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

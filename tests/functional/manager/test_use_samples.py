@@ -3,6 +3,7 @@
 import datetime
 
 import builders
+import db_rows
 import pytest
 
 from climate import errors
@@ -236,6 +237,7 @@ def test_old_samples_are_purged_by_time_and_by_command(manager, conf, database):
         kept = {hour for _, _, hour, _ in use_samples.by_hour(
             connection, [lease.reservations[0].id], NOON, NOON + HOURS(999))}
     assert kept == {NOON + datetime.timedelta(days=day) for day in (1, 2, 3)}
+    db_rows.closed(database, NOON + HOURS(60))
     migrate.purge(database, NOON + HOURS(60))
     with database.reader() as connection:
         assert len(use_samples.since(connection, NOON)) == 1

@@ -89,7 +89,9 @@ LISTS = {
     'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
     'segment list': (),
-    'server list': (), 'service list': ()}
+    'server list': (), 'service list': (),
+    'usage': ('--by', 'project', '--by', 'pool', '--sparkline', '--all-projects'),
+    'utilisation': ()}
 
 
 def test_every_list_fits(house):

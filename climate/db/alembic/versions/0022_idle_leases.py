@@ -4,8 +4,8 @@ from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
-revision = '0020'
-down_revision = '0019'
+revision = '0022'
+down_revision = '0021'
 
 
 def _moment():
