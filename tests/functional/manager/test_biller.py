@@ -165,7 +165,7 @@ def test_two_managers_never_write_a_line_twice(enrolled, monkeypatch):
     enrolled.create(builders.a_lease())
     enrolled.run_until(NOON + hours(2))
     one, two = biller.Biller(enrolled.core), biller.Biller(enrolled.core)
-    real = biller.statements.open_months
+    real = biller.statement_lines.open_months
     raced = []
 
     def race(database, months):
