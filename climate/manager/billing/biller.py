@@ -11,7 +11,7 @@ from oslo_log import log
 
 from climate.db import bills
 from climate.db import engine
-from climate.db import statements
+from climate.db import statement_lines
 from climate.domain import currencies
 from climate.domain import ledger
 from climate.domain import pricing
@@ -73,22 +73,22 @@ class Biller:
                                before.properties if before is not None else {})
             if found is None:
                 return 0
-            posted = statements.posted(connection, lease_id)
+            posted = statement_lines.posted(connection, lease_id)
         due = ledger.due(ledger.targets(found.subject, known, now), posted)
         months = {ledger.month_of(now), *(each.for_month for each in due)}
         if due:
-            statements.open_months(self._core.database, months)
+            statement_lines.open_months(self._core.database, months)
         currency = known[0].currency
         amounts = pricing.amounts(
             [each.charge for each in due], currencies.DECIMALS[currency],
             sum(each.charge.atoms for each in posted))
         with self._core.database.writer() as connection:
             if due:
-                is_open = statements.lock_months(connection, months)
+                is_open = statement_lines.lock_months(connection, months)
                 lines = [(each.for_month if each.for_month in is_open else ledger.month_of(now),
                           each, minor) for each, minor in zip(due, amounts, strict=True)]
-                statements.add(connection, lease_id, found.project_id, len(posted) + 1, currency,
-                               lines, now)
+                statement_lines.add(connection, lease_id, found.project_id, len(posted) + 1,
+                                    currency, lines, now)
             bills.write(connection, bills.Bill(lease_id, now, found.generation, found.properties),
                         is_new=before is None)
         if due:
@@ -103,11 +103,11 @@ class Biller:
         # Each month gets its row, so that what is looked for begins with the last one.
         previous = ledger.month_of(ledger.begin_of(month) - datetime.timedelta(days=1))
         if ledger.begin_of(month) > known[0].valid_from:
-            statements.open_months(self._core.database, {previous})
+            statement_lines.open_months(self._core.database, {previous})
         with self._core.database.reader() as connection:
-            over = statements.open_before(connection, month)
+            over = statement_lines.open_before(connection, month)
         for each in over:
             with self._core.database.writer() as connection:
-                done = statements.close(connection, each, now)
+                done = statement_lines.close(connection, each, now)
             if done:
                 LOG.info('Statements of %s: closed', each)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The use cases of statements: list them, and show their lines."""
-from climate.db import statements
+from climate.db import statement_lines
 from climate.manager.billing import books
 
 
@@ -13,10 +13,10 @@ class Statements:
     def find(self, query):
         """Return the Statements that a StatementQuery selects, by month and project."""
         with self._core.database.reader() as connection:
-            return statements.find(connection, query)
+            return statement_lines.find(connection, query)
 
     def lines(self, query):
         """Return the StatementLines that a StatementQuery selects, by month, lease and number."""
         with self._core.database.reader() as connection:
             versions = {each.version: each for each in books.read_all(connection)}
-            return statements.lines(connection, query, versions)
+            return statement_lines.lines(connection, query, versions)
