@@ -86,7 +86,7 @@ def test_options_stand_before_or_after_the_words(run, words):
     assert (code, err) == (0, '')
     found = results(out)
     assert set(found) == {'Database', 'Bus', 'Plugins', 'Strategies', 'Forecasts', 'Metrics',
-                          'Cloud', 'Scheduler filter'}
+                          'Notifiers', 'Cloud', 'Scheduler filter'}
     assert {result for result, _details in found.values()} == {0}
 
 
