@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real CloudKitty charges for a day of Climate's metrics what Climate's own statements do."""
+import collections
 import datetime
 from decimal import Decimal
 import os
@@ -10,8 +11,10 @@ import prometheus_client
 import pytest
 import sqlalchemy as sa
 
+from climate.domain import prices
 from climate.manager import metrics
 from climate.manager.audit import schedule
+from climate.manager.billing import biller
 from climate.manager.events import clock_watch
 from tools.cloudkitty import prometheus
 from tools.cloudkitty import rating
@@ -65,14 +68,27 @@ def lived(manager, day):
         yield moment, prometheus_client.generate_latest(registry).decode()
 
 
-def test_cloudkitty_charges_for_the_hours_that_were_allocated(
+def stated(manager, day):
+    """{project: Decimal} of Climate's statements for that day, the only one with leases."""
+    biller.Biller(manager.core).bill(day + DAY)
+    found = collections.defaultdict(Decimal)
+    for each in manager.client.list_statements(builders.an_admin(), prices.StatementQuery()):
+        found[each.project_id] += Decimal(each.amount)
+    return found
+
+
+def test_cloudkitty_and_the_statements_charge_the_same_for_a_day(
         conf, database, tmp_path, kitty, day):
     manager = builders.Manager(conf, database, builders.Clock(day))
     manager.enrol(4)
+    manager.client.create_price_book(builders.an_admin(), None, {
+        'currency': 'EUR', 'rates': [{'rate': RATE}]})
     text = prometheus.openmetrics(lived(manager, day), [METRIC])
+    manager.run_until(day + DAY)
     with prometheus.serving(tmp_path, text) as url:
         charged = rating.rated(tmp_path, *kitty, url, day, METRIC, [BLUE, GREEN],
                                {'pool': {'host': RATE}})
-    assert {project: round(amount, 2) for project, amount in charged.items()} == {
-        BLUE: round((16 + Decimal(47) / 60) * Decimal(RATE), 2),
-        GREEN: round((10 + Decimal(17) / 60) * Decimal(RATE), 2)}
+    expected = {BLUE: round((16 + Decimal(47) / 60) * Decimal(RATE), 2),
+                GREEN: round((10 + Decimal(17) / 60) * Decimal(RATE), 2)}
+    assert {project: round(amount, 2) for project, amount in charged.items()} == expected
+    assert stated(manager, day) == expected

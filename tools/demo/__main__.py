@@ -58,8 +58,11 @@ def main():
 
 
 @contextlib.contextmanager
-def _climate(folder):
-    """A Climate of its own in `folder`; gives an environment that finds it, and its address."""
+def _climate(folder, options=''):
+    """A Climate of its own in `folder`; gives an environment that finds it, and its address.
+
+    :param options: the last lines of its configuration file.
+    """
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         port = probe.getsockname()[1]
@@ -68,7 +71,7 @@ def _climate(folder):
     config = pathlib.Path(folder, 'demo.conf')
     config.write_text(f'[api]\nport = {port}\n[simulated]\n' + ''.join(
         f'{name} = {value}\n' for name, value in _CLOUD.items())
-        + f'[acquire]\nlent_aggregate = {clearing.LENT}\n')
+        + f'[acquire]\nlent_aggregate = {clearing.LENT}\n{options}')
     print('Climate starts, with a simulated cloud of 8 hosts …')
     process = subprocess.Popen(
         [stages.BIN / 'climate-standalone', '--config-file', config], env=environ, cwd=folder,

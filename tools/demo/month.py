@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The story of a month in a laboratory: who used what, what it cost, and what comes next.
+"""The story of a month in a laboratory: who used what, what comes next, what it costs, who is told.
 
 The month is the one before now. It is lived by a manager whose clock is moved from event to event;
 then a standalone shows what is left of it.
@@ -19,14 +19,21 @@ from climate.db import migrate
 from climate.domain import records
 from climate.manager import core
 from climate.manager import endpoint
+from climate.manager.billing import biller
 from climate.manager.events import loop
 from climate.plugins import registry
 from climate.rpc import client
+from tools.demo import mailbox
 from tools.demo import stage as stages
 
 DAYS = 30
 _HOUR = datetime.timedelta(hours=1)
 _DAY = 24 * _HOUR
+_BOOK = {'currency': 'EUR', 'lease_fee': '2.00',
+         'rates': [{'rate': '0.10'}, {'rate': '0.50', 'resource_type': 'physical:host'}],
+         'peak_hours': {'timezone': 'UTC', 'windows': [{
+             'days': ['mon', 'tue', 'wed', 'thu', 'fri'], 'from': '08:00', 'to': '18:00',
+             'percent': 25}]}}
 # {project: (on how many days of a week it works, hosts of a lease, hours of a lease)}.
 PROJECTS = {'vision': (5, (1, 3), (4, 8)), 'genomics': (7, (2, 4), (8, 20)),
             'teaching': (4, (1, 2), (2, 4))}
@@ -47,6 +54,7 @@ class Laboratory:
                               registry=registry.Registry(conf), clock=lambda: self.now)
         self.client = client.ManagerClient(endpoint.InProcess(endpoint.Endpoint(self.core)))
         self._loop = loop.EventLoop(self.core, 'laboratory', lambda work, claim: work(claim))
+        self._biller = biller.Biller(self.core)
 
     def enrol_all(self):
         """Enrol all hosts of the cloud; return their Resources."""
@@ -65,6 +73,7 @@ class Laboratory:
         self.now = moment
         while self._loop.tick(self.now):
             pass
+        self._biller.bill(self.now)
 
     def lease(self, project, name, hosts, start, hours):
         """Lease hosts for a project; return the Lease, or None if it was refused."""
@@ -84,14 +93,20 @@ class Laboratory:
 def play(serve):
     """Every step prints what it does and proves what it says.
 
-    :param serve: ``serve(folder)`` is a block in which a standalone runs on the files of a folder;
-        it yields (the environment in which `climate` finds it, its address).
+    :param serve: ``serve(folder, options)`` is a block in which a standalone runs on the files of a
+        folder, with more options; it yields (the environment in which `climate` finds it, its
+        address).
     """
-    with tempfile.TemporaryDirectory(prefix='climate-month-') as folder:
+    with tempfile.TemporaryDirectory(prefix='climate-month-') as folder, \
+            mailbox.opened() as (port, mails):
         _live_past(folder)
-        with serve(folder) as (environ, _):
+        mail = f'[mail]\nhost = 127.0.0.1\nport = {port}\ntls = none\n'
+        with serve(folder, mail) as (environ, _):
             stage = stages.Stage(environ, None)
             _see(stage)
+            _plan(stage)
+            _bill(stage)
+            _tell(stage, mails)
 
 
 def _live_past(folder):
@@ -104,6 +119,7 @@ def _live_past(folder):
         hour=0, minute=0, second=0, microsecond=0)
     with contextlib.closing(Laboratory(conf, midnight - DAYS * _DAY)) as laboratory:
         hosts = laboratory.enrol_all()
+        laboratory.client.create_price_book(admin(), None, _BOOK)
         given, refused = live(laboratory, midnight)
         stages.check(given > 50 and refused, f'{len(hosts)} hosts were leased {given} times, and '
                      f'{refused} requests were refused')
@@ -121,6 +137,37 @@ def _see(stage):
                  'what was asked for and not given is known, too')
     stages.step('How full was the pool, and how full will it be?')
     print(stage.climate('utilisation', '--pool', 'host', '--last', f'{DAYS}d', '--end', '+2d'))
+
+
+def _plan(stage):
+    stages.step('What will be asked for in the next hours?')
+    print(stage.climate('plan', 'forecast', '--pool', 'host', '--end', '+12h'))
+    stages.step('A seminar leases six hosts for tomorrow. What if four hosts were gone by then?')
+    stage.climate('lease', 'create', 'seminar', '--hosts', '6', '--start', '+1d', '--duration',
+                  '2h')
+    gone = [word for each in stage.climate('host', 'list', '-f', 'json')[:4]
+            for word in ('--remove', each['hypervisor_hostname'])]
+    print(stage.climate('plan', 'what-if', '--pool', 'host', *gone))
+    stages.check(stage.climate('lease', 'show', 'seminar', '-f', 'json')['status'] == 'inactive',
+                 'that was only asked: nothing has changed')
+
+
+def _bill(stage):
+    stages.step('What does it cost? The month has a price book: 0.50 EUR for an hour of a host, a '
+                'quarter more on weekdays by day, 2 EUR for each lease.')
+    statements = stage.climate('statement', 'list', '--all-projects', '-f', 'json')
+    print(stage.climate('statement', 'list', '--all-projects'))
+    stages.check({each['project_id'] for each in statements} == set(PROJECTS),
+                 'each project has its statements')
+
+
+def _tell(stage, mails):
+    stages.step('A member wants a mail when a lease starts.')
+    stage.climate('notification', 'subscribe', '--mail', 'ann@example.org', '--event', 'start')
+    stage.climate('lease', 'create', 'tonight', '--hosts', '1', '--duration', '1h', '--wait')
+    stages.check(stages.soon(lambda: mails), 'the mail is there')
+    text = mails[0].get_body(('plain',)).get_content().strip()
+    print(f'\n     {mails[0]["Subject"]}', *text.splitlines(), sep='\n     ')
 
 
 def admin():
