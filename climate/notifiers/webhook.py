@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import re
 import socket
 import ssl
 import threading
@@ -28,6 +29,10 @@ SIGNATURE_HEADER = 'Climate-Signature'
 _LONGEST_URL = 2000
 _PORTS = {'https': 443, 'http': 80}
 _GONE = 410
+# The name of a host as DNS has them, or an IPv6 address.
+_LONGEST_NAME = 253
+_HOST = re.compile(r'(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*'
+                   r'[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?|[0-9a-f.]*:[0-9a-f:.]*(?:%.+)?')
 
 
 class Webhook(base.Notifier):
@@ -62,8 +67,9 @@ class Webhook(base.Notifier):
         if parts.scheme != 'https' and not (parts.scheme == 'http' and conf.allow_http):
             raise errors.BadField(field='address', reason='it must begin with https://.')
         # Names are looked up when something is sent, because they may change.
-        found = public_addresses.literal(parts.hostname)
-        if parts.hostname == 'localhost' or parts.hostname.endswith('.localhost'):
+        host = parts.hostname.removesuffix('.')
+        found = public_addresses.literal(host)
+        if host == 'localhost' or host.endswith('.localhost'):
             found = '127.0.0.1'
         if found and not public_addresses.may_be_called(found, conf.allowed_networks):
             raise errors.BadField(field='address', reason=_forbidden(found))
@@ -195,7 +201,7 @@ def _parsed(address):
         raise ValueError('a URL has no spaces and no characters beyond ASCII: encode them with %')
     try:
         parts = parse.urlsplit(address)
-        usable = parts.hostname and parts.scheme in _PORTS and parts.port != 0
+        usable = parts.scheme in _PORTS and parts.port != 0 and _is_host(parts.hostname or '')
     except ValueError:
         usable = False
     if not usable:
@@ -206,6 +212,10 @@ def _parsed(address):
     if parts.fragment:
         raise ValueError('a URL of a webhook has no part after "#"')
     return parts
+
+
+def _is_host(name):
+    return len(name) <= _LONGEST_NAME + 1 and _HOST.fullmatch(name) is not None
 
 
 def _forbidden(address):

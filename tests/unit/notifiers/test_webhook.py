@@ -112,7 +112,12 @@ def test_a_receiver_that_does_not_answer_costs_the_time_limit(conf, server):
     'https://0177.0.0.1/', 'https://0x7f.1/', 'https://127.1/', 'https://[::1]/',
     'https://[::ffff:127.0.0.1]/', 'https://[64:ff9b::7f00:1]/', 'https://10.1.2.3/',
     'https://169.254.169.254/latest', 'https://100.100.100.200/', 'https://[fd00:ec2::254]/',
-    'https://224.0.0.1/', 'https://0.0.0.0/', 'https://[2002:7f00:1::]/'])
+    'https://224.0.0.1/', 'https://0.0.0.0/', 'https://[2002:7f00:1::]/', 'https://localhost./',
+    'https://a.LocalHost./', 'https://127.0.0.1./', 'https://0x7f000001./',
+    # The metadata service of a cloud, a mapped form of it, and networks that older tables lack.
+    'https://192.0.0.192/', 'https://[::ffff:192.0.0.192]/', 'https://[fec0::1]/',
+    'https://[64:ff9b:1:a00:1:100:808:808]/', 'https://[2001:4860::5efe:10.0.0.1]/',
+    'https://[3fff::1]/'])
 def test_an_address_that_is_not_public_is_refused_when_it_is_given(conf, address):
     with pytest.raises(errors.BadField) as raised:
         webhook.Webhook(conf).checked(address)
@@ -123,7 +128,10 @@ def test_an_address_that_is_not_public_is_refused_when_it_is_given(conf, address
 @pytest.mark.parametrize('address', [
     'http://example.org/', 'ftp://example.org/', 'https://', 'https://u:p@example.org/',
     'https://example.org/a b', 'https://example.org/\r\nX: y', 'https://exämple.org/',
-    'https://example.org:99999/', 'https://example.org/#x', 'https://[::1/', 'x'])
+    'https://example.org:99999/', 'https://example.org/#x', 'https://[::1/', 'x',
+    'https://..../', 'https://-/',
+    'https://a..b/', f'https://{"a" * 64}.org/', f'https://{"a." * 127}org/',
+    'https://exa%6dple.org/', 'https://a\\b/'])
 def test_what_is_no_https_address_is_refused(conf, address):
     with pytest.raises(errors.BadField):
         webhook.Webhook(conf).checked(address)
