@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The templates of mail: the built-in ones, and those by which an operator replaces them."""
+import collections.abc
 import datetime
 import pathlib
+import traceback
 
 import jinja2
 from jinja2 import sandbox
@@ -17,6 +19,8 @@ PARTS = SUBJECT, TEXT, HTML = ('subject.txt', 'body.txt', 'body.html')
 # Enough for every template; a larger one is an error of its author.
 _LONGEST = 200_000
 _LONGEST_SUBJECT = 200
+# How many steps the loops over range() of one part may have together.
+_MOST_STEPS = 100_000
 
 _LEASE = {
     'id': '1c0f4d1e-7c0b-4e0f-9c55-3f6a3c2b5a10', 'name': 'an example', 'project_id': 'demo',
@@ -75,8 +79,9 @@ class Templates:
     @staticmethod
     def _finished(part, template, body):
         text = ''
-        for piece in template.generate(**{'lease': None, 'details': None,
-                                          'seconds_before_end': None, **body}):
+        for piece in template.generate(**{
+                'lease': None, 'details': None, 'seconds_before_end': None, **body,
+                'range': _limited_range()}):
             text += piece
             if len(text) > _LONGEST:
                 raise ValueError(f'{template.name}: it makes more than {_LONGEST} characters')
@@ -86,10 +91,45 @@ class Templates:
         return ' '.join(text.split())[:_LONGEST_SUBJECT]
 
 
+class _Environment(sandbox.SandboxedEnvironment):
+    """A sandbox in which no product is so large that it takes the memory of the manager."""
+
+    intercepted_binops = frozenset(('*', '**'))
+
+    def call_binop(self, context, operator, left, right):
+        if operator == '**':
+            raise jinja2.TemplateRuntimeError('powers (**) are not computed in templates')
+        for many, count in ((left, right), (right, left)):
+            if isinstance(many, collections.abc.Sequence) and isinstance(count, int) and (
+                    len(many) * count > _LONGEST):
+                raise jinja2.TemplateRuntimeError(
+                    f'a product (*) has more than {_LONGEST} characters or elements')
+        return super().call_binop(context, operator, left, right)
+
+
+def _limited_range():
+    """Return a range() for one rendering, so that loops inside of loops come to an end."""
+    left = _MOST_STEPS
+
+    def limited(*numbers):
+        nonlocal left
+        found = range(*numbers)
+        left -= len(found)
+        if left < 0:
+            raise jinja2.TemplateRuntimeError(
+                f'its loops over range() have more than {_MOST_STEPS} steps')
+        return found
+    return limited
+
+
 def told(error):
     """Return an error of a template in one line, with the file and the line if they are known."""
     place = getattr(error, 'name', None) or ''
     line = getattr(error, 'lineno', None)
+    for frame in traceback.extract_tb(error.__traceback__):
+        # Jinja2 puts a frame for the template into the traceback.
+        if not line and frame.filename.endswith(PARTS):
+            place, line = pathlib.Path(frame.filename).name, frame.lineno
     where = f'{place} line {line}: ' if place and line else f'{place}: ' if place else ''
     return f'{where}{type(error).__name__}: {" ".join(str(error).split())[:300]}'
 
@@ -105,7 +145,7 @@ def examples(kind):
 
 
 def _environment(directory):
-    environment = sandbox.SandboxedEnvironment(
+    environment = _Environment(
         loader=jinja2.FileSystemLoader(str(directory)), undefined=jinja2.StrictUndefined,
         autoescape=jinja2.select_autoescape(enabled_extensions=('html',), default=False))
     environment.filters.update(moment=_moment, span=_span)
