@@ -74,11 +74,13 @@ def request_of(request, limit):
     _refuse_misplaced(data, is_calendar)
     usual = () if is_calendar else notification_kinds.USUAL
     shown, kept = new_secret(transport)
-    return subscriptions.Request(
+    asked = subscriptions.Request(
         scope=data.get('scope', subscriptions.OWN), transport=transport,
-        address=data.get('address'), name=data.get('name'), secret=kept,
+        address=data.get('address'), name=_name(data), secret=kept,
         events=_kinds(data['events']) if 'events' in data else usual,
-        before_end=_before_end(data.get('before_end', []))), shown
+        before_end=_before_end(data.get('before_end', [])))
+    _refuse_silent(transport, asked.events, asked.before_end)
+    return asked, shown
 
 
 def changes_of(request, limit, known):
@@ -90,10 +92,15 @@ def changes_of(request, limit, known):
     if data.get('renew_secret') and kept is None:
         raise errors.BadField(field='renew_secret', reason=(
             f'a subscription by {known.transport} has no secret.'))
-    return subscriptions.Changes(
-        address=data.get('address'), name=data.get('name'), enabled=data.get('enabled'),
+    changes = subscriptions.Changes(
+        address=data.get('address'), name=_name(data), enabled=data.get('enabled'),
         secret=kept, events=_kinds(data['events']) if 'events' in data else None,
-        before_end=_before_end(data['before_end']) if 'before_end' in data else None), shown
+        before_end=_before_end(data['before_end']) if 'before_end' in data else None)
+    if not (changes.events is None and changes.before_end is None):
+        _refuse_silent(known.transport,
+                       known.events if changes.events is None else changes.events,
+                       known.before_end if changes.before_end is None else changes.before_end)
+    return changes, shown
 
 
 def _refuse_misplaced(data, is_calendar, new=True):
@@ -103,6 +110,19 @@ def _refuse_misplaced(data, is_calendar, new=True):
                 'a calendar has none: it shows all leases of its scope. Leave it out.'))
     if new and not is_calendar and 'address' not in data:
         raise errors.MissingFields(fields='address')
+
+
+def _refuse_silent(transport, kinds, before_end):
+    if transport != subscriptions.CALENDAR and not kinds and not before_end:
+        raise errors.BadField(field='events', reason=(
+            'nothing would ever be told: name a kind of event, or a time in before_end.'))
+
+
+def _name(data):
+    name = data.get('name')
+    if name is not None and any(each in name for each in '\t\r\n'):
+        raise errors.BadField(field='name', reason='it must be one line without tabs.')
+    return name
 
 
 def _kinds(names):

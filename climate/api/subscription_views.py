@@ -50,7 +50,9 @@ def calendar(found):
     made.add('prodid', f'-//OpenStack//Climate {version.text()}//EN')
     made.add('version', '2.0')
     made.add('method', 'PUBLISH')
-    made.add('x-wr-calname', found.subscription.name or 'Leases')
+    # The library escapes only the values of names that RFC 5545 has.
+    made.add('x-wr-calname', icalendar.vText(
+        ' '.join((found.subscription.name or 'Leases').split())))
     made.add('refresh-interval', _REFRESH, parameters={'VALUE': 'DURATION'})
     for lease in found.leases:
         made.add_component(_event(lease, found))

@@ -26,10 +26,7 @@ class SubscriptionsController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller = self._authorized(req, rules.GET)
-        unknown = set(req.GET) - set(_FILTERS)
-        if unknown:
-            raise errors.BadField(field=min(unknown)[:80], reason=(
-                f'no such filter; known are {", ".join(_FILTERS)}.'))
+        base.refuse_unknown(req, _FILTERS)
         limit, marker = base.page(req, self._parts.conf.api.max_limit)
         everything = body.flag(req, 'all_projects')
         if everything:
@@ -125,6 +122,7 @@ class LogController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp, subscription_id):
         known = self._visible(req, subscription_id, rules.GET)
+        base.refuse_unknown(req, ('limit', 'marker'))
         limit, marker = base.page(req, self._parts.conf.api.max_limit, _entry_id)
         found = self._parts.manager.subscription_log(hooks.caller(req), known.id, marker,
                                                      limit + 1)

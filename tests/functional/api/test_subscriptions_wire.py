@@ -62,11 +62,28 @@ def test_own_subscriptions_are_hidden_from_colleagues_and_those_of_the_project_a
     ({'address': 'http://example.org/'}, 'address'), ({'transport': 'pigeon'}, 'transport'),
     ({'transport': 'mail', 'address': 'a@example.org'}, 'transport'),
     ({'transport': 'calendar'}, 'address'), ({'scope': 'world'}, 'scope'),
-    ({'other': 1}, 'body')])
+    ({'other': 1}, 'body'), ({'events': []}, 'events'), ({'name': 'two\r\nlines'}, 'name')])
 def test_what_cannot_be_used_is_refused_with_the_name_of_the_field(api, fields, field):
     answer = api.post('/v1/subscriptions', {**HOOK, **fields}, **VERSION)
     assert (answer.status_int, answer.json['error_name']) == (400, 'bad_field')
     assert answer.json['details']['field'] == field
+
+
+def test_a_subscription_that_would_never_tell_anything_is_refused(api):
+    made = subscribe(api, events=[], before_end=['1h'])
+    place = f'/v1/subscriptions/{made["id"]}'
+    answer = api.put(place, {'before_end': []}, **VERSION)
+    assert (answer.status_int, answer.json['details']['field']) == (400, 'events')
+    assert api.put(place, {'before_end': [], 'events': ['end']}, **VERSION).status_int == 200
+
+
+def test_an_unknown_or_doubled_parameter_of_the_lists_is_refused(api):
+    place = f'/v1/subscriptions/{subscribe(api)["id"]}/log'
+    for path in ('/v1/subscriptions', place):
+        for query in ('other=1', 'limit=1&limit=2'):
+            answer = api.get(f'{path}?{query}', **VERSION)
+            assert (answer.status_int, answer.json['details']['field']) == (
+                400, query.partition('=')[0])
 
 
 def test_a_mail_address_with_a_line_break_is_refused(conf, manager):
@@ -135,6 +152,15 @@ def test_a_calendar_needs_no_token_and_is_read_by_another_library(api, manager):
         -builders.hours(24), -builders.hours(1)]
     _, whole = calendar(api, scope='project')
     assert len(vobject.readOne(api.get(whole, token=None).text).vevent_list) == 2
+
+
+def test_the_name_of_a_calendar_is_one_escaped_line(api, database):
+    _, path = calendar(api, name='a; b, c')
+    assert 'X-WR-CALNAME:a\\; b\\, c\r\n' in api.get(path, token=None).text
+    # A name that an earlier release took.
+    with database.writer() as connection:
+        connection.exec_driver_sql("UPDATE subscriptions SET name = 'a\r\nX-EVIL:b\rc'")
+    assert 'X-WR-CALNAME:a X-EVIL:b c\r\n' in api.get(path, token=None).text
 
 
 def test_a_renewed_calendar_has_one_address(api):
