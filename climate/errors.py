@@ -272,6 +272,12 @@ class PriceBookNotFound(NotFound):
     template = 'Price book {version} was not found: "price-book list" has the versions.'
 
 
+class NoPriceBook(NotFound):
+    code = 'no_price_book'
+    template = ('No price book is valid now, so leases cost nothing. An administrator adds one: '
+                '"price-book create --file FILE".')
+
+
 class StatementNotFound(NotFound):
     code = 'statement_not_found'
     template = ('Project {project_id} has no statement of {month}: a lease is billed when it has '

@@ -73,6 +73,13 @@ class Lister(Command, lister.Lister):
     all columns, those of --long too.
     """
 
+    def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
+                       data: Iterable[Sequence[typing.Any]]) -> int:
+        # cliff can sort None among numbers, but not ''.
+        if parsed_args.formatter == 'table' and not parsed_args.sort_columns:
+            data = [_for_people(row) for row in data]
+        return super().produce_output(parsed_args, column_names, data)
+
     @staticmethod
     def is_narrow(parsed_args: argparse.Namespace) -> bool:
         """Whether the list is a table for people who named no columns and did not give --long."""
@@ -86,10 +93,16 @@ class ShowOne(Command, show.ShowOne):
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
                        data: Sequence[typing.Any]) -> int:
         sized = getattr(parsed_args, 'max_width', 0) or getattr(parsed_args, 'fit_width', False)
-        if parsed_args.formatter == 'table' and not sized:
-            data = columns.fitted(column_names, data)
+        if parsed_args.formatter == 'table':
+            data = _for_people(data)
+            data = data if sized else columns.fitted(column_names, data)
         return super().produce_output(parsed_args, column_names, data)
 
 
 class Silent(Command):
     """A command that prints nothing on success."""
+
+
+def _for_people(cells: Iterable[typing.Any]) -> list[typing.Any]:
+    """Return the cells of a table; what is not known, or not there, is empty."""
+    return ['' if cell is None else cell for cell in cells]

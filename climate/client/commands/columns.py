@@ -8,6 +8,7 @@ import textwrap
 import typing
 
 from cliff import columns
+import yaml
 
 from climate.client import times
 from climate.client.commands import server_create
@@ -105,6 +106,27 @@ class Pairs(columns.FormattableColumn[Mapping[str, typing.Any]]):
 
     def human_readable(self) -> str:
         return '\n'.join(f'{name}={value}' for name, value in sorted(self._value.items()))
+
+
+class Price(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
+    """A price: the amount, and a line for each part of it."""
+
+    def human_readable(self) -> str:
+        if self._value is None:
+            return ''
+        parts = [' '.join([f'  {part["amount"]} {part["kind"]}', *(
+            f'{name}={part[name]}' for name in ('resource_type', 'hours', 'rate', 'percent')
+            if part.get(name) is not None)]) for part in self._value.get('lines', ())]
+        return '\n'.join([f'{self._value["amount"]} {self._value["currency"]}', *parts])
+
+
+class Nested(columns.FormattableColumn[typing.Any]):
+    """A mapping, or a list of mappings, as YAML."""
+
+    def human_readable(self) -> str:
+        text = yaml.safe_dump(self._value, sort_keys=False, default_flow_style=None,
+                              width=TABLE_WIDTH)
+        return str(text).rstrip('\n')
 
 
 class Reservations(Lines):

@@ -105,4 +105,6 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
         return columns.Acquire(value)
     if name == 'events':
         return columns.Events(sorted(value or [], key=lambda event: event['time']))
+    if name == 'price':
+        return columns.Price(value)
     return '' if value is None else value

@@ -77,4 +77,6 @@ def _shown(found: typing.Any) -> typing.Any:
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:
-    return columns.Time(value) if name in _TIMES else value
+    if name in _TIMES:
+        return columns.Time(value)
+    return columns.Nested(value) if isinstance(value, dict | list) else value

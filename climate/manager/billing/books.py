@@ -66,14 +66,17 @@ class Books:
     def get(self, version):
         """Return a version, or the one that is valid now if `version` is None.
 
-        :raises PriceBookNotFound: there is none.
+        :raises NoPriceBook: none is valid now.
+        :raises PriceBookNotFound: there is none with that number.
         """
         now = self._core.clock()
         for each in self.find():
             valid = each.valid_from <= now and (each.valid_until is None or now < each.valid_until)
             if each.version == version or (version is None and valid):
                 return each
-        raise errors.PriceBookNotFound(version='"valid"' if version is None else version)
+        if version is None:
+            raise errors.NoPriceBook()
+        raise errors.PriceBookNotFound(version=version)
 
 
 class KnownBooks:

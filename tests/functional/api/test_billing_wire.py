@@ -32,7 +32,8 @@ def test_a_price_book_is_created_listed_and_shown(api):
 
 
 def test_members_see_the_valid_price_book_only(api):
-    assert api.get('/v1/price-books/valid', version=V).status_int == 404
+    none = api.get('/v1/price-books/valid', version=V)
+    assert (none.status_int, none.json['error_name']) == (404, 'no_price_book')
     created(api)
     assert api.get('/v1/price-books/valid', version=V).json['price_book']['version'] == 1
     assert api.get('/v1/price-books', version=V).status_int == 403

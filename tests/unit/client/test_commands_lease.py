@@ -80,6 +80,18 @@ def test_a_dry_run_says_that_nothing_was_made(run, demo, words):
     assert 'Dry run' not in run('lease', *words).err
 
 
+def test_a_dry_run_shows_the_price_in_lines(run, demo):
+    demo.post(f'{URL}/leases', json={'lease': canned.a_lease(price={
+        'amount': '7.00', 'currency': 'EUR', 'lines': [
+            {'kind': 'lease_fee', 'amount': '2.00', 'price_book': 1},
+            {'kind': 'resource_hours', 'amount': '5.00', 'price_book': 1, 'hours': '10.000000',
+             'rate': '0.50', 'resource_type': 'physical:host', 'pool': 'host'}]})})
+    out = run('lease', 'create', 'x', '--hosts', '1', '--duration', '10h', '--dry-run').out
+    for line in ('7.00 EUR ', '  2.00 lease_fee ',
+                 '  5.00 resource_hours resource_type=physical:host hours=10.000000 rate=0.50 '):
+        assert f'| {line}' in out
+
+
 def test_show_tells_reservations_events_and_the_remaining_time(run, demo):
     outcome = run('lease', 'show', 'demo')
     assert 'r1 physical:host pending min=1 max=2' in outcome.out

@@ -21,6 +21,12 @@ def test_versions_are_listed_and_the_valid_one_is_shown(run, service):
     assert run('price-book', 'show', '-f', 'json').json == BOOK
 
 
+def test_people_read_the_rates_as_they_write_them_and_no_word_for_nothing(run, service):
+    shown = run('price-book', 'show').out
+    assert '| rates       | - {rate: \'0.10\'}' in shown
+    assert 'None' not in shown + run('price-book', 'list').out
+
+
 def test_a_file_is_sent_with_its_numbers_as_they_are_written(run, service, tmp_path):
     path = tmp_path / 'book.yaml'
     path.write_text('currency: EUR\nlease_fee: 0.10\npeak_hours:\n  timezone: UTC\n  windows:\n'

@@ -20,6 +20,7 @@ def test_statements_are_listed(run, requests_mock):
 
 def test_the_lines_of_a_month_are_shown(run, requests_mock):
     requests_mock.get(f'{URL}/2030-05', json={'lines': [LINE]})
-    assert '2.00' in run('statement', 'show', '2030-05').out
+    shown = run('statement', 'show', '2030-05').out
+    assert '2.00' in shown and 'None' not in shown
     assert run('statement', 'show', '2030-05', '-f', 'csv').out.splitlines()[1].startswith(
         '"demo","2030-05","l1",1,"2030-05",False,"lease_fee",1')
