@@ -57,21 +57,31 @@ def any_due(connection, transport, now):
     ).scalar() is not None
 
 
-def claim(connection, transport, owner, now, until, limit):
-    """Claim the first due delivery of each of at most `limit` subscriptions; return Deliveries.
+def due(connection, transport, now, limit):
+    """Return the ids of at most `limit` deliveries that are due, the longest due first.
+
+    They are the oldest of their subscriptions: a receiver gets its notifications one after the
+    other, and one that is slow or gone takes one place.
+    """
+    oldest = (
+        sa.select(sa.func.min(DELIVERIES.c.id))
+        .where(DELIVERIES.c.subscription_id == tables.SUBSCRIPTIONS.c.id,
+               DELIVERIES.c.next_at.is_not(None)).scalar_subquery())
+    return list(connection.execute(
+        sa.select(DELIVERIES.c.id)
+        .where(DELIVERIES.c.next_at <= now, DELIVERIES.c.id.in_(
+            sa.select(oldest).where(tables.SUBSCRIPTIONS.c.transport == transport)))
+        .order_by(DELIVERIES.c.next_at, DELIVERIES.c.id).limit(limit)).scalars())
+
+
+def claim(connection, ids, owner, now, until):
+    """Claim those of some deliveries that are still due; return Deliveries.
 
     The claim lasts until `until`, which is their ``next_at`` meanwhile.
     """
-    waiting = DELIVERIES.alias()
-    earlier = sa.exists().where(
-        waiting.c.subscription_id == DELIVERIES.c.subscription_id,
-        waiting.c.next_at.is_not(None), waiting.c.id < DELIVERIES.c.id)
-    # The oldest of each subscription only: a receiver gets its notifications one after the other,
-    # and one that is slow or gone takes one place.
     ids = list(connection.execute(
         sa.select(DELIVERIES.c.id)
-        .where(DELIVERIES.c.transport == transport, DELIVERIES.c.next_at <= now, ~earlier)
-        .order_by(DELIVERIES.c.next_at, DELIVERIES.c.id).limit(limit)
+        .where(DELIVERIES.c.id.in_(ids), DELIVERIES.c.next_at <= now).order_by(DELIVERIES.c.id)
         .with_for_update(skip_locked=engine.skips_locked(connection))).scalars())
     if not ids:
         return []
@@ -98,14 +108,6 @@ def change(connection, delivery_id, **values):
     """Change columns of a delivery and end its claim."""
     connection.execute(sa.update(DELIVERIES).where(DELIVERIES.c.id == delivery_id)
                        .values(claim_owner=None, **values))
-
-
-def postpone(connection, subscription_id, until):
-    """Let all deliveries of a subscription that wait unclaimed wait until a moment at least."""
-    connection.execute(
-        sa.update(DELIVERIES)
-        .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at < until,
-               DELIVERIES.c.claim_owner.is_(None)).values(next_at=until))
 
 
 def hasten(connection, subscription_id, now):

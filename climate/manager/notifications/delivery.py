@@ -52,7 +52,10 @@ class Deliverer:
             with self._core.database.reader() as connection:
                 if not deliveries.any_due(connection, self._name, now):
                     break
-            claimed = self._claim(now)
+                # Not in the transaction of the claim: where many wait for one receiver, this takes
+                # long, and SQLite has one writer at a time.
+                due = deliveries.due(connection, self._name, now, _BATCH)
+            claimed = self._claim(due, now) if due else []
             if not claimed:
                 break
             accepted = self._send(claimed, now)
@@ -63,10 +66,10 @@ class Deliverer:
         return count
 
     @cores.again_after_a_race
-    def _claim(self, now):
+    def _claim(self, due, now):
         until = now + datetime.timedelta(seconds=_CLAIM_SECONDS)
         with self._core.database.writer() as connection:
-            found = deliveries.claim(connection, self._name, self._owner, now, until, _BATCH)
+            found = deliveries.claim(connection, due, self._owner, now, until)
             known = subscriptions.with_secrets(connection, {each.subscription_id
                                                             for each in found})
         return [(each, *known[each.subscription_id]) for each in found
@@ -126,7 +129,6 @@ class Deliverer:
             again = now + datetime.timedelta(seconds=pause)
             deliveries.change(connection, delivery.id, next_at=again, attempts=attempts,
                               reason=reason)
-            deliveries.postpone(connection, subscription.id, again)
         if failure.counts:
             failures = subscription.failures + 1
             subscriptions.change(connection, subscription.id, now, failures=failures)

@@ -9,6 +9,8 @@ import pytest
 import receivers
 import sqlalchemy as sa
 
+from climate.db import deliveries
+from climate.db import tables
 from climate.domain import subscriptions
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
@@ -112,6 +114,43 @@ def test_a_receiver_that_fails_is_tried_after_growing_pauses_in_order(manager, h
     assert len({each['id'] for each in hooks.bodies}) == 2
     assert [each.state for each in log(manager, found)] == [subscriptions.DELIVERED] * 2
     assert log(manager, found)[1].attempts == 3
+
+
+def test_what_waits_behind_a_failure_is_neither_sent_nor_written(manager, hooks, database):
+    for _ in range(2):
+        subscribe(manager, hooks.url)
+    acts.active(manager, acts.dummy())
+    hooks.statuses = [500, 500]
+    fan_out.fan_out(manager.core, manager.clock())
+    before = next_moments(database)
+    deliver(manager)
+    after = next_moments(database)
+    assert len(hooks.requests) == 2
+    # One delivery of each subscription waits longer now; the others are as they were.
+    assert len(before.items() - after.items()) == 2
+    manager.clock.advance(minutes(1))
+    with database.reader() as connection:
+        due = deliveries.due(connection, 'webhook', manager.clock(), 10)
+        only = deliveries.due(connection, 'webhook', manager.clock(), 1)
+        assert deliveries.due(connection, 'mail', manager.clock(), 10) == []
+    assert len(due) == 2 and only == due[:1]
+    until = manager.clock() + hours(1)
+    with database.writer() as connection:
+        [claimed, _] = deliveries.claim(connection, due, 'one', manager.clock(), until)
+    # Another manager that saw them due, too, gets none of them.
+    with database.writer() as connection:
+        assert deliveries.claim(connection, due, 'two', manager.clock(), until) == []
+        deliveries.change(connection, claimed.id, state=subscriptions.DELIVERED, next_at=None)
+    with database.reader() as connection:
+        [following] = deliveries.due(connection, 'webhook', manager.clock(), 10)
+    assert following not in due
+
+
+def next_moments(database):
+    """Return {id: when it is tried next} of all deliveries."""
+    with database.reader() as connection:
+        return {each.id: each.next_at for each in connection.execute(
+            sa.select(tables.DELIVERIES.c.id, tables.DELIVERIES.c.next_at))}
 
 
 def test_a_notification_is_given_up_with_its_reason_after_some_days(manager, hooks, conf):
