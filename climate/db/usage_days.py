@@ -11,6 +11,7 @@ from climate.domain import utilisation
 DAYS = tables.USAGE_DAYS
 HOURS = tables.POOL_HOURS
 PROPERTIES = tables.PROPERTIES
+RESOURCES = tables.RESOURCES
 VALUES = tables.PROPERTY_VALUES
 
 _WORK = 'usage'
@@ -101,6 +102,12 @@ def properties(connection, names, hidden):
         if resource_id is not None:
             values[resource_id] = text
     return found
+
+
+def resource_names(connection, pools):
+    """Return {resource id: name} of all resources of some pools, also of withdrawn ones."""
+    return {each.id: each.name for each in connection.execute(
+        sa.select(RESOURCES.c.id, RESOURCES.c.name).where(RESOURCES.c.pool.in_(pools)))}
 
 
 def _insert(connection, table, rows):

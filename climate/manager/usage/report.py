@@ -26,7 +26,7 @@ class Usage:
         """
         now = self._core.clock()
         with self._core.database.reader() as connection:
-            properties = _properties(connection, query)
+            properties = _properties(connection, query, self._core.registry.pools)
             counted = _counted(connection, query, now)
         groups = usage_groups.grouped(counted, query.group_by, properties)
         if len(groups) > _MOST_GROUPS:
@@ -52,9 +52,10 @@ def _counted(connection, query, now):
     return found
 
 
-def _properties(connection, query):
+def _properties(connection, query, pools):
     """Return {resource id: {name: text}} of the properties by which a query groups.
 
+    :param pools: {name: Pool}. The names of their resources are facts, too.
     :raises BadField: one does not exist, or the caller may not know it.
     """
     names = {word.removeprefix(usage_groups.PROPERTY) for word in query.group_by
@@ -62,6 +63,10 @@ def _properties(connection, query):
     if not names:
         return {}
     known = usage_days.properties(connection, names, query.hidden)
+    for name in sorted(names - set(known)) if query.hidden else ():
+        named = [each for each, pool in pools.items() if pool.name_fact == name]
+        if named:
+            known[name] = usage_days.resource_names(connection, named)
     for name in sorted(names - set(known)):
         raise errors.BadField(field='group_by', reason=(
             f'no resource has the property "{name[:80]}"; "climate property list" has their '

@@ -65,9 +65,15 @@ def test_a_private_property_is_a_group_for_administrators_only(api, lived):
     assert answer.json['error_message'].startswith('group_by: no resource has the property "rack"')
     [group] = api.get(place + '&all_projects=true', **ADMIN).json['usage']['groups']
     assert group['properties'] == {'rack': 'r1'}
-    # A fact, such as the name of a host.
-    assert api.get(f'/v1/usage?{MAY_1}&group_by=property:hypervisor_hostname',
-                   **MEMBER).status_int == 400
+
+
+def test_the_names_of_hosts_are_groups_for_administrators_only(api, lived):
+    place = f'/v1/usage?{MAY_1}&group_by=property:hypervisor_hostname'
+    assert api.get(place, **MEMBER).status_int == 400
+    groups = api.get(place + '&all_projects=true', **ADMIN).json['usage']['groups']
+    names = {each.name for each in lived.client.list_resources(builders.an_admin(), 'host')}
+    assert {each['properties']['hypervisor_hostname'] for each in groups} <= {None, *names}
+    assert {each['properties']['hypervisor_hostname'] for each in groups} & names
 
 
 def table(answer):
