@@ -184,7 +184,9 @@ class Manager:
             (sender.flush, 1),
             # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
             (functools.partial(fan_out.fan_out, self.core), 1),
-            *((delivery.Deliverer(self.core, self.owner, name, notifier).deliver, 1)
+            # A clock that has jumped would give up what waits, and delete the logs.
+            *((functools.partial(self._unless_doubted, delivery.Deliverer(
+                self.core, self.owner, name, notifier).deliver), 1)
               for name, notifier in notifiers.load(self._conf).items()),
             (self._watch.look, min(looks, default=0)),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),

@@ -15,6 +15,7 @@ from climate.db import engine
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import subscriptions
 from climate.manager import endpoint
 from climate.manager import metrics
 from climate.manager.audit import schedule
@@ -216,11 +217,17 @@ def running(conf, database, pushed):
 
 def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
         running, pushed, conf, database):
+    conf.set_override('give_up_hours', 2, group='notifications')
     calls = client.ManagerClient(endpoint.InProcess(running.endpoint))
     calls.create_resource(builders.an_admin(), 'host', 'compute-1', {})
     calls.create_resource(builders.an_admin(), 'host', 'compute-2', {})
+    told = calls.create_subscription(builders.a_member(), subscriptions.Request(
+        scope='own', transport='webhook', address='https://hooks.invalid/', events=('start',),
+        before_end=(), secret='the-key'))
     [lease, offer] = _made(running, calls)
     daemons.until(lambda: calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE)
+    daemons.until(lambda: [each.attempts for each in calls.subscription_log(
+        builders.a_member(), told.id)] == [1])
     pushed(hours(3))
     daemons.until(lambda: not running.clock_watch.may_act)
     # The offers are looked at each second.
@@ -229,6 +236,8 @@ def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
     with database.reader() as connection:
         assert connection.execute(sa.select(tables.OFFERS.c.id, tables.OFFERS.c.place)).all() == [
             (offer.id, 0)]
+    [waiting] = calls.subscription_log(builders.a_member(), told.id)
+    assert waiting.state == subscriptions.WAITING
     _confirm(conf, running.core.database)
     daemons.until(lambda: calls.get_lease(
         builders.a_member(), lease.id).state == lifecycle.TERMINATED)
