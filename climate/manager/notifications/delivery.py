@@ -22,6 +22,8 @@ LOG = log.getLogger(__name__)
 
 _BATCH = 20
 _CLAIM_SECONDS = 300
+# A pass ends after so long, because its claims are counted from its beginning.
+_PASS_SECONDS = 60
 # After this share of the claim nothing more is sent.
 _SENDING = 0.5
 _FORGET = 500
@@ -45,10 +47,11 @@ class Deliverer:
         self._not_before = float('-inf')
 
     def deliver(self, now):
-        """Send what is due; return how many deliveries were accepted."""
+        """Send what is due, for a minute at most; return how many deliveries were accepted."""
         self._forget(now)
         count = 0
-        while self._core.monotonic() >= self._not_before:
+        end = self._core.monotonic() + _PASS_SECONDS
+        while self._not_before <= self._core.monotonic() < end:
             with self._core.database.reader() as connection:
                 if not deliveries.any_due(connection, self._name, now):
                     break

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notifications reach real receivers at least once, over every crash of a manager."""
+import dataclasses
 import ipaddress
 import socket
 
@@ -144,6 +145,21 @@ def test_what_waits_behind_a_failure_is_neither_sent_nor_written(manager, hooks,
     with database.reader() as connection:
         [following] = deliveries.due(connection, 'webhook', manager.clock(), 10)
     assert following not in due
+
+
+def test_a_pass_ends_before_its_claims_are_old(manager, hooks):
+    subscribe(manager, hooks.url)
+    acts.active(manager, acts.dummy())
+    fan_out.fan_out(manager.core, manager.clock())
+    own = [0]
+    hooks.before = lambda: own.append(own[-1] + 40)
+    core = dataclasses.replace(manager.core, monotonic=lambda: own[-1])
+    deliverer = delivery.Deliverer(core, 'this manager', 'webhook',
+                                   webhook.Webhook(manager.core.conf, resolve))
+    acts.active(manager, acts.dummy())
+    fan_out.fan_out(manager.core, manager.clock())
+    # Four wait. Each takes 40 seconds, and claims of later passes count from later moments.
+    assert [deliverer.deliver(manager.clock()) for _ in range(3)] == [2, 2, 0]
 
 
 def next_moments(database):
