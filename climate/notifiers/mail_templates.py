@@ -22,7 +22,7 @@ _LEASE = {
     'id': '1c0f4d1e-7c0b-4e0f-9c55-3f6a3c2b5a10', 'name': 'an example', 'project_id': 'demo',
     'user_id': 'ann', 'status': 'active', 'start': '2030-05-01T08:00:00Z',
     'end': '2030-05-02T08:00:00Z', 'before_end': None, 'degraded': False,
-    'reason': 'A reason, in words.',
+    'reason': 'A reason, in words.', 'idle_since': None, 'reclaim_at': None,
     'reservations': [{'id': '8e7c', 'resource_type': 'physical:host'}]}
 
 
@@ -77,7 +77,8 @@ class Templates:
         text = ''
         for piece in template.generate(**{'lease': None, 'details': None,
                                           'seconds_before_end': None, **body}):
-            text += piece
+            # A piece of HTML that is escaped already would escape all that is added to it.
+            text += str(piece)
             if len(text) > _LONGEST:
                 raise ValueError(f'{template.name}: it makes more than {_LONGEST} characters')
         if part != SUBJECT:
@@ -100,8 +101,12 @@ def examples(kind):
               'subscription_id': '9c2e', 'project_id': 'demo', 'event_type': None}
     about_lease = {**common, 'lease': _LEASE, 'details': None, 'seconds_before_end': (
         86400 if kind == notification_kinds.BEFORE_END else None)}
-    return [about_lease, {**common, 'lease': None, 'seconds_before_end': None,
-                          'details': {'message': 'A message.'}}]
+    without = {**common, 'lease': None, 'seconds_before_end': None}
+    details = {'message': 'A message.'} if kind != notification_kinds.IDLE else {
+        'week': '2030-04-29T00:00:00Z', 'leases': [{
+            'id': _LEASE['id'], 'name': 'an example', 'end': _LEASE['end'],
+            'idle_since': _LEASE['start'], 'reclaim_at': None}]}
+    return [about_lease, {**without, 'details': details}]
 
 
 def _environment(directory):

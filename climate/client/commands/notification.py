@@ -22,8 +22,8 @@ def _add_subscription(parser: argparse.ArgumentParser) -> None:
 
 def _add_fields(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--event', metavar='KIND', action='append', dest='events',
-                        help='Tell of this kind: start, end, error, waiting, idle, limits, '
-                             'change or notify. Repeatable.')
+                        help='Tell of this kind, such as start, end or error. An unknown one is '
+                             'refused with a list of all. Repeatable.')
     parser.add_argument('--before-end', metavar='DURATION', action='append', dest='before_end',
                         help='Tell this long before the end of each lease, such as 1d or 1h. '
                              'Repeatable.')

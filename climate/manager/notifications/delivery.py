@@ -173,7 +173,6 @@ def switch_off(connection, subscription, failures, reason, now):
 
 def body_of(delivery, subscription, now):
     """Return what a receiver is told, as JSON-ready data."""
-    kind = notification_kinds.KINDS[delivery.kind]
     lease = delivery.content.get('lease')
     if lease is not None:
         lease = dict(lease)
@@ -181,7 +180,7 @@ def body_of(delivery, subscription, now):
         lease['status'] = status_words.words(lease.pop('state'), None, start, now)[1]
     return {
         'id': delivery.notification_id, 'kind': delivery.kind,
-        'headline': kind.headline.format(name=(lease or {}).get('name', '')),
+        'headline': notification_kinds.headline(delivery.kind, delivery.content),
         'at': delivery.at.isoformat(), 'subscription_id': subscription.id,
         'project_id': subscription.project_id, 'event_type': delivery.content.get('event_type'),
         'seconds_before_end': delivery.content.get('seconds_before_end'), 'lease': lease,

@@ -22,9 +22,7 @@ def hooks(tmp_path, conf):
 def refused(manager, caller=None):
     """Subscribe once more than the project may; return the error."""
     with pytest.raises(errors.LimitReached) as found:
-        manager.client.create_subscription(caller or builders.a_member(), told.subscriptions.Request(
-            scope='own', transport='webhook', address='https://example.org/', events=('start',),
-            before_end=(), secret='the-key'))
+        told.subscribe(manager, 'https://example.org/', caller=caller)
     return found.value
 
 

@@ -38,7 +38,7 @@ def test_a_mail_has_text_and_html_and_an_id(conf, box):
     assert 'Status:   active' in text
     assert '2030-05-02 08:00 UTC' in text
     html = first.get_body(('html',)).get_content()
-    assert 'Lease &lt;b&gt;x&lt;/b&gt; has started' in html
+    assert '<h2>Lease &lt;b&gt;x&lt;/b&gt; has started</h2>' in html
 
 
 @pytest.mark.parametrize(('answer', 'permanent'), [('550 Unknown.', True), ('451 Later.', False)])
