@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The templates of mail: the built-in ones, and those by which an operator replaces them."""
 import datetime
+import itertools
 import pathlib
 
 import jinja2
@@ -17,6 +18,9 @@ PARTS = SUBJECT, TEXT, HTML = ('subject.txt', 'body.txt', 'body.html')
 # Enough for every template; a larger one is an error of its author.
 _LONGEST = 200_000
 _LONGEST_SUBJECT = 200
+# What a template may fail with: errors of Jinja2, of its file, and of any expression in it.
+_FAILURES = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, MemoryError,
+             OSError, RuntimeError, TypeError, ValueError)
 
 _LEASE = {
     'id': '1c0f4d1e-7c0b-4e0f-9c55-3f6a3c2b5a10', 'name': 'an example', 'project_id': 'demo',
@@ -43,34 +47,38 @@ class Templates:
 
         :param body: the body of a Message.
         """
-        try:
-            return self._render_own(part, body['kind'], body)
-        except jinja2.TemplateNotFound:
-            pass
-        except Exception as error:  # noqa: BLE001 A template may fail in any way.
+        text, problem = self._tried(part, body['kind'], body)
+        if problem is not None:
             LOG.error('Mail template for %s: %s; the built-in template is used instead. '
-                      '"climate-status upgrade check" shows what is wrong.', part, told(error))
+                      '"climate-status upgrade check" shows what is wrong.', part, problem)
+        if text is not None:
+            return text
         return self._finished(part, self._built_in.get_template(part), body)
 
     def problems(self):
         """Return what is wrong with the operator's templates, as sentences."""
         found = []
-        for part in PARTS if self._own else ():
-            for kind in notification_kinds.KINDS:
-                try:
-                    for body in examples(kind):
-                        self._render_own(part, kind, body)
-                except jinja2.TemplateNotFound:
-                    continue
-                except Exception as error:  # noqa: BLE001 A template may fail in any way.
-                    found.append(f'{told(error)} (for {part}, with an example of {kind})')
+        for part, kind in itertools.product(PARTS, notification_kinds.KINDS):
+            tried = (self._tried(part, kind, body) for body in examples(kind))
+            problem = next((each for _, each in tried if each is not None), None)
+            if problem is not None:
+                found.append(f'{problem} (for {part}, with an example of {kind})')
         return found
 
-    def _render_own(self, part, kind, body):
+    def _tried(self, part, kind, body):
+        """Render the operator's template for a part.
+
+        :returns: (text, None); (None, what is wrong with it); (None, None) if there is none.
+        """
         if self._own is None:
-            raise jinja2.TemplateNotFound(part)
-        template = self._own.select_template([f'{kind}.{part}', part])
-        return self._finished(part, template, body)
+            return None, None
+        try:
+            template = self._own.select_template([f'{kind}.{part}', part])
+            return self._finished(part, template, body), None
+        except jinja2.TemplatesNotFound:
+            return None, None
+        except _FAILURES as error:
+            return None, told(error)
 
     @staticmethod
     def _finished(part, template, body):

@@ -2,6 +2,7 @@
 """Notifications reach real receivers at least once, over every crash of a manager."""
 import acts
 import builders
+import prometheus_client
 import pytest
 import receivers
 import sqlalchemy as sa
@@ -11,6 +12,12 @@ from told import log
 from told import subscribe
 
 from climate.domain import subscriptions
+from climate.manager import metrics
+from climate.manager.audit import schedule
+from climate.manager.events import clock_watch
+from climate.manager.notifications import delivery
+from climate.manager.notifications import fan_out
+from climate.notifiers import webhook
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -129,6 +136,56 @@ def test_a_mail_server_that_is_down_blames_no_subscription(manager, conf):
     assert made.client.get_subscription(builders.a_member(), found.id).enabled
     assert {each.state for each in log(made, found)} == {subscriptions.WAITING}
     assert 'mail server cannot be used' in log(made, found)[-1].reason
+
+
+def test_metrics_say_what_waits_since_when_and_how_attempts_ended(manager, hooks):
+    subscribe(manager, hooks.url, events=('start', 'end'))
+    hooks.statuses = [500, 410]
+    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    manager.run_until(NOON + hours(2))
+    fan_out.fan_out(manager.core, manager.clock())
+    webhooks = delivery.Deliverer(manager.core, 'this manager', 'webhook',
+                                  webhook.Webhook(manager.core.conf, told.resolve))
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(metrics.Collector(
+        manager.core, manager.event_loop, schedule.AuditSchedule(manager.core, 'this manager'),
+        clock_watch.ClockWatch(manager.core, 'this manager'), [webhooks]))
+
+    def shown():
+        return {line.removeprefix('climate_notifications_').replace('transport="webhook"', '')
+                for line in prometheus_client.generate_latest(registry).decode().splitlines()}
+    manager.clock.now = NOON + hours(3)
+    assert {'waiting{} 2.0', 'oldest_seconds{} 10800.0',
+            'attempts_total{result="failed",} 0.0'} <= shown()
+    for _ in range(3):
+        webhooks.deliver(manager.clock.advance(minutes(5)))
+    assert {'waiting{} 0.0', 'oldest_seconds{} 0.0', 'attempts_total{result="failed",} 1.0',
+            'attempts_total{result="given_up",} 1.0',
+            'attempts_total{result="delivered",} 1.0'} <= shown()
+
+
+def test_a_subscription_that_is_deleted_while_it_is_told_has_no_result(manager, hooks):
+    found = subscribe(manager, hooks.url)
+    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    hooks.statuses = [500]
+    hooks.before = lambda: manager.client.delete_subscription(builders.a_member(), found.id)
+    deliver(manager)
+    hooks.before = lambda: None
+    deliver(manager)
+    assert len(hooks.requests) == 1
+
+
+def test_failures_are_counted_although_the_subscription_is_changed_meanwhile(manager, hooks):
+    found = subscribe(manager, hooks.url)
+    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    hooks.statuses = [500, 500]
+    for minute in (0, 1):
+        manager.clock.now = NOON + minutes(minute)
+        hooks.before = lambda: manager.client.update_subscription(
+            builders.a_member(), found.id, subscriptions.Changes(name='another'))
+        deliver(manager)
+    [shown] = manager.client.list_subscriptions(builders.a_member(), subscriptions.Query())
+    assert (shown.failures, shown.name) == (2, 'another')
 
 
 class Death(BaseException):

@@ -106,7 +106,10 @@ def test_a_template_of_the_operator_replaces_the_built_in_one(conf, tmp_path):
 
 @pytest.mark.parametrize('text', [
     '{{ lease.nmae }}', '{% if %}', '{{ 1 / 0 }}', '{{ "".__class__.__mro__ }}',
-    '{% for a in range(99999) %}{{ "x" * 99999 }}{% endfor %}', '{{ lease.start | nothing }}'])
+    '{% for a in range(99999) %}{{ "x" * 99999 }}{% endfor %}', '{{ lease.start | nothing }}',
+    '{% include "missing.txt" %}', '{% include "start.body.txt" %}',
+    '{{ lease.start | moment(1) }}',
+    '{{ lease.name.encode("idna", "nothing") }}'])
 def test_a_template_with_an_error_is_logged_and_the_built_in_one_is_used(
         conf, tmp_path, caplog, text):
     (tmp_path / 'start.body.txt').write_text(text)
