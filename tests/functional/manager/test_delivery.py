@@ -5,7 +5,6 @@ import builders
 import prometheus_client
 import pytest
 import receivers
-import sqlalchemy as sa
 import told
 from told import deliver
 from told import log
@@ -186,70 +185,3 @@ def test_failures_are_counted_although_the_subscription_is_changed_meanwhile(man
         deliver(manager)
     [shown] = manager.client.list_subscriptions(builders.a_member(), subscriptions.Query())
     assert (shown.failures, shown.name) == (2, 'another')
-
-
-class Death(BaseException):
-    """The process dies."""
-
-
-class Crashes:
-    """Lets the process die before the statement or the request with a number."""
-
-    def __init__(self, at):
-        self.left = at
-
-    def __call__(self, *_):
-        self.left -= 1
-        if self.left == 0:
-            raise Death
-
-
-def story(manager):
-    """What happens to a lease, and the moments at which a manager looks."""
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
-    manager.run_until(NOON + hours(1.5))
-    manager.run_until(NOON + hours(2))
-
-
-@pytest.mark.proof
-def test_no_notification_is_lost_over_any_crash(conf, tmp_path, migrated, hooks):
-    import shutil
-
-    from climate.db import engine
-    number, crashed = 0, True
-    while crashed:
-        number += 1
-        path = tmp_path / f'{number}.sqlite'
-        shutil.copy(migrated, path)
-        database = engine.Database(f'sqlite:///{path}')
-        clock = builders.Clock()
-        manager = builders.Manager(conf, database, clock)
-        subscribe(manager, hooks.url, before_end=(3600,))
-        subscribe(manager, hooks.url, before_end=(1800,), scope='project')
-        story(manager)
-        hooks.requests.clear()
-        crashes = Crashes(number)
-
-        def note(_connection, _cursor, statement, *_more, crashes=crashes):
-            crashes()
-        sa.event.listen(sa.Engine, 'before_cursor_execute', note)
-        sa.event.listen(sa.Engine, 'commit', crashes)
-        try:
-            deliver(manager, 'the one that dies')
-            crashed = False
-        except Death:
-            pass
-        finally:
-            sa.event.remove(sa.Engine, 'before_cursor_execute', note)
-            sa.event.remove(sa.Engine, 'commit', crashes)
-        for _ in range(3):
-            clock.advance(minutes(6))
-            deliver(manager, 'another')
-        kinds = sorted((each['subscription_id'], each['kind'], each['id'])
-                       for each in {each['id']: each for each in hooks.bodies}.values())
-        assert len(kinds) == 8, (number, kinds)
-        with database.reader() as connection:
-            assert connection.exec_driver_sql(
-                "SELECT count(*) FROM deliveries WHERE state = 'delivered'").scalar() == 8
-        database.dispose()
-    assert number > 20
