@@ -46,7 +46,7 @@ def deliveries_of(database):
 
 
 def a_day(conf, folder, migrated, url):
-    """Make a database in which a lease started, came near its end and ended, and nobody was told."""
+    """Make a database in which a lease started, came near its end and ended; nobody was told."""
     folder.mkdir()
     shutil.copy(migrated, folder / 'climate.sqlite')
     database = engine.Database(f'sqlite:///{folder}/climate.sqlite')
