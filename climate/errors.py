@@ -29,8 +29,8 @@
         NotEnough                          too few resources are free
         LostRace                           another request booked first (the manager retries)
         OfferExpired                       the offer is over, or its resources failed
-        TooManyOffers TooManySubscriptions
-        TooManyWaiting
+        LimitReached                       a limit or a quota of the project
+          TooManyOffers TooManySubscriptions TooManyWaiting
         PriceBookOverlaps                  another version is valid from the same moment
         SubscriptionOff                    nothing is sent to it
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
@@ -334,8 +334,26 @@ class OfferExpired(Conflict):
     template = 'Offer {offer_id} {reason}. Ask for availability again.'
 
 
-class TooManyOffers(Conflict):
+class LimitReached(Conflict):
+    """The project has reached a limit of Climate, or a quota of another service.
+
+    ``details`` of a quota: ``limit``, such as "neutron.floatingip", and ``reason``.
+
+    :ivar limit: the name of the limit, if the class stands for one.
+    """
+
+    code = 'limit_reached'
+    limit: str | None = None
+
+    @property
+    def limit_name(self) -> str:
+        """The name of the limit, for those who are told that it was reached."""
+        return str(self.limit or self.kwargs['limit'])
+
+
+class TooManyOffers(LimitReached):
     code = 'too_many_offers'
+    limit = 'offers_per_project'
     template = ('Your project holds {most} offers, the maximum at a time: take one, release one, '
                 'or wait until {until}.')
 
@@ -346,8 +364,9 @@ class PriceBookOverlaps(Conflict):
                 'never changed; let the new one begin at another moment.')
 
 
-class TooManySubscriptions(Conflict):
+class TooManySubscriptions(LimitReached):
     code = 'too_many_subscriptions'
+    limit = 'subscriptions_per_project'
     template = ('Your project has {most} subscriptions, the maximum: delete one, or ask your '
                 'operator.')
 
@@ -357,8 +376,9 @@ class SubscriptionOff(Conflict):
     template = 'Subscription {subscription_id} {reason}'
 
 
-class TooManyWaiting(Conflict):
+class TooManyWaiting(LimitReached):
     code = 'too_many_waiting'
+    limit = 'waiting_per_project'
     template = ('Your project has {count} leases in the wait queue, the maximum is {most}: delete '
                 'one, or wait until one is served.')
 

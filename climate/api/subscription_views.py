@@ -56,6 +56,8 @@ def calendar(found):
     made.add('refresh-interval', _REFRESH, parameters={'VALUE': 'DURATION'})
     for lease in found.leases:
         made.add_component(_event(lease, found))
+        if lease.reclaim_at is not None and lease.ended_at is None:
+            made.add_component(_reclaim(lease))
     return made.to_ical()
 
 
@@ -71,12 +73,28 @@ def _event(lease, found):
     event.add('dtend', max(lease.start, min(lease.end, lease.ended_at or lease.end)))
     event.add('summary', ' '.join(lease.name.split()))
     event.add('status', 'CANCELLED' if lease.state in _CANCELLED else 'CONFIRMED')
-    reason = f'\nReason: {lease.owner_reason}' if lease.owner_reason else ''
-    event.add('description', f'Lease {lease.id}\nProject: {lease.project_id}\n'
-                             f'Status: {status}{reason}')
+    lines = [f'Lease {lease.id}', f'Project: {lease.project_id}', f'Status: {status}']
+    if lease.owner_reason:
+        lines.append(f'Reason: {lease.owner_reason}')
+    if lease.idle_since is not None and lease.ended_at is None:
+        lines.append(f'Idle since {times.shown(lease.idle_since)}')
+    event.add('description', '\n'.join(lines))
     if lease.ended_at is None:
         for seconds in found.subscription.before_end:
             event.add_component(_alarm(lease, seconds))
+    return event
+
+
+def _reclaim(lease):
+    """Return the event of the moment at which an idle lease is taken back, or a part of it."""
+    event = icalendar.Event()
+    event.add('uid', f'{lease.id}-reclaim@climate')
+    event.add('dtstamp', lease.updated_at or lease.created_at)
+    event.add('sequence', lease.generation)
+    event.add('dtstart', lease.reclaim_at)
+    event.add('summary', f'Idle lease {" ".join(lease.name.split())} is taken back')
+    event.add('description', f'Lease {lease.id}\nIt is idle since {times.shown(lease.idle_since)}. '
+                             'What is used then stays.')
     return event
 
 

@@ -22,6 +22,9 @@ OPTS = [
     cfg.IntOpt('log_days', default=30, min=1,
                help='Days for which the log of a subscription keeps what was delivered or given '
                     'up.'),
+    cfg.IntOpt('limit_again_hours', default=24, min=1,
+               help='Hours after which a project is told again that it has reached the same limit, '
+                    'if a request is refused then.'),
     cfg.IntOpt('reminder_seconds', default=10, min=0,
                help='Seconds between two looks for leases that end soon. 0: this manager does not '
                     'look.'),

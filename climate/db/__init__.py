@@ -15,6 +15,9 @@ A transaction that locks rows of several tables locks them in this order, to avo
 ``early_creations``, then ``trusts``, are locked last: a transaction that has one of them waits for
 no lock of the list above.
 
+Rows of the outbox or the row of ``reminder_scans``, then ``subscriptions``, then ``deliveries`` are
+locked by transactions that lock nothing of the list above.
+
 ``billing_months``, in order, then ``bills`` are locked by transactions that lock nothing else.
 
 Rows that are only added (history, notifications, refusals) may be written at any time. If a

@@ -157,12 +157,12 @@ def forget(connection, before, limit):
     return len(ids)
 
 
-def counts(connection):
-    """Return {transport: how many deliveries wait}."""
+def waiting(connection):
+    """Return {transport: (how many deliveries wait, when the oldest of them happened)}."""
     rows = connection.execute(
-        sa.select(DELIVERIES.c.transport, sa.func.count())
+        sa.select(DELIVERIES.c.transport, sa.func.count(), sa.func.min(DELIVERIES.c.at))
         .where(DELIVERIES.c.next_at.is_not(None)).group_by(DELIVERIES.c.transport))
-    return {transport: count for transport, count in rows}
+    return {transport: (count, oldest) for transport, count, oldest in rows}
 
 
 def any_done(connection, before):

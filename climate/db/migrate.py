@@ -9,6 +9,7 @@ from alembic.runtime import migration
 import sqlalchemy as sa
 
 from climate.db import bills
+from climate.db import limit_notices
 from climate.db import offers
 from climate.db import refusals
 from climate.db import tables
@@ -70,6 +71,7 @@ def purge(database, before):
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
         use_samples.delete(connection, counted)
         refusals.purge(connection, counted)
+        limit_notices.forget(connection, before)
     # A transaction of its own, because resources must be locked before anything else.
     with database.writer() as connection:
         connection.execute(sa.delete(resources).where(

@@ -36,6 +36,13 @@ def get(connection, subscription_id, locked=False):
     return _record(row)
 
 
+def lock(connection, subscription_id):
+    """Lock a subscription until the transaction ends; return it, or None if it was deleted."""
+    row = connection.execute(sa.select(*_COLUMNS).where(
+        SUBSCRIPTIONS.c.id == subscription_id).with_for_update()).one_or_none()
+    return None if row is None else _record(row)
+
+
 def find(connection, query):
     """Return the Subscriptions that a Query selects, the oldest first."""
     statement = sa.select(*_COLUMNS).order_by(SUBSCRIPTIONS.c.created_at, SUBSCRIPTIONS.c.id)

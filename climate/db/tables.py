@@ -334,6 +334,15 @@ SUBSCRIPTIONS = sa.Table(
     sa.Index(None, 'created_at', 'id'),
     **_MYSQL)
 
+# Of which limit a project was told when. While the row is there, it is not told again.
+LIMIT_NOTICES = sa.Table(
+    'limit_notices', METADATA,
+    sa.Column('project_id', _text(255), primary_key=True),
+    sa.Column('limit_name', _text(80), primary_key=True),
+    sa.Column('told_at', UtcDateTime, nullable=False),
+    sa.Index(None, 'told_at'),
+    **_MYSQL)
+
 # The times before the end of a lease at which subscriptions are told.
 REMINDERS = sa.Table(
     'reminders', METADATA,

@@ -24,44 +24,64 @@ SWITCHED_OFF = 'switched_off'
 
 
 @dataclasses.dataclass(frozen=True)
+class Told:
+    """How an event type of the outbox is told.
+
+    :ivar headline: instead of that of the kind; None: that of the kind.
+    :ivar states: the states of the lease in which it counts; None: all.
+    """
+
+    headline: str | None = None
+    states: frozenset[str] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Kind:
     """The properties of all notifications of one kind.
 
     :ivar does: when it is sent, as a sentence for the pages.
-    :ivar headline: what people read first; {name} is the name of the lease.
-    :ivar event_types: {event type of the outbox: the states of the lease in which it counts, or
-        None for all}.
+    :ivar headline: what people read first. {name} is the name of the lease, {count} how many
+        leases a summary has.
+    :ivar event_types: {event type of the outbox: Told}.
     :ivar chosen: subscriptions name it in ``events``.
+    :ivar usual: a new subscription that names no kinds has it.
     """
 
     name: str
     does: str
     headline: str
-    event_types: Mapping[str, frozenset[str] | None] = dataclasses.field(default_factory=dict)
+    event_types: Mapping[str, Told] = dataclasses.field(default_factory=dict)
     chosen: bool = True
+    usual: bool = False
 
 
+# A further kind, or a further event type of a kind, is one row.
 KINDS = {kind.name: kind for kind in (
     Kind(START, 'A lease has started.', 'Lease {name} has started',
-         {'lease.event.start_lease': None}),
+         {'lease.event.start_lease': Told()}, usual=True),
     Kind(END, 'A lease has ended: its resources are released.', 'Lease {name} has ended',
-         {'lease.event.end_lease': None}),
+         {'lease.event.end_lease': Told()}, usual=True),
     Kind(ERROR, 'Something of a lease failed for good.', 'Lease {name} has a problem',
-         {'lease.error': None}),
+         {'lease.error': Told()}, usual=True),
     Kind(WAITING, 'A lease begins to wait for resources, has got them, or gave up.',
          'Lease {name}: news of its wait for resources',
-         {'lease.create': frozenset({lifecycle.ACQUIRING}), 'lease.acquired': None,
-          'lease.timedout': None}),
-    Kind(IDLE, 'A lease is hardly used, or the weekly summary of such leases.',
-         'Lease {name} is hardly used',
-         {'lease.idle': None, 'project.idle_summary': None}),
+         {'lease.create': Told('Lease {name} waits for resources',
+                               frozenset({lifecycle.ACQUIRING})),
+          'lease.acquired': Told('Lease {name} has got its resources'),
+          'lease.timedout': Told('Lease {name} did not get its resources in time')}, usual=True),
+    Kind(IDLE, 'A lease is hardly used, is used again, or was taken back because it was idle; and '
+         'the weekly summary of idle leases.', 'Lease {name} is hardly used',
+         {'lease.idle': Told(), 'lease.idle_over': Told('Lease {name} is used again'),
+          'lease.reclaim': Told('Lease {name} was ended or made smaller because it was idle'),
+          'project.idle_summary': Told('Leases that are hardly used: {count}')}, usual=True),
     Kind(LIMITS, 'A request was refused because the project has reached a limit.',
-         'Your project has reached a limit', {'project.limit': None}),
+         'Your project has reached a limit', {'project.limit': Told()}, usual=True),
     Kind(CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
-         {'lease.create': None, 'lease.update': None, 'lease.delete': None}),
+         {'lease.create': Told('Lease {name} was created'), 'lease.update': Told(),
+          'lease.delete': Told('Lease {name} was deleted')}),
     Kind(NOTIFY, 'A moment that the lease itself names has come: before_end, or an event notify.',
          'A moment of lease {name} has come',
-         {'lease.event.notify': None, 'lease.event.before_end_lease': None}),
+         {'lease.event.notify': Told(), 'lease.event.before_end_lease': Told()}),
     Kind(BEFORE_END, 'The end of a lease is as near as before_end of the subscription says.',
          'Lease {name} ends soon', chosen=False),
     Kind(TEST, 'Somebody asked for a test of the subscription.',
@@ -73,7 +93,7 @@ KINDS = {kind.name: kind for kind in (
 #: The kinds that a subscription may name in ``events``.
 CHOSEN = tuple(name for name, kind in KINDS.items() if kind.chosen)
 #: The kinds of a new subscription that names none.
-USUAL = (START, END, ERROR, WAITING, IDLE, LIMITS)
+USUAL = tuple(name for name, kind in KINDS.items() if kind.usual)
 
 
 def of(event_type: str, payload: Mapping[str, Any]) -> tuple[str, ...]:
@@ -81,9 +101,21 @@ def of(event_type: str, payload: Mapping[str, Any]) -> tuple[str, ...]:
 
     :param payload: the payload of the row; its ``status`` is the state of the lease.
     """
-    return tuple(
-        name for name, kind in KINDS.items() if event_type in kind.event_types
-        and _counts(kind.event_types[event_type], payload.get('status')))
+    return tuple(name for name, kind in KINDS.items() if event_type in kind.event_types
+                 and _counts(kind.event_types[event_type].states, payload.get('status')))
+
+
+def headline(name: str, content: Mapping[str, Any]) -> str:
+    """Return what people read first of a notification.
+
+    :param name: the name of the kind.
+    :param content: its content, with ``event_type``, and ``lease`` or ``details``.
+    """
+    kind = KINDS[name]
+    told = kind.event_types.get(content.get('event_type') or '', Told())
+    lease, details = content.get('lease') or {}, content.get('details') or {}
+    return (told.headline or kind.headline).format(
+        name=lease.get('name', ''), count=len(details.get('leases', ())))
 
 
 def _counts(states: Container[str | None] | None, state: str | None) -> bool:

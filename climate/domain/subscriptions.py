@@ -200,7 +200,8 @@ def of_outbox(number: int, at: Moment, event_type: str, payload: Mapping[str, An
 
 
 # The fields of a payload that are told as they are.
-_TOLD = ('project_id', 'user_id', 'name', 'start', 'end', 'before_end', 'degraded', 'reason')
+_TOLD = ('project_id', 'user_id', 'name', 'start', 'end', 'before_end', 'degraded', 'reason',
+         'idle_since', 'reclaim_at')
 
 
 def content(event_type: str, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,6 +232,8 @@ class CalendarLease:
     updated_at: Moment | None = None
     ended_at: Moment | None = None
     owner_reason: str | None = None
+    idle_since: Moment | None = None
+    reclaim_at: Moment | None = None
 
 
 @dataclasses.dataclass(frozen=True)

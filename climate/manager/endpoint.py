@@ -30,6 +30,7 @@ from climate.manager.leases import read
 from climate.manager.leases import scheduler
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.notifications import limits
 from climate.manager.notifications import subscriptions
 from climate.manager.planning import forecast
 from climate.manager.planning import what_if
@@ -44,8 +45,17 @@ LOG = log.getLogger(__name__)
 
 
 def _answers(method):
-    """Declare ClimateError as an expected answer: the RPC server sends it without a traceback."""
-    wrapped = messaging.expected_exceptions(errors.ClimateError)(method)
+    """Declare ClimateError as an expected answer: the RPC server sends it without a traceback.
+
+    A request that was refused by a limit of its project is told to the subscriptions.
+    """
+    def called(self, context, *args, **kwargs):
+        try:
+            return method(self, context, *args, **kwargs)
+        except errors.LimitReached as error:
+            limits.tell(self._core, context.project_id, error)
+            raise
+    wrapped = messaging.expected_exceptions(errors.ClimateError)(called)
     return functools.wraps(method)(wrapped)
 
 

@@ -10,6 +10,8 @@ from climate.db import idle_leases
 from climate.db import leases
 from climate.db import subscriptions
 from climate.domain import audit
+from climate.domain import subscriptions as domain
+from climate.manager.notifications import delivery
 from climate.manager.usage import gauges
 
 
@@ -18,10 +20,14 @@ class Unusable(Exception):
 
 
 class Collector:
-    """A collector that reads the database at each request and keeps no counters of its own."""
+    """A collector that reads the database at each request and keeps no counters of its own.
 
-    def __init__(self, core, event_loop, audit_schedule, clock_watch):
+    :param deliverers: those of this manager, which count what they do.
+    """
+
+    def __init__(self, core, event_loop, audit_schedule, clock_watch, deliverers=()):
         self._core = core
+        self._deliverers = deliverers
         self._event_loop = event_loop
         self._audit_schedule = audit_schedule
         self._clock_watch = clock_watch
@@ -60,16 +66,27 @@ class Collector:
         waiting = prometheus.GaugeMetricFamily(
             'climate_notifications_waiting', 'Notifications that wait to be delivered to '
             'subscriptions, by transport', labels=['transport'])
+        oldest = prometheus.GaugeMetricFamily(
+            'climate_notifications_oldest_seconds', 'How long ago the oldest notification happened '
+            'that waits to be delivered; 0 if none waits', labels=['transport'])
+        attempts = prometheus.CounterMetricFamily(
+            'climate_notifications_attempts', 'Attempts of this manager to deliver notifications, '
+            'by transport and result', labels=['transport', 'result'])
         known = prometheus.GaugeMetricFamily(
             'climate_subscriptions', 'Subscriptions, by transport and whether they are on',
             labels=['transport', 'enabled'])
         with self._core.database.reader() as connection:
-            for transport, count in deliveries.counts(connection).items():
+            found, now = deliveries.waiting(connection), self._core.clock()
+            for transport in sorted({*domain.SENT, *found}):
+                count, moment = found.get(transport, (0, now))
                 waiting.add_metric([transport], count)
+                oldest.add_metric([transport], (now - moment).total_seconds())
             for (transport, enabled), count in subscriptions.counts(connection).items():
                 known.add_metric([transport, str(enabled).lower()], count)
-        yield waiting
-        yield known
+        for each in self._deliverers:
+            for result in delivery.RESULTS:
+                attempts.add_metric([each.name, result], each.counts[result])
+        yield from (waiting, oldest, attempts, known)
 
 
 def check(conf):
@@ -92,13 +109,13 @@ def check(conf):
                        f'cannot be used: {error}.') from error
 
 
-def serve(core, event_loop, audit_schedule, clock_watch):
+def serve(core, event_loop, audit_schedule, clock_watch, deliverers=()):
     """Serve /metrics on [manager] metrics_port; return the server, or None if the port is 0."""
     conf = core.conf.manager
     if not conf.metrics_port:
         return None
     registry = prometheus_client.CollectorRegistry()
-    registry.register(Collector(core, event_loop, audit_schedule, clock_watch))
+    registry.register(Collector(core, event_loop, audit_schedule, clock_watch, deliverers))
     certificate, key, authority = _files(conf)
     server, _ = prometheus_client.start_http_server(
         conf.metrics_port, addr=conf.metrics_host, registry=registry, certfile=certificate,

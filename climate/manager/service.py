@@ -110,6 +110,8 @@ class Manager:
         self.clock_watch = clock_watch.ClockWatch(self.core, self.owner)
         self._watch = target_watch.Watch(self.core)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
+        self._deliverers = [delivery.Deliverer(self.core, self.owner, name, notifier)
+                            for name, notifier in notifiers.load(conf).items()]
         self._listener = None
         # A thread for each worker, so the event loop alone says how many run of which kinds.
         self._pool = futures.ThreadPoolExecutor(sum(loop.workers_of(conf).values()),
@@ -121,7 +123,8 @@ class Manager:
         self._since = self.core.clock()
         self._seen()
         self._listener = target_watch.listen(self._conf, self._watch, self.core.clock)
-        metrics.serve(self.core, self.event_loop, self._audit_schedule, self.clock_watch)
+        metrics.serve(self.core, self.event_loop, self._audit_schedule, self.clock_watch,
+                      self._deliverers)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
         self._events = self._threads[0]
@@ -185,9 +188,8 @@ class Manager:
             # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
             (functools.partial(fan_out.fan_out, self.core), 1),
             # A clock that has jumped would give up what waits, and delete the logs.
-            *((functools.partial(self._unless_doubted, delivery.Deliverer(
-                self.core, self.owner, name, notifier).deliver), 1)
-              for name, notifier in notifiers.load(self._conf).items()),
+            *((functools.partial(self._unless_doubted, each.deliver), 1)
+              for each in self._deliverers),
             (self._watch.look, min(looks, default=0)),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
             *((functools.partial(self._unless_doubted, task), pause) for task, pause in (

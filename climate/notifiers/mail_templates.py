@@ -2,6 +2,7 @@
 """The templates of mail: the built-in ones, and those by which an operator replaces them."""
 import collections.abc
 import datetime
+import itertools
 import pathlib
 import traceback
 
@@ -21,12 +22,15 @@ _LONGEST = 200_000
 _LONGEST_SUBJECT = 200
 # How many steps the loops over range() of one part may have together.
 _MOST_STEPS = 100_000
+# What a template may fail with: errors of Jinja2, of its file, and of any expression in it.
+_FAILURES = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, MemoryError,
+             OSError, RuntimeError, TypeError, ValueError)
 
 _LEASE = {
     'id': '1c0f4d1e-7c0b-4e0f-9c55-3f6a3c2b5a10', 'name': 'an example', 'project_id': 'demo',
     'user_id': 'ann', 'status': 'active', 'start': '2030-05-01T08:00:00Z',
     'end': '2030-05-02T08:00:00Z', 'before_end': None, 'degraded': False,
-    'reason': 'A reason, in words.',
+    'reason': 'A reason, in words.', 'idle_since': None, 'reclaim_at': None,
     'reservations': [{'id': '8e7c', 'resource_type': 'physical:host'}]}
 
 
@@ -47,34 +51,38 @@ class Templates:
 
         :param body: the body of a Message.
         """
-        try:
-            return self._render_own(part, body['kind'], body)
-        except jinja2.TemplateNotFound:
-            pass
-        except Exception as error:  # noqa: BLE001 A template may fail in any way.
+        text, problem = self._tried(part, body['kind'], body)
+        if problem is not None:
             LOG.error('Mail template for %s: %s; the built-in template is used instead. '
-                      '"climate-status upgrade check" shows what is wrong.', part, told(error))
+                      '"climate-status upgrade check" shows what is wrong.', part, problem)
+        if text is not None:
+            return text
         return self._finished(part, self._built_in.get_template(part), body)
 
     def problems(self):
         """Return what is wrong with the operator's templates, as sentences."""
         found = []
-        for part in PARTS if self._own else ():
-            for kind in notification_kinds.KINDS:
-                try:
-                    for body in examples(kind):
-                        self._render_own(part, kind, body)
-                except jinja2.TemplateNotFound:
-                    continue
-                except Exception as error:  # noqa: BLE001 A template may fail in any way.
-                    found.append(f'{told(error)} (for {part}, with an example of {kind})')
+        for part, kind in itertools.product(PARTS, notification_kinds.KINDS):
+            tried = (self._tried(part, kind, body) for body in examples(kind))
+            problem = next((each for _, each in tried if each is not None), None)
+            if problem is not None:
+                found.append(f'{problem} (for {part}, with an example of {kind})')
         return found
 
-    def _render_own(self, part, kind, body):
+    def _tried(self, part, kind, body):
+        """Render the operator's template for a part.
+
+        :returns: (text, None); (None, what is wrong with it); (None, None) if there is none.
+        """
         if self._own is None:
-            raise jinja2.TemplateNotFound(part)
-        template = self._own.select_template([f'{kind}.{part}', part])
-        return self._finished(part, template, body)
+            return None, None
+        try:
+            template = self._own.select_template([f'{kind}.{part}', part])
+            return self._finished(part, template, body), None
+        except jinja2.TemplatesNotFound:
+            return None, None
+        except _FAILURES as error:
+            return None, told(error)
 
     @staticmethod
     def _finished(part, template, body):
@@ -82,7 +90,8 @@ class Templates:
         for piece in template.generate(**{
                 'lease': None, 'details': None, 'seconds_before_end': None, **body,
                 'range': _limited_range()}):
-            text += piece
+            # A piece of HTML that is escaped already would escape all that is added to it.
+            text += str(piece)
             if len(text) > _LONGEST:
                 raise ValueError(f'{template.name}: it makes more than {_LONGEST} characters')
         if part != SUBJECT:
@@ -140,8 +149,12 @@ def examples(kind):
               'subscription_id': '9c2e', 'project_id': 'demo', 'event_type': None}
     about_lease = {**common, 'lease': _LEASE, 'details': None, 'seconds_before_end': (
         86400 if kind == notification_kinds.BEFORE_END else None)}
-    return [about_lease, {**common, 'lease': None, 'seconds_before_end': None,
-                          'details': {'message': 'A message.'}}]
+    without = {**common, 'lease': None, 'seconds_before_end': None}
+    details = {'message': 'A message.'} if kind != notification_kinds.IDLE else {
+        'week': '2030-04-29T00:00:00Z', 'leases': [{
+            'id': _LEASE['id'], 'name': 'an example', 'end': _LEASE['end'],
+            'idle_since': _LEASE['start'], 'reclaim_at': None}]}
+    return [about_lease, {**without, 'details': details}]
 
 
 def _environment(directory):

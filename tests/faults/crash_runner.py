@@ -106,6 +106,7 @@ def _play(request):
     story = stories.STORIES[request['story']]
     manager = Running(conf)
     if request['arrange']:
+        stories.subscribe(manager)
         story.arrange(manager)
     else:
         story.act(manager)

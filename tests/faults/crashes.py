@@ -92,6 +92,7 @@ class Place:
 def arrange(place, story, folder, migrated):
     """Files in which all is ready for the story, and the moment at which it begins."""
     place.begin(migrated.parent, builders.NOON)
+    stories.subscribe(place.manager())
     story.arrange(place.manager())
     place.save(folder)
     return folder, place.clock.advance(builders.minutes(1))

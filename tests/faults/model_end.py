@@ -39,6 +39,7 @@ def judge(model):
     early.Reaper(manager.core).reap(world.clock() + _AGES)
     recorded = truths.read(world.database)
     truths.check(recorded, model.recorded, model.now, builders.minutes(model.cleaning))
+    truths.what_happened_is_told(recorded, truths.told(world.database))
     model.recorded = recorded
     model.judge_images()
     _leases_are_over(model, recorded)

@@ -324,6 +324,32 @@ def what_is_looked_for_is_not_forgotten(recorded, lease, now):
         event.kind for event in recorded.events[lease.id]}, f'{lease}: its trust stays for ever.'
 
 
+def what_happened_is_told(recorded, told):
+    """Each lease was told to be made, to have ended or to be deleted: once, and never in vain.
+
+    :param told: {(lease id, event type): how many notifications of the outbox}.
+    """
+    wanted = collections.Counter()
+    for lease in recorded.leases.values():
+        wanted[lease.id, 'lease.create'] = 1
+        if lease.deleted_at is not None:
+            wanted[lease.id, 'lease.delete'] = 1
+        elif lease.state == lifecycle.TERMINATED:
+            wanted[lease.id, 'lease.event.end_lease'] = 1
+    for key in wanted.keys() | {key for key in told if key[1] in (
+            'lease.create', 'lease.delete')}:
+        assert told[key] == wanted[key], f'{key} was told {told[key]} times, not {wanted[key]}.'
+
+
+def told(database):
+    """Return {(lease id, event type): how many notifications of the outbox}."""
+    with database.reader() as connection:
+        return collections.Counter(
+            (row.payload['lease_id'], row.event_type) for row in connection.execute(
+                sa.select(tables.OUTBOX.c.event_type, tables.OUTBOX.c.payload)
+                .where(tables.OUTBOX.c.event_type.like('lease.%'))))
+
+
 def nothing_goes_back(recorded, before):
     """No lease and no reservation comes to a state that none of its tasks leads to."""
     for lease in before.leases.values():

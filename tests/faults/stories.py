@@ -14,18 +14,22 @@ from climate.cloud.simulated import neutron
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
+from climate.db import subscriptions
 from climate.db import tables
 from climate.db import use_samples
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
+from climate.domain import notification_kinds
 from climate.domain import records
+from climate.domain import subscriptions as subscribed
 from climate.domain import use
 from climate.manager.audit import comparison
 from climate.manager.idle import takings
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
+from climate.manager.notifications import fan_out
 
 LEASE = str(uuid.UUID(int=1))
 OTHER = str(uuid.UUID(int=2))
@@ -612,6 +616,27 @@ def wait_for(manager, over):
     raise AssertionError('It never came to its end.')
 
 
+def subscribe(manager):
+    """Let somebody want to be told of all that happens to the leases of the stories.
+
+    Mail cannot be sent here, so each notification stays in the database.
+    """
+    with manager.database.writer() as connection:
+        subscriptions.add(connection, subscribed.Subscription(
+            id=str(uuid.UUID(int=9)), project_id='demo', user_id='demo', scope=subscribed.PROJECT,
+            transport=subscribed.MAIL, address='ann@example.org',
+            events=notification_kinds.CHOSEN, before_end=(),
+            created_at=builders.NOON), place=0)
+
+
+def _told(manager):
+    """Return what the subscriber is told, as (kind, event type), after all was copied."""
+    fan_out.fan_out(manager.core, manager.core.clock())
+    with manager.database.reader() as connection:
+        return sorted((row.kind, row.content['event_type']) for row in connection.execute(
+            sa.select(tables.DELIVERIES.c.kind, tables.DELIVERIES.c.content)))
+
+
 def picture(manager):
     """Return the final state of the cloud and of the database, without random names.
 
@@ -649,6 +674,7 @@ def picture(manager):
             'history': [what for what, _ in itertools.groupby(
                 row.what for row in journal.history(connection, LEASE))],
         }
+    found['told'] = _told(manager)
     found['drift'] = comparison.Auditor(manager.core).look()
     return {key: list(map(str, value)) for key, value in (found | _of_cloud(
         manager, names)).items()}

@@ -90,6 +90,23 @@ def test_a_host_outside_the_freepool_is_seen(manager, lease):
     _refused(manager, 'not in the freepool')
 
 
+@pytest.mark.parametrize('double', [True, False])
+def test_a_notification_that_is_lost_or_doubled_is_seen(manager, lease, double):
+    manager.run_until(LATER['end'])
+    recorded = model_truths.read(manager.database)
+    model_truths.what_happened_is_told(recorded, model_truths.told(manager.database))
+    ends = tables.OUTBOX.c.event_type == 'lease.event.end_lease'
+    with manager.database.writer() as connection:
+        row = connection.execute(sa.select(tables.OUTBOX).where(ends)).first()
+        if double:
+            connection.execute(sa.insert(tables.OUTBOX).values(
+                at=row.at, event_type=row.event_type, payload=row.payload))
+        else:
+            connection.execute(sa.delete(tables.OUTBOX).where(tables.OUTBOX.c.id == row.id))
+    with pytest.raises(AssertionError, match=f'was told {2 if double else 0} times, not 1'):
+        model_truths.what_happened_is_told(recorded, model_truths.told(manager.database))
+
+
 @pytest.fixture
 def waiting(manager, lease):
     """A lease that waits for more hosts than are free; one is held back for it."""

@@ -271,7 +271,7 @@ def test_a_full_quota_is_said_early_with_its_name(manager):
     manager.enrol(2)
     manager.cloud.set_quota('demo', 'cores', 1)
     for start in (None, LATER):
-        with pytest.raises(errors.BadField, match='quota "cores"'):
+        with pytest.raises(errors.LimitReached, match='quota "cores"'):
             manager.create(builders.a_lease(stacks.with_room(2), start=start))
 
 

@@ -194,5 +194,5 @@ def test_what_the_template_makes_itself_is_not_held_and_that_is_said(manager):
     ({'type': 'OS::Heat::ResourceGroup', 'properties': {'count': 11, 'resource_def': {
         'type': 'OS::Cinder::Volume', 'properties': {'size': 1}}}}, 'volumes')])
 def test_the_quotas_of_volumes_are_checked_early(manager, resource, quota):
-    with pytest.raises(errors.BadField, match=f'quota "{quota}" in Cinder'):
+    with pytest.raises(errors.LimitReached, match=f'quota "{quota}" in Cinder'):
         manager.create(builders.a_lease(stacks.asked(stacks.template(some=resource))))

@@ -2,6 +2,7 @@
 """Commands about subscriptions to notifications."""
 import argparse
 from collections.abc import Mapping
+from collections.abc import Sequence
 import itertools
 import typing
 
@@ -12,6 +13,9 @@ from climate.client.commands import columns
 _NARROW = ('id', 'transport', 'address', 'scope', 'enabled')
 _NAMES = (*_NARROW, 'name', 'events', 'before_end', 'reason', 'user_id', 'project_id')
 _LOG = ('at', 'kind', 'lease_id', 'state', 'attempts', 'reason')
+# In a table for people, --long has the lease.
+_NARROW_LOG = ('at', 'kind', 'state', 'attempts', 'reason')
+_WRAPPED = {'address': columns.wrapped(40), 'reason': columns.wrapped(44)}
 _TIMES = ('at', 'created_at', 'updated_at', 'next_at', 'done_at')
 _HELP = 'Id of the subscription; "notification list" has the ids.'
 
@@ -22,8 +26,8 @@ def _add_subscription(parser: argparse.ArgumentParser) -> None:
 
 def _add_fields(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--event', metavar='KIND', action='append', dest='events',
-                        help='Tell of this kind: start, end, error, waiting, idle, limits, '
-                             'change or notify. Repeatable.')
+                        help='Tell of this kind, such as start, end or error. An unknown one is '
+                             'refused with a list of all. Repeatable.')
     parser.add_argument('--before-end', metavar='DURATION', action='append', dest='before_end',
                         help='Tell this long before the end of each lease, such as 1d or 1h. '
                              'Repeatable.')
@@ -48,7 +52,7 @@ class ListSubscriptions(base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         names = _NARROW if self.is_narrow(parsed_args) else _NAMES
         found = self.client.subscriptions.list(all_projects=parsed_args.all_projects)
-        return names, [tuple(_cell(name, each.get(name)) for name in names) for each in found]
+        return names, [_row(names, each) for each in found]
 
 
 class ShowSubscription(base.ShowOne):
@@ -149,16 +153,25 @@ class ShowLog(base.Lister):
         _add_subscription(parser)
         parser.add_argument('--limit', metavar='COUNT', type=int, default=50,
                             help='How many entries at most. Default: 50.')
+        parser.add_argument('--long', action='store_true', help='Show more columns.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         found = itertools.islice(self.client.subscriptions.log(parsed_args.subscription),
                                  max(parsed_args.limit, 0))
-        return _LOG, [tuple(_cell(name, each.get(name)) for name in _LOG) for each in found]
+        names = _NARROW_LOG if self.is_narrow(parsed_args) else _LOG
+        return names, [_row(names, each) for each in found]
 
 
 def _shown(found: Mapping[str, typing.Any]) -> typing.Any:
     return list(found), [_cell(name, value) for name, value in found.items()]
+
+
+def _row(names: Sequence[str], found: Mapping[str, typing.Any]) -> tuple[typing.Any, ...]:
+    """Return the cells of an object in a table, with lines that are not too long."""
+    return tuple(
+        _WRAPPED[name](found[name]) if name in _WRAPPED and found.get(name) is not None
+        else _cell(name, found.get(name)) for name in names)
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:

@@ -4,6 +4,7 @@
 A delivery is claimed before it is sent and marked after it was accepted. If a manager dies in
 between, the claim expires and another one sends it again with the same id.
 """
+import collections
 from concurrent import futures
 import datetime
 
@@ -20,6 +21,10 @@ from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
 
+#: An attempt that failed, and is made again.
+FAILED = 'failed'
+#: How an attempt to deliver may end.
+RESULTS = (domain.DELIVERED, FAILED, domain.GIVEN_UP)
 _BATCH = 20
 _CLAIM_SECONDS = 300
 # A pass ends after so long, because its claims are counted from its beginning.
@@ -35,13 +40,15 @@ class Deliverer:
     """Sends the deliveries of one transport.
 
     :param owner: the name of the manager.
-    :param name: the name of the transport.
+    :ivar name: the name of the transport.
+    :ivar counts: {result: how many attempts since this manager began}; see `RESULTS`.
     """
 
     def __init__(self, core, owner, name, notifier):
+        self.name = name
+        self.counts = collections.Counter()
         self._core = core
         self._owner = owner
-        self._name = name
         self._notifier = notifier
         self._down = 0
         self._not_before = float('-inf')
@@ -53,11 +60,11 @@ class Deliverer:
         end = self._core.monotonic() + _PASS_SECONDS
         while self._not_before <= self._core.monotonic() < end:
             with self._core.database.reader() as connection:
-                if not deliveries.any_due(connection, self._name, now):
+                if not deliveries.any_due(connection, self.name, now):
                     break
                 # Not in the transaction of the claim: where many wait for one receiver, this takes
                 # long, and SQLite has one writer at a time.
-                due = deliveries.due(connection, self._name, now, _BATCH)
+                due = deliveries.due(connection, self.name, now, _BATCH)
             claimed = self._claim(due, now) if due else []
             if not claimed:
                 break
@@ -82,10 +89,12 @@ class Deliverer:
         """Send claimed deliveries; return how many were accepted."""
         stop = self._core.monotonic() + _CLAIM_SECONDS * _SENDING
         with self._notifier.session() as send, futures.ThreadPoolExecutor(
-                self._notifier.workers, thread_name_prefix=f'notify-{self._name}') as pool:
+                self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
             results = list(pool.map(lambda each: self._result(send, *each, now, stop), claimed))
         for (delivery, subscription, _), failure in zip(claimed, results, strict=True):
-            self._record(delivery, subscription, failure, now)
+            result = self._record(delivery, subscription, failure, now)
+            if result is not None:
+                self.counts[result] += 1
         self._pause([each for each in results if isinstance(each, base.Down)])
         return sum(each is None for each in results)
 
@@ -106,17 +115,21 @@ class Deliverer:
 
     @cores.again_after_a_race
     def _record(self, delivery, subscription, failure, now):
-        """Write down how a delivery went, unless the claim was lost meanwhile."""
+        """Write down how a delivery went; return its result, or None if the claim was lost."""
         with self._core.database.writer() as connection:
-            if not deliveries.is_claimed(connection, delivery, self._owner):
-                return
+            if failure is not None or subscription.failures:
+                # Before the delivery, as in requests. It may have been changed since the claim.
+                subscription = subscriptions.lock(connection, subscription.id)
+            if subscription is None or not deliveries.is_claimed(connection, delivery,
+                                                                 self._owner):
+                return None
             if failure is None:
                 deliveries.change(connection, delivery.id, state=domain.DELIVERED, next_at=None,
                                   done_at=now, attempts=delivery.attempts + 1, reason=None)
                 if subscription.failures:
                     subscriptions.succeeded(connection, [subscription.id])
-                return
-            self._record_failure(connection, delivery, subscription, failure, now)
+                return domain.DELIVERED
+            return self._record_failure(connection, delivery, subscription, failure, now)
 
     def _record_failure(self, connection, delivery, subscription, failure, now):
         conf, reason = self._core.conf.notifications, str(failure)
@@ -124,7 +137,8 @@ class Deliverer:
                     delivery.notification_id, subscription.id, reason)
         age = now - delivery.at
         attempts = delivery.attempts + (not isinstance(failure, base.Down))
-        if failure.permanent or age > datetime.timedelta(hours=conf.give_up_hours):
+        gives_up = failure.permanent or age > datetime.timedelta(hours=conf.give_up_hours)
+        if gives_up:
             deliveries.change(connection, delivery.id, state=domain.GIVEN_UP, next_at=None,
                               done_at=now, attempts=attempts, reason=reason)
         else:
@@ -137,6 +151,7 @@ class Deliverer:
             subscriptions.change(connection, subscription.id, now, failures=failures)
             if failures >= conf.failure_limit:
                 switch_off(connection, subscription, failures, reason, now)
+        return domain.GIVEN_UP if gives_up else FAILED
 
     def _pause(self, down):
         """Let the transport rest while it is down, longer each time."""
@@ -146,7 +161,7 @@ class Deliverer:
         seconds = min(2 ** self._down, _LONGEST_PAUSE_SECONDS)
         self._down = min(self._down + 1, 10)
         self._not_before = self._core.monotonic() + seconds
-        LOG.warning('Notifications by %s are tried again in %s seconds: %s', self._name, seconds,
+        LOG.warning('Notifications by %s are tried again in %s seconds: %s', self.name, seconds,
                     down[0])
 
     def _forget(self, now):
@@ -178,7 +193,6 @@ def switch_off(connection, subscription, failures, reason, now):
 
 def body_of(delivery, subscription, now):
     """Return what a receiver is told, as JSON-ready data."""
-    kind = notification_kinds.KINDS[delivery.kind]
     lease = delivery.content.get('lease')
     if lease is not None:
         lease = dict(lease)
@@ -186,7 +200,7 @@ def body_of(delivery, subscription, now):
         lease['status'] = status_words.words(lease.pop('state'), None, start, now)[1]
     return {
         'id': delivery.notification_id, 'kind': delivery.kind,
-        'headline': kind.headline.format(name=(lease or {}).get('name', '')),
+        'headline': notification_kinds.headline(delivery.kind, delivery.content),
         'at': delivery.at.isoformat(), 'subscription_id': subscription.id,
         'project_id': subscription.project_id, 'event_type': delivery.content.get('event_type'),
         'seconds_before_end': delivery.content.get('seconds_before_end'), 'lease': lease,

@@ -11,7 +11,7 @@ def refuse_at_request(cloud, request, occasion):
     What servers use now counts only if the nodes are made now.
 
     :param request: a resolved request.
-    :raises Conflict: the error names the quota.
+    :raises LimitReached: a quota is too small.
     """
     before = occasion.before
     runs = before is not None and bool(before.binding)
@@ -23,7 +23,7 @@ def refuse_at_request(cloud, request, occasion):
     if before is None and request['resource_id'] is None:
         problem = _full(cloud, occasion.project_id) or problem
     if problem is not None:
-        raise errors.Conflict(reason=problem)
+        raise errors.LimitReached(limit=problem[0], reason=problem[1])
 
 
 def refuse_at_start(cloud, lease, reservation):
@@ -34,11 +34,11 @@ def refuse_at_start(cloud, lease, reservation):
     request = reservation.request
     full = _full(cloud, lease.project_id) if request['resource_id'] is None else None
     if full is not None:
-        raise errors.CloudError.plain('Magnum', full)
+        raise errors.CloudError.plain('Magnum', full[1])
     problem = _problem(cloud, lease.project_id, _used_by(request['flavors'], {
         key: len(ids) for key, ids in reservation.allocated.items()}), is_now=True)
     if problem is not None:
-        raise errors.CloudError.plain('Nova', problem)
+        raise errors.CloudError.plain('Nova', problem[1])
 
 
 def _counts(request):
@@ -57,7 +57,7 @@ def _used_by(flavors, counts):
 
 
 def _problem(cloud, project_id, wanted, is_now):
-    """Return in words which quota of Nova is too small, or None."""
+    """Return which quota of Nova is too small, as (name, the same in words), or None."""
     if not any(wanted.values()):
         return None
     quotas = cloud.as_service().nova.quotas(project_id)
@@ -66,16 +66,18 @@ def _problem(cloud, project_id, wanted, is_now):
         used = quota.used if is_now else 0
         if quota.limit is not None and used + units > quota.limit:
             now = f', of which {used} are used' if is_now else ''
-            return (f'The nodes need {units} of the quota "{name}" in Nova, and the project has '
-                    f'{quota.limit}{now}. Ask for fewer nodes, delete servers, or ask an operator '
-                    'for more.')
+            return f'nova.{name}', (
+                f'The nodes need {units} of the quota "{name}" in Nova, and the project has '
+                f'{quota.limit}{now}. Ask for fewer nodes, delete servers, or ask an operator for '
+                'more.')
     return None
 
 
 def _full(cloud, project_id):
-    """Return in words that the project may not have another cluster, or None."""
+    """Return that the project may not have another cluster, as `_problem` does, or None."""
     used, most = cloud.as_service().clusters.quota(project_id)
     if most < 0 or used < most:
         return None
-    return (f"The project's quota of clusters in Magnum is full: it has {used} of {most}. Delete "
-            'a cluster, or ask an operator for more.')
+    return 'magnum.clusters', (
+        f"The project's quota of clusters in Magnum is full: it has {used} of {most}. Delete a "
+        'cluster, or ask an operator for more.')

@@ -29,7 +29,8 @@ def resolve(cloud, request, occasion):
     """Return the request as it is stored, checked against the cloud.
 
     :raises BadField: a field is wrong.
-    :raises Conflict: the quota is too small, or the reservation runs and a field cannot change.
+    :raises LimitReached: the quota is too small.
+    :raises Conflict: the reservation runs and a field cannot change.
     """
     before, amount = occasion.before, request['amount']
     required = _required(request)
@@ -46,13 +47,13 @@ def resolve(cloud, request, occasion):
 def check_quota(cloud, project_id, more):
     """Refuse more floating IPs than the quota of a project has left.
 
-    :raises Conflict: the error has the name of the quota.
+    :raises LimitReached: the quota is too small.
     """
     if not more:
         return
     found = cloud.as_service().networks.quota(project_id, 'floatingip')
     if found.limit is not None and found.used + more > found.limit:
-        raise errors.Conflict(reason=(
+        raise errors.LimitReached(limit='neutron.floatingip', reason=(
             f'Your quota "floatingip" in Neutron is {found.limit}, of which {found.used} are '
             f'used: {more} more do not fit. Delete floating IPs, or ask for a greater quota.'))
 

@@ -109,10 +109,10 @@ class Making:
         for name, made in (('network', self._network), ('subnet', subnet), ('router', routers)):
             if made:
                 wanted.pop(name, None)
-        refusal = network_request.full_quota(self._cloud, self._lease.project_id, wanted)
+        full = network_request.full_quota(self._cloud, self._lease.project_id, wanted)
         # A router that is connected has its port.
-        if refusal is not None and not (routers and set(wanted) == {'port'}):
-            raise errors.CloudError.plain('Neutron', refusal)
+        if full is not None and not (routers and set(wanted) == {'port'}):
+            raise errors.CloudError.plain('Neutron', full[1])
 
     def _create_network(self):
         segment = segment_pool.parse('name', self._resource.name)

@@ -40,7 +40,8 @@ def resolve(options, cloud, request, occasion):
 
     :param options: the group [virtual:network] of the configuration.
     :raises BadField: a field is wrong, or lacks another.
-    :raises Conflict: a quota is too small, or the reservation runs and a field cannot change.
+    :raises LimitReached: a quota is too small.
+    :raises Conflict: the reservation runs and a field cannot change.
     """
     found = {**dict.fromkeys(PROPERTIES), **request, 'router': bool(request.get('router'))}
     found['on_end'] = found['on_end'] or options.on_end
@@ -54,9 +55,9 @@ def resolve(options, cloud, request, occasion):
     _check_router(cloud, found)
     before = occasion.before
     if before is None or before.state == lifecycle.RESERVATION_PENDING:
-        refusal = full_quota(cloud, occasion.project_id, parts(found))
-        if refusal is not None:
-            raise errors.Conflict(reason=refusal)
+        full = full_quota(cloud, occasion.project_id, parts(found))
+        if full is not None:
+            raise errors.LimitReached(limit=f'neutron.{full[0]}', reason=full[1])
         return found
     changed = [name for name in _KEPT_WHILE_IT_RUNS if found[name] != before.request[name]]
     if changed:
@@ -78,7 +79,7 @@ def parts(request):
 
 
 def full_quota(cloud, project_id, wanted):
-    """Return in words which quota of a project is too small, or None.
+    """Return which quota of a project is too small, as (name, the same in words), or None.
 
     :param wanted: {name: how many more are needed}.
     """
@@ -86,9 +87,9 @@ def full_quota(cloud, project_id, wanted):
     for name, more in wanted.items():
         found = networks.quota(project_id, name)
         if found.limit is not None and found.used + more > found.limit:
-            return (f'Your quota "{name}" in Neutron is {found.limit}, of which {found.used} are '
-                    f'used: {more} more does not fit. Delete a {name}, or ask for a greater '
-                    'quota.')
+            return name, (
+                f'Your quota "{name}" in Neutron is {found.limit}, of which {found.used} are '
+                f'used: {more} more does not fit. Delete a {name}, or ask for a greater quota.')
     return None
 
 

@@ -35,11 +35,12 @@ def refuse_at_request(cloud, occasion, uses):
     What is used now counts only if the lease starts now.
 
     :param uses: {service: {name of a quota: units}}.
-    :raises BadField: the error names the quota.
+    :raises LimitReached: a quota is too small.
     """
-    for _, problem in _problems(cloud, occasion.project_id, uses,
-                                with_used=occasion.starts_now):
-        raise errors.BadField(field='template', reason=problem)
+    for service, name, problem in _problems(cloud, occasion.project_id, uses,
+                                            with_used=occasion.starts_now):
+        raise errors.LimitReached(limit=f'{service.lower()}.{name}',
+                                  reason=f'{problem[0].upper()}{problem[1:]}')
 
 
 def refuse_at_start(cloud, lease, uses):
@@ -47,12 +48,12 @@ def refuse_at_start(cloud, lease, uses):
 
     :raises CloudError: the error names the quota.
     """
-    for service, problem in _problems(cloud, lease.project_id, uses, with_used=True):
+    for service, _, problem in _problems(cloud, lease.project_id, uses, with_used=True):
         raise errors.CloudError.plain(service, problem)
 
 
 def _problems(cloud, project_id, uses, with_used):
-    """Yield pairs (service, which of its quotas is too small, in words)."""
+    """Yield (service, which of its quotas is too small, the same in words)."""
     for service, wanted in sorted(uses.items()):
         quotas = _read(cloud.as_service(), service, project_id, wanted)
         for name, units in sorted(wanted.items()):
@@ -60,7 +61,7 @@ def _problems(cloud, project_id, uses, with_used):
             used = quota.used if with_used and quota is not None else 0
             if quota is not None and quota.limit is not None and used + units > quota.limit:
                 now = f', of which {used} are used' if with_used else ''
-                yield service, (
+                yield service, name, (
                     f'the stack needs {units} of the quota "{name}" in {service}, and your '
                     f'project has {quota.limit}{now}: make the stack smaller, delete what you do '
                     'not need, or ask for a larger quota.')

@@ -9,6 +9,7 @@ import uuid
 
 import requests
 
+from chaos import subscriber
 from chaos import things
 
 # What a lease asks for that takes its time to be acquired, and how often one does.
@@ -106,7 +107,7 @@ class Client(threading.Thread):
         self._chances = plan.chances(f'client {number}')
         # As long as an API waits for a manager and for a teardown, and a little more.
         self.door = Door(urls, self._chances, plan.answer_seconds + 4)
-        self._project = f'project-{number % 4}'
+        self._project = subscriber.PROJECTS[number % len(subscriber.PROJECTS)]
         self._stopping = stopping
         self.promises = []
 

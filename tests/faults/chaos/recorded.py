@@ -21,6 +21,7 @@ class Recorded:
     acquisitions: list
     lent: list
     outbox: int
+    deliveries: list
 
     @property
     def unfinished(self):
@@ -31,7 +32,9 @@ class Recorded:
                   *lifecycle.OVER, lifecycle.ERROR)))][:5] + [
             *(f'{row["kind"]} of {row["lease_id"]} is {row["status"]}' for row in self.events
               if row['status'] in (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS))][:5] + (
-            [f'{self.outbox} notifications are unsent'] if self.outbox else [])
+            [f'{self.outbox} notifications are unsent'] if self.outbox else []) + [
+            f'{row["kind"]} of delivery {row["id"]} waits: {row["reason"]}'
+            for row in self.deliveries if row['next_at'] is not None][:5]
 
 
 def read(url):
@@ -49,7 +52,8 @@ def read(url):
                 lent=[row['name'] for row in _rows(connection, tables.RESOURCES)
                       if row['lent_to'] is not None and row['withdrawn_at'] is None],
                 outbox=connection.execute(
-                    sa.select(sa.func.count()).select_from(tables.OUTBOX)).scalar_one())
+                    sa.select(sa.func.count()).select_from(tables.OUTBOX)).scalar_one(),
+                deliveries=_rows(connection, tables.DELIVERIES))
     finally:
         found.dispose()
 

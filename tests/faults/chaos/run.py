@@ -48,11 +48,15 @@ def play(plan):
         seen = witness.testify(stage.state)
         verdict.doubled += seen.doubled
         verdict.lost += seen.lost
+        heard = stage.subscriber.testify(found)
+        verdict.lost += heard.lost
+        verdict.doubled += heard.doubled
         drift = _drift(stage)
         answers = crowd.answers + door.answers
         return Outcome(
             wrong=[*verdict.lost, *verdict.doubled, *verdict.late, *drift, *crowd.errors],
-            table=_table(plan, answers, faults, verdict, found, seen, took, len(drift)))
+            table=_table(plan, answers, faults, verdict, found, (seen, heard), took,
+                         len(drift)))
     finally:
         stage.down()
 
@@ -97,7 +101,8 @@ def _drift(stage):
     return found + ([] if status == 0 else printed.splitlines())
 
 
-def _table(plan, answers, faults, verdict, found, seen, took, drift):
+def _table(plan, answers, faults, verdict, found, witnesses, took, drift):
+    seen, heard = witnesses
     injected = collections.Counter((fault.what, fault.target) for fault in faults)
     lines = [
         f'{plan.database}, {plan.seconds:.0f} s, seed {plan.seed}: {plan.managers} managers, '
@@ -112,6 +117,7 @@ def _table(plan, answers, faults, verdict, found, seen, took, drift):
         f'leases    {len(found.leases)}; hosts given {seen.given} times, '
         f'{seen.deleted} servers on them deleted; '
         f'{len(found.events)} events; settled {took:.1f} s after the last fault',
+        f'notifications {heard.received} received, {heard.again} of them again',
         *(f'  {kind:12}{state:11} {count:6}' for (kind, state), count
           in sorted(_patient(found).items())),
         f'lost      {len(verdict.lost)}',

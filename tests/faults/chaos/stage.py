@@ -10,6 +10,7 @@ import requests
 from chaos import programs
 from chaos import proxy
 from chaos import servers
+from chaos import subscriber
 from chaos import things
 from chaos import witness
 from climate.db import engine
@@ -58,6 +59,14 @@ audit_interval_seconds = {plan.audit_seconds}
 audit_grace_seconds = 3
 [physical:host]
 before_end = snapshot
+[notifications]
+retry_seconds = 1
+retry_longest_seconds = 2
+failure_limit = 1000000
+[webhook]
+allow_http = true
+allowed_networks = 127.0.0.1/32
+timeout_seconds = 3
 """
 
 
@@ -67,6 +76,7 @@ class Stage:
     :ivar managers: Programs by name, in `lines` their Lines to the database where the plan says
         that these can be cut.
     :ivar urls: where the APIs are.
+    :ivar subscriber: the Subscriber, who is told of all leases.
     """
 
     def __init__(self, plan):
@@ -81,6 +91,7 @@ class Stage:
         self.broker, self._transport = servers.broker(
             plan.place, next(ports), next(ports), self._epmd_port)
         self.network = proxy.Network()
+        self.subscriber = subscriber.Subscriber()
         self.lines, self.managers, self.apis, self.urls = {}, {}, {}, []
         self._manager_ports = {f'manager{number + 1}': next(ports)
                                for number in range(plan.managers)}
@@ -117,12 +128,14 @@ class Stage:
             program.up()
         self.wait_until_well()
         self._enrol()
+        self.subscriber.subscribe(self.urls[0])
 
     def down(self):
         """End all that was started, and remove the data of the database."""
         for program in (*self.daemons.values(), self.broker, self.database, self._epmd):
             program.kill()
         self.network.close()
+        self.subscriber.close()
         servers.DATABASES[self.plan.database].wipe(self.plan.place)
 
     def wait_until_well(self):

@@ -1,61 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notifications reach real receivers at least once, over every crash of a manager."""
 import dataclasses
-import ipaddress
-import socket
 
 import acts
 import builders
+import prometheus_client
 import pytest
 import receivers
 import sqlalchemy as sa
+import told
+from told import deliver
+from told import log
+from told import subscribe
 
 from climate.db import deliveries
 from climate.db import tables
 from climate.domain import subscriptions
+from climate.manager import metrics
+from climate.manager.audit import schedule
+from climate.manager.events import clock_watch
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
-from climate.manager.notifications import reminders
-from climate.notifiers import mail
 from climate.notifiers import webhook
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
-def resolve(host, port, type):
-    return [(socket.AF_INET, type, 6, '', ('127.0.0.1', port))]
-
-
 @pytest.fixture
 def hooks(tmp_path, conf):
-    context, authority = receivers.certificate(tmp_path, receivers.NAME)
-    conf.set_override('ca_file', authority, group='webhook')
-    conf.set_override('allowed_networks', [ipaddress.ip_network('127.0.0.1/32')],
-                      group='webhook')
-    with receivers.hooks(context) as found:
+    with told.hooks(tmp_path, conf) as found:
         yield found
-
-
-def subscribe(manager, address, events=('start', 'end', 'change'), before_end=(),
-              transport='webhook', scope='own', caller=None):
-    return manager.client.create_subscription(
-        caller or builders.a_member(), subscriptions.Request(
-            scope=scope, transport=transport, address=address, events=events,
-            before_end=before_end, secret='the-key'))
-
-
-def deliver(manager, owner='this manager', clock=None):
-    """Let a manager do once what it does each second."""
-    now = manager.clock()
-    fan_out.fan_out(manager.core, now)
-    reminders.remind(manager.core, now)
-    delivery.Deliverer(manager.core, owner, 'webhook',
-                       webhook.Webhook(manager.core.conf, resolve)).deliver(now)
-    delivery.Deliverer(manager.core, owner, 'mail', mail.Mail(manager.core.conf)).deliver(now)
-
-
-def log(manager, found):
-    return manager.client.subscription_log(builders.a_member(), found.id)
 
 
 def test_the_life_of_a_lease_is_told_in_order(manager, hooks):
@@ -155,7 +129,7 @@ def test_a_pass_ends_before_its_claims_are_old(manager, hooks):
     hooks.before = lambda: own.append(own[-1] + 40)
     core = dataclasses.replace(manager.core, monotonic=lambda: own[-1])
     deliverer = delivery.Deliverer(core, 'this manager', 'webhook',
-                                   webhook.Webhook(manager.core.conf, resolve))
+                                   webhook.Webhook(manager.core.conf, told.resolve))
     acts.active(manager, acts.dummy())
     fan_out.fan_out(manager.core, manager.clock())
     # Four wait. Each takes 40 seconds, and claims of later passes count from later moments.
@@ -220,68 +194,51 @@ def test_a_mail_server_that_is_down_blames_no_subscription(manager, conf):
     assert 'mail server cannot be used' in log(made, found)[-1].reason
 
 
-class Death(BaseException):
-    """The process dies."""
-
-
-class Crashes:
-    """Lets the process die before the statement or the request with a number."""
-
-    def __init__(self, at):
-        self.left = at
-
-    def __call__(self, *_):
-        self.left -= 1
-        if self.left == 0:
-            raise Death
-
-
-def story(manager):
-    """What happens to a lease, and the moments at which a manager looks."""
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
-    manager.run_until(NOON + hours(1.5))
+def test_metrics_say_what_waits_since_when_and_how_attempts_ended(manager, hooks):
+    subscribe(manager, hooks.url, events=('start', 'end'))
+    hooks.statuses = [500, 410]
+    acts.active(manager, acts.dummy(), end=NOON + hours(2))
     manager.run_until(NOON + hours(2))
+    fan_out.fan_out(manager.core, manager.clock())
+    webhooks = delivery.Deliverer(manager.core, 'this manager', 'webhook',
+                                  webhook.Webhook(manager.core.conf, told.resolve))
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(metrics.Collector(
+        manager.core, manager.event_loop, schedule.AuditSchedule(manager.core, 'this manager'),
+        clock_watch.ClockWatch(manager.core, 'this manager'), [webhooks]))
+
+    def shown():
+        return {line.removeprefix('climate_notifications_').replace('transport="webhook"', '')
+                for line in prometheus_client.generate_latest(registry).decode().splitlines()}
+    manager.clock.now = NOON + hours(3)
+    assert {'waiting{} 2.0', 'oldest_seconds{} 10800.0',
+            'attempts_total{result="failed",} 0.0'} <= shown()
+    for _ in range(3):
+        webhooks.deliver(manager.clock.advance(minutes(5)))
+    assert {'waiting{} 0.0', 'oldest_seconds{} 0.0', 'attempts_total{result="failed",} 1.0',
+            'attempts_total{result="given_up",} 1.0',
+            'attempts_total{result="delivered",} 1.0'} <= shown()
 
 
-@pytest.mark.proof
-def test_no_notification_is_lost_over_any_crash(conf, tmp_path, migrated, hooks):
-    import shutil
+def test_a_subscription_that_is_deleted_while_it_is_told_has_no_result(manager, hooks):
+    found = subscribe(manager, hooks.url)
+    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    hooks.statuses = [500]
+    hooks.before = lambda: manager.client.delete_subscription(builders.a_member(), found.id)
+    deliver(manager)
+    hooks.before = lambda: None
+    deliver(manager)
+    assert len(hooks.requests) == 1
 
-    from climate.db import engine
-    number, crashed = 0, True
-    while crashed:
-        number += 1
-        path = tmp_path / f'{number}.sqlite'
-        shutil.copy(migrated, path)
-        database = engine.Database(f'sqlite:///{path}')
-        clock = builders.Clock()
-        manager = builders.Manager(conf, database, clock)
-        subscribe(manager, hooks.url, before_end=(3600,))
-        subscribe(manager, hooks.url, before_end=(1800,), scope='project')
-        story(manager)
-        hooks.requests.clear()
-        crashes = Crashes(number)
 
-        def note(_connection, _cursor, statement, *_more, crashes=crashes):
-            crashes()
-        sa.event.listen(sa.Engine, 'before_cursor_execute', note)
-        sa.event.listen(sa.Engine, 'commit', crashes)
-        try:
-            deliver(manager, 'the one that dies')
-            crashed = False
-        except Death:
-            pass
-        finally:
-            sa.event.remove(sa.Engine, 'before_cursor_execute', note)
-            sa.event.remove(sa.Engine, 'commit', crashes)
-        for _ in range(3):
-            clock.advance(minutes(6))
-            deliver(manager, 'another')
-        kinds = sorted((each['subscription_id'], each['kind'], each['id'])
-                       for each in {each['id']: each for each in hooks.bodies}.values())
-        assert len(kinds) == 8, (number, kinds)
-        with database.reader() as connection:
-            assert connection.exec_driver_sql(
-                "SELECT count(*) FROM deliveries WHERE state = 'delivered'").scalar() == 8
-        database.dispose()
-    assert number > 20
+def test_failures_are_counted_although_the_subscription_is_changed_meanwhile(manager, hooks):
+    found = subscribe(manager, hooks.url)
+    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    hooks.statuses = [500, 500]
+    for minute in (0, 1):
+        manager.clock.now = NOON + minutes(minute)
+        hooks.before = lambda: manager.client.update_subscription(
+            builders.a_member(), found.id, subscriptions.Changes(name='another'))
+        deliver(manager)
+    [shown] = manager.client.list_subscriptions(builders.a_member(), subscriptions.Query())
+    assert (shown.failures, shown.name) == (2, 'another')

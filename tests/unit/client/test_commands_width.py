@@ -10,6 +10,7 @@ from unit.client import canned
 from climate.client import commands
 from climate.client.commands import base
 from climate.cloud.simulated import neutron
+from climate.db import deliveries
 from climate.db import managers
 
 WIDTH = 120
@@ -63,6 +64,8 @@ def house(service, manager, clock, requests_mock, database):
             ('lease', 'create', 'later', '--hosts', '1', '--start', '2031-10-10 10:10:10',
              '--duration', '400d'),
             ('server', 'lease', server.id, '--duration', '1000d'),
+            ('notification', 'subscribe', '--webhook', f'https://example.org/{LONG_NAME * 4}',
+             '--project', '--name', LONG_NAME),
             ('availability', '--hosts', '1', '--duration', '1h', '--hold', '2')):
         outcome = service(*words)
         assert outcome.code == 0, (words, outcome.err)
@@ -86,7 +89,8 @@ LISTS = {
     'address list': (),
     'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'),
     'backend list': (), 'calendar': (),
-    'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
+    'host list': (), 'notification list': (),
+    'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
     'plan forecast': (), 'plan what-if': ('--demand-factor', '10'),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
     'segment list': (),
@@ -103,6 +107,20 @@ def test_every_list_fits(house):
         lines = outcome.out.splitlines()
         assert len(lines) > 4, f'{name} is empty:\n{outcome.out}'
         assert max(map(len, lines)) <= WIDTH, f'{name} is too wide:\n{outcome.out}'
+
+
+def test_the_log_of_a_subscription_fits(house, database, clock):
+    reason = f'{LONG_NAME} cannot be reached. ' * 4
+    [found] = house('notification', 'list', '-f', 'json').json
+    assert house('notification', 'test', found['id']).code == 0
+    with database.writer() as connection:
+        deliveries.give_up_all(connection, found['id'], clock(), reason)
+    outcome = house('notification', 'log', found['id'])
+    assert 'given_up' in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= WIDTH, outcome.out
+    [entry] = house('notification', 'log', found['id'], '-f', 'json').json
+    assert entry['reason'] == reason
+    assert entry['lease_id'] is None
 
 
 def test_what_is_shown_of_one_object_fits(house):
@@ -127,9 +145,8 @@ def test_no_list_is_forgotten():
     loaded = {name: importlib.metadata.EntryPoint(name, target, 'climate.cli').load()
               for name, target in commands.TABLE.items()}
     assert {name for name, each in loaded.items() if issubclass(each, base.Lister)} == {
-        # This house has no price book, no bills and no subscriptions.
-        *LISTS, 'notification list', 'notification log', 'price-book list', 'statement list',
-        'statement show'}
+        # This house has no price book and no bills. The log has a test of its own.
+        *LISTS, 'notification log', 'price-book list', 'statement list', 'statement show'}
 
 
 def test_programs_and_those_who_name_columns_get_every_field(house):

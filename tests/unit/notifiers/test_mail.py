@@ -38,7 +38,7 @@ def test_a_mail_has_text_and_html_and_an_id(conf, box):
     assert 'Status:   active' in text
     assert '2030-05-02 08:00 UTC' in text
     html = first.get_body(('html',)).get_content()
-    assert 'Lease &lt;b&gt;x&lt;/b&gt; has started' in html
+    assert '<h2>Lease &lt;b&gt;x&lt;/b&gt; has started</h2>' in html
 
 
 @pytest.mark.parametrize(('answer', 'permanent'), [('550 Unknown.', True), ('451 Later.', False)])
@@ -107,6 +107,9 @@ def test_a_template_of_the_operator_replaces_the_built_in_one(conf, tmp_path):
 @pytest.mark.parametrize('text', [
     '{{ lease.nmae }}', '{% if %}', '{{ 1 / 0 }}', '{{ "".__class__.__mro__ }}',
     '{% for a in range(99999) %}{{ "x" * 99999 }}{% endfor %}', '{{ lease.start | nothing }}',
+    '{% include "missing.txt" %}', '{% include "start.body.txt" %}',
+    '{{ lease.start | moment(1) }}',
+    '{{ lease.name.encode("idna", "nothing") }}',
     # Without a limit these would take all memory, or for ever, with larger numbers.
     '{{ ("x" * 10000000) | length }}', '{{ (9 ** 9) }}',
     '{% for a in range(1000) %}{% for b in range(1000) %}{% endfor %}{% endfor %}'])

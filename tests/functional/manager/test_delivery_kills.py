@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Managers are killed with kill -9 while they deliver, or deliver together: nothing is lost."""
+import collections
+import multiprocessing
+import pathlib
+import shutil
+import threading
+
+import acts
+import builders
+import pytest
+import told
+import told_in_process
+
+from climate.db import engine
+from climate.domain import subscriptions
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+_KILLED = -9
+_TOGETHER = 4
+_CONF = """\
+[DEFAULT]
+transport_url = fake:/
+[cloud]
+driver = simulated
+[database]
+connection = sqlite:///{folder}/climate.sqlite
+[webhook]
+ca_file = {authority}
+allowed_networks = 127.0.0.1/32
+workers = 2
+"""
+
+
+@pytest.fixture
+def hooks(tmp_path, conf):
+    with told.hooks(tmp_path, conf) as found:
+        yield found
+
+
+def deliveries_of(database):
+    """Return {(subscription id, source): state} of all deliveries."""
+    with database.reader() as connection:
+        return {(row.subscription_id, row.source): row.state for row in connection.exec_driver_sql(
+            'SELECT subscription_id, source, state FROM deliveries')}
+
+
+def a_day(conf, folder, migrated, url):
+    """Make a database in which a lease started, came near its end and ended; nobody was told."""
+    folder.mkdir()
+    shutil.copy(migrated, folder / 'climate.sqlite')
+    database = engine.Database(f'sqlite:///{folder}/climate.sqlite')
+    manager = builders.Manager(conf, database, builders.Clock())
+    told.subscribe(manager, url, ('start', 'end'), before_end=(3600,))
+    told.subscribe(manager, url, ('start',), scope='project')
+    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
+    manager.run_until(NOON + hours(2))
+    database.dispose()
+
+
+class Managers:
+    """Starts processes of managers; the processes are forked from one that has imported all."""
+
+    def __init__(self, authority, monkeypatch):
+        # The process from which they are forked does not get our sys.path.
+        monkeypatch.setenv('PYTHONPATH', str(pathlib.Path(told.__file__).parent))
+        self._context = multiprocessing.get_context('forkserver')
+        self._context.set_forkserver_preload(['told_in_process'])
+        self._authority = authority
+
+    def start(self, folder, now, owner, crash_at=0):
+        path = folder / 'climate.conf'
+        path.write_text(_CONF.format(folder=folder, authority=self._authority))
+        process = self._context.Process(target=told_in_process.run,
+                                        args=(str(path), now, owner, crash_at))
+        process.start()
+        return process
+
+
+@pytest.mark.proof
+def test_a_manager_killed_between_any_two_steps_loses_no_notification(
+        conf, tmp_path, migrated, hooks, monkeypatch, record_property):
+    a_day(conf, tmp_path / 'ready', migrated, hooks.url)
+    managers = Managers(conf.webhook.ca_file, monkeypatch)
+    ended, number = [_KILLED], 0
+    while _KILLED in ended:
+        points = range(number + 1, number + 1 + _TOGETHER)
+        number += _TOGETHER
+        hooks.requests.clear()
+        folders = [shutil.copytree(tmp_path / 'ready', tmp_path / str(each)) for each in points]
+        ended = []
+        # The one that dies, and one that comes when its claims have expired.
+        for owner, moment, crash in (('dies', NOON + hours(2), True),
+                                     ('next', NOON + hours(2) + minutes(6), False)):
+            running = [managers.start(folder, moment, owner, point if crash else 0)
+                       for folder, point in zip(folders, points, strict=True)]
+            for each in running:
+                each.join(60)
+            ended += [each.exitcode for each in running]
+        assert set(ended) <= {0, _KILLED}
+        for point, folder in zip(points, folders, strict=True):
+            database = engine.Database(f'sqlite:///{folder}/climate.sqlite')
+            found = deliveries_of(database)
+            database.dispose()
+            assert len(found) == 4, (point, found)
+            assert set(found.values()) == {subscriptions.DELIVERED}, (point, found)
+        # All copies are owed the same ids. What a manager died of sending was sent twice, no more.
+        received = collections.Counter(each['id'] for each in hooks.bodies)
+        assert len(received) == 4
+        assert all(_TOGETHER <= count <= 2 * _TOGETHER for count in received.values()), received
+        for folder in folders:
+            shutil.rmtree(folder)
+    record_property('fault points', number)
+    print(f'a manager was killed at about {number - _TOGETHER} fault points')
+    assert number > 20
+
+
+def test_two_managers_that_live_deliver_each_notification_once(manager, conf, hooks):
+    for scope in ('own', 'project', 'own'):
+        told.subscribe(manager, hooks.url, ('start', 'end', 'change'), before_end=(60,),
+                       scope=scope)
+    for _ in range(6):
+        manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
+    manager.run_until(NOON + hours(2))
+    others = [builders.Manager(conf, engine.Database(manager.database.engine.url), manager.clock,
+                               manager.cloud) for _ in range(2)]
+    meeting = threading.Barrier(len(others))
+
+    def work(other, owner):
+        meeting.wait()
+        # What another has claimed is not due for this one, and comes in one of the next rounds.
+        for _ in range(40):
+            told.deliver(other, owner)
+
+    threads = [threading.Thread(target=work, args=(other, f'manager {number}'))
+               for number, other in enumerate(others)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for other in others:
+        other.database.dispose()
+    told.deliver(manager, 'the last')
+    assert set(deliveries_of(manager.database).values()) == {subscriptions.DELIVERED}
+    received = collections.Counter(each['id'] for each in hooks.bodies)
+    assert set(received.values()) == {1}
+    # Each lease: created, started, near its end, ended.
+    assert len(received) == 3 * 6 * 4
