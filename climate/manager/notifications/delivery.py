@@ -25,10 +25,11 @@ LOG = log.getLogger(__name__)
 FAILED = 'failed'
 #: How an attempt to deliver may end.
 RESULTS = (domain.DELIVERED, FAILED, domain.GIVEN_UP)
-_BATCH = 20
 _CLAIM_SECONDS = 300
-# A pass ends after so long, because its claims are counted from its beginning.
+# A pass ends after so long: then the time is looked at by its watch, and logs are forgotten.
 _PASS_SECONDS = 60
+# While a receiver is slow, it is looked so often what is due for others.
+_LOOK_SECONDS = 0.2
 # After this share of the claim nothing more is sent.
 _SENDING = 0.5
 _FORGET = 500
@@ -54,26 +55,44 @@ class Deliverer:
         self._not_before = float('-inf')
 
     def deliver(self, now):
-        """Send what is due, for a minute at most; return how many deliveries were accepted."""
+        """Send what is due, for a minute at most; return how many deliveries were accepted.
+
+        While a receiver is slow, the others get what is due for them.
+        """
         self._forget(now)
-        count = 0
+        if not self._due(now, 1):
+            return 0
+        accepted, running = 0, {}
         end = self._core.monotonic() + _PASS_SECONDS
-        while self._not_before <= self._core.monotonic() < end:
-            with self._core.database.reader() as connection:
-                if not deliveries.any_due(connection, self.name, now):
-                    break
-                # Not in the transaction of the claim: where many wait for one receiver, this takes
-                # long, and SQLite has one writer at a time.
-                due = deliveries.due(connection, self.name, now, _BATCH)
-            claimed = self._claim(due, now) if due else []
-            if not claimed:
-                break
-            accepted = self._send(claimed, now)
-            count += accepted
-            if not accepted:
-                # What failed is due later; what was claimed by others is theirs.
-                break
-        return count
+        with self._notifier.session() as send, futures.ThreadPoolExecutor(
+                self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
+            while True:
+                if self._not_before <= self._core.monotonic() < end:
+                    for each in self._claimed(self._notifier.workers - len(running)):
+                        stop = self._core.monotonic() + _CLAIM_SECONDS * _SENDING
+                        running[pool.submit(self._result, send, *each, now, stop)] = each
+                if not running:
+                    return accepted
+                done, _ = futures.wait(running, _LOOK_SECONDS, futures.FIRST_COMPLETED)
+                for each in done:
+                    accepted += self._finished(*running.pop(each), each.result())
+
+    def _due(self, now, most):
+        with self._core.database.reader() as connection:
+            if not deliveries.any_due(connection, self.name, now):
+                return []
+            # Not in the transaction of the claim: where many wait for one receiver, this takes
+            # long, and SQLite has one writer at a time.
+            return deliveries.due(connection, self.name, now, most)
+
+    def _claimed(self, most):
+        """Claim at most so many deliveries; return tuples (Delivery, Subscription, secret)."""
+        if not most:
+            return []
+        # The time goes on while receivers are slow, and a claim lasts from now on.
+        now = self._core.clock()
+        due = self._due(now, most)
+        return self._claim(due, now) if due else []
 
     @cores.again_after_a_race
     def _claim(self, due, now):
@@ -85,18 +104,13 @@ class Deliverer:
         return [(each, *known[each.subscription_id]) for each in found
                 if each.subscription_id in known]
 
-    def _send(self, claimed, now):
-        """Send claimed deliveries; return how many were accepted."""
-        stop = self._core.monotonic() + _CLAIM_SECONDS * _SENDING
-        with self._notifier.session() as send, futures.ThreadPoolExecutor(
-                self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
-            results = list(pool.map(lambda each: self._result(send, *each, now, stop), claimed))
-        for (delivery, subscription, _), failure in zip(claimed, results, strict=True):
-            result = self._record(delivery, subscription, failure, now)
-            if result is not None:
-                self.counts[result] += 1
-        self._pause([each for each in results if isinstance(each, base.Down)])
-        return sum(each is None for each in results)
+    def _finished(self, delivery, subscription, _secret, failure):
+        """Write down how a delivery went; return whether it was accepted."""
+        result = self._record(delivery, subscription, failure, self._core.clock())
+        if result is not None:
+            self.counts[result] += 1
+        self._pause([failure] if isinstance(failure, base.Down) else [])
+        return failure is None
 
     def _result(self, send, delivery, subscription, secret, now, stop):
         """Send one delivery; return None if it was accepted, else the Undelivered."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notifications reach real receivers at least once, over every crash of a manager."""
 import dataclasses
+import threading
 
 import acts
 import builders
@@ -121,19 +122,33 @@ def test_what_waits_behind_a_failure_is_neither_sent_nor_written(manager, hooks,
     assert following not in due
 
 
-def test_a_pass_ends_before_its_claims_are_old(manager, hooks):
+def test_a_pass_ends_after_a_minute(manager, hooks):
     subscribe(manager, hooks.url)
+    acts.active(manager, acts.dummy())
     acts.active(manager, acts.dummy())
     fan_out.fan_out(manager.core, manager.clock())
     own = [0]
-    hooks.before = lambda: own.append(own[-1] + 40)
+    hooks.before = lambda: own.append(own[-1] + 80)
     core = dataclasses.replace(manager.core, monotonic=lambda: own[-1])
     deliverer = delivery.Deliverer(core, 'this manager', 'webhook',
                                    webhook.Webhook(manager.core.conf, told.resolve))
-    acts.active(manager, acts.dummy())
-    fan_out.fan_out(manager.core, manager.clock())
-    # Four wait. Each takes 40 seconds, and claims of later passes count from later moments.
-    assert [deliverer.deliver(manager.clock()) for _ in range(3)] == [2, 2, 0]
+    assert [deliverer.deliver(manager.clock()) for _ in range(5)] == [1, 1, 1, 1, 0]
+
+
+def test_a_slow_receiver_does_not_delay_the_others(manager, conf, tmp_path, hooks):
+    context, authority = receivers.certificate(tmp_path, receivers.NAME)
+    conf.set_override('ca_file', authority, group='webhook')
+    with receivers.hooks(context) as slow, receivers.hooks(context) as quick:
+        made = [subscribe(manager, each.url) for each in (slow, quick)]
+        acts.active(manager, acts.dummy())
+        acts.active(manager, acts.dummy())
+        quick_has_all = threading.Event()
+        quick.before = lambda: quick_has_all.set() if len(quick.requests) == 4 else None
+        # Longer than a receiver may take, unless the other one gets all meanwhile.
+        slow.before = lambda: quick_has_all.wait(20)
+        deliver(manager)
+    for each in made:
+        assert [entry.state for entry in log(manager, each)] == [subscriptions.DELIVERED] * 4
 
 
 def next_moments(database):
