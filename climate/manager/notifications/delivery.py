@@ -17,6 +17,7 @@ from climate.domain import pauses
 from climate.domain import status_words
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
+from climate.manager.notifications import sealing
 from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
@@ -26,7 +27,6 @@ FAILED = 'failed'
 #: How an attempt to deliver may end.
 RESULTS = (domain.DELIVERED, FAILED, domain.GIVEN_UP)
 _BATCH = 20
-_CLAIM_SECONDS = 300
 # After this share of the claim nothing more is sent.
 _SENDING = 0.5
 _FORGET = 500
@@ -48,6 +48,7 @@ class Deliverer:
         self._core = core
         self._owner = owner
         self._notifier = notifier
+        self._sealer = sealing.Sealer(core.conf)
         self._down = 0
         self._not_before = float('-inf')
 
@@ -71,7 +72,8 @@ class Deliverer:
 
     @cores.again_after_a_race
     def _claim(self, now):
-        until = now + datetime.timedelta(seconds=_CLAIM_SECONDS)
+        until = now + datetime.timedelta(
+            seconds=self._core.conf.notifications.claim_seconds)
         with self._core.database.writer() as connection:
             found = deliveries.claim(connection, self.name, self._owner, now, until, _BATCH)
             known = subscriptions.with_secrets(connection, {each.subscription_id
@@ -81,7 +83,8 @@ class Deliverer:
 
     def _send(self, claimed, now):
         """Send claimed deliveries; return how many were accepted."""
-        stop = self._core.monotonic() + _CLAIM_SECONDS * _SENDING
+        stop = self._core.monotonic() + (
+            self._core.conf.notifications.claim_seconds * _SENDING)
         with self._notifier.session() as send, futures.ThreadPoolExecutor(
                 self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
             results = list(pool.map(lambda each: self._result(send, *each, now, stop), claimed))
@@ -92,11 +95,12 @@ class Deliverer:
         self._pause([each for each in results if isinstance(each, base.Down)])
         return sum(each is None for each in results)
 
-    def _result(self, send, delivery, subscription, secret, now, stop):
+    def _result(self, send, delivery, subscription, stored, now, stop):
         """Send one delivery; return None if it was accepted, else the Undelivered."""
         if self._core.monotonic() > stop:
             return base.Down('There was no time left; it is tried again.')
         try:
+            secret = self._sealer.opened(*stored)
             send(base.Message(delivery.notification_id, subscription.address, secret,
                               body_of(delivery, subscription, now)))
         except base.Undelivered as error:
