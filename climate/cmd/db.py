@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""climate-db: create, upgrade and purge the database, and confirm its clock."""
+"""climate-db: create, upgrade and purge the database, confirm its clock, encrypt its secrets."""
 import datetime
 import sys
 
@@ -11,7 +11,9 @@ from climate import errors
 from climate.db import clock_confirmations
 from climate.db import engine
 from climate.db import migrate
+from climate.manager.notifications import sealing
 from climate.manager.usage import days
+from climate.notifiers import base
 
 
 def _upgrade(conf, database):
@@ -39,6 +41,22 @@ def _confirm_clock(conf, database):
           'doubted it go on within some seconds.')
 
 
+def _new_key(_conf, _database):
+    print(sealing.new_key())
+
+
+def _encrypt_secrets(conf, database):
+    if not conf.notifications.encryption_keys:
+        raise SystemExit('climate-db: [notifications] encryption_keys is empty; "climate-db '
+                         'new-key" prints a key for it.')
+    try:
+        count = sealing.Sealer(conf).seal_all(database)
+    except (base.Unusable, base.Undelivered) as error:
+        raise SystemExit(f'climate-db: {error}') from error
+    print(f'Encrypted {count} keys of webhooks by the first key of [notifications] '
+          'encryption_keys.')
+
+
 def _day(text):
     try:
         return datetime.datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=datetime.UTC)
@@ -59,6 +77,12 @@ def _add_commands(subparsers):
     confirm = subparsers.add_parser('confirm-clock', help=(
         'Confirm that the clock of the database is right, after managers doubted it.'))
     confirm.set_defaults(run=_confirm_clock)
+    new_key = subparsers.add_parser('new-key', help=(
+        'Print a new key for [notifications] encryption_keys.'))
+    new_key.set_defaults(run=_new_key)
+    encrypt = subparsers.add_parser('encrypt-secrets', help=(
+        'Encrypt all keys of webhooks anew, by the first of [notifications] encryption_keys.'))
+    encrypt.set_defaults(run=_encrypt_secrets)
 
 
 def main():
@@ -68,8 +92,8 @@ def main():
     conf = configuration.load(sys.argv[1:], 'climate-db')
     log.setup(conf, 'climate')
     if conf.command.name is None:
-        raise SystemExit('A command is missing: climate-db upgrade, version, purge or '
-                         'confirm-clock (see --help).')
+        raise SystemExit('A command is missing: climate-db upgrade, version, purge, confirm-clock, '
+                         'new-key or encrypt-secrets (see --help).')
     try:
         conf.command.run(conf, engine.connect(conf))
     except errors.ClimateError as error:

@@ -22,6 +22,7 @@ from climate.forecasts import registry as forecasts
 from climate.manager import endpoint
 from climate.manager import service
 from climate.manager.idle import rules as idle_rules
+from climate.notifiers import base as notifiers
 from climate.plugins import registry
 from climate.rpc import client
 from climate.strategies import registry as strategies
@@ -59,7 +60,7 @@ def main():
     server = api.listen(application, conf)
     try:
         manager = service.Manager(conf, serve_rpc=False)
-    except (clouds.Unusable, registry.Unusable) as error:
+    except (clouds.Unusable, notifiers.Unusable, registry.Unusable) as error:
         raise SystemExit(f'climate-standalone: {error}') from error
     migrate.upgrade(manager.core.database)
     manager.start()

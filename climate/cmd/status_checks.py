@@ -12,6 +12,7 @@ from climate.db import engine
 from climate.db import migrate
 from climate.forecasts import registry as forecasts
 from climate.manager import metrics
+from climate.manager.notifications import sealing
 from climate.notifiers import base as notifiers_base
 from climate.notifiers import registry as notifiers
 from climate.plugins import registry
@@ -71,6 +72,10 @@ class Checks(upgradecheck.UpgradeCommands):
 
     def _notifiers(self):
         problems = []
+        try:
+            sealing.Sealer(self._conf)
+        except notifiers_base.Unusable as error:
+            return _failure(str(error))
         for notifier in notifiers.load(self._conf).values():
             try:
                 notifier.check()

@@ -8,6 +8,14 @@ GROUP = cfg.OptGroup('notifications', title='What users and projects are told, b
 OPTS = [
     cfg.IntOpt('subscriptions_per_project', default=100, min=0, max=100000,
                help='Number of subscriptions that a project may have. 0: no new ones.'),
+    cfg.ListOpt('encryption_keys', default=[], secret=True,
+                help='Keys that encrypt the keys of webhooks in the database: the first one '
+                     'encrypts, all decrypt. "climate-db new-key" prints one. Empty: they are in '
+                     'the clear.'),
+    cfg.IntOpt('claim_seconds', default=300, min=2,
+               help='Seconds for which a manager claims the notifications that it sends. If it '
+                    'dies meanwhile, another manager sends them after this time. Have more than '
+                    'twice the timeouts of [mail] and [webhook], or some are sent twice.'),
     cfg.IntOpt('retry_seconds', default=30, min=1,
                help='Seconds before a notification that could not be delivered is tried again. '
                     'The pause doubles with each attempt.'),

@@ -9,17 +9,21 @@ from climate.domain import subscriptions as domain
 SUBSCRIPTIONS = tables.SUBSCRIPTIONS
 REMINDERS = tables.REMINDERS
 _COLUMNS = tables.columns(SUBSCRIPTIONS, domain.Subscription)
+_SECRET = SUBSCRIPTIONS.c.secret, SUBSCRIPTIONS.c.sealed_secret
 _ANY = sa.select(SUBSCRIPTIONS.c.id).where(
     SUBSCRIPTIONS.c.transport.in_(domain.SENT)).limit(1)
 # Of so many projects the subscriptions are read at a time.
 _BATCH = 500
 
 
-def add(connection, subscription, place, secret=None, secret_hash=None):
-    """Insert a subscription at a place of its project. A place that is taken raises Duplicate."""
+def add(connection, subscription, place, **secrets):
+    """Insert a subscription at a place of its project. A place that is taken raises Duplicate.
+
+    :param secrets: the columns of its secret.
+    """
     values = {column.name: getattr(subscription, column.name) for column in _COLUMNS}
     connection.execute(sa.insert(SUBSCRIPTIONS).values(
-        place=place, secret=secret, secret_hash=secret_hash, **values))
+        place=place, **secrets, **values))
     _add_reminders(connection, subscription.id, subscription.before_end)
 
 
@@ -101,10 +105,30 @@ def of_calendar(connection, secret_hash):
 
 
 def with_secrets(connection, ids):
-    """Return {id: (Subscription, the key that signs its webhooks or None)}."""
-    rows = connection.execute(sa.select(*_COLUMNS, SUBSCRIPTIONS.c.secret).where(
+    """Return {id: (Subscription, (its key in the clear or None, encrypted or None))}."""
+    rows = connection.execute(sa.select(*_COLUMNS, *_SECRET).where(
         SUBSCRIPTIONS.c.id.in_(list(ids))))
-    return {row.id: (_record(row), row.secret) for row in rows}
+    return {row.id: (_record(row), (row.secret, row.sealed_secret)) for row in rows}
+
+
+def ids_with_secrets(connection):
+    """Return the ids of the subscriptions that have a key, in order."""
+    return list(connection.execute(
+        sa.select(SUBSCRIPTIONS.c.id).where(sa.or_(*(each.is_not(None) for each in _SECRET)))
+        .order_by(SUBSCRIPTIONS.c.id)).scalars())
+
+
+def lock_secret(connection, subscription_id):
+    """Lock a subscription; return its key as `with_secrets` does, or None if it was deleted."""
+    row = connection.execute(sa.select(*_SECRET).where(
+        SUBSCRIPTIONS.c.id == subscription_id).with_for_update()).one_or_none()
+    return None if row is None else tuple(row)
+
+
+def store_secret(connection, subscription_id, **columns):
+    """Store the same key in another form; the subscription is not changed otherwise."""
+    connection.execute(sa.update(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.id == subscription_id)
+                       .values(**columns))
 
 
 def change(connection, subscription_id, now, **values):

@@ -323,6 +323,8 @@ SUBSCRIPTIONS = sa.Table(
     sa.Column('before_end', Names),
     # The key that signs webhooks; for a calendar the SHA-256 of the secret in its address.
     sa.Column('secret', _text(128)),
+    # The same key, encrypted; then `secret` is empty.
+    sa.Column('sealed_secret', _long_text()),
     sa.Column('secret_hash', _text(64)),
     sa.Column('enabled', sa.Boolean, nullable=False, default=True),
     sa.Column('reason', _long_text()),

@@ -34,6 +34,7 @@ from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
+from climate.manager.notifications import sealing
 from climate.manager.pools import refresh
 from climate.manager.usage import days
 from climate.notifiers import registry as notifiers
@@ -71,6 +72,7 @@ def check(conf):
     forecasts.check(conf)
     metrics.check(conf)
     idle_rules.check(conf)
+    sealing.Sealer(conf)
     for notifier in notifiers.load(conf).values():
         notifier.check()
     clouds.build(conf, registry.services(classes))

@@ -17,6 +17,7 @@ from climate.domain import pauses
 from climate.domain import status_words
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
+from climate.manager.notifications import sealing
 from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
@@ -25,7 +26,6 @@ LOG = log.getLogger(__name__)
 FAILED = 'failed'
 #: How an attempt to deliver may end.
 RESULTS = (domain.DELIVERED, FAILED, domain.GIVEN_UP)
-_CLAIM_SECONDS = 300
 # A pass ends after so long: then the time is looked at by its watch, and logs are forgotten.
 _PASS_SECONDS = 60
 # While a receiver is slow, it is looked so often what is due for others.
@@ -51,6 +51,7 @@ class Deliverer:
         self._core = core
         self._owner = owner
         self._notifier = notifier
+        self._sealer = sealing.Sealer(core.conf)
         self._down = 0
         self._not_before = float('-inf')
 
@@ -69,7 +70,8 @@ class Deliverer:
             while True:
                 if self._not_before <= self._core.monotonic() < end:
                     for each in self._claimed(self._notifier.workers - len(running)):
-                        stop = self._core.monotonic() + _CLAIM_SECONDS * _SENDING
+                        stop = self._core.monotonic() + (
+                            self._core.conf.notifications.claim_seconds * _SENDING)
                         running[pool.submit(self._result, send, *each, now, stop)] = each
                 if not running:
                     return accepted
@@ -96,7 +98,8 @@ class Deliverer:
 
     @cores.again_after_a_race
     def _claim(self, due, now):
-        until = now + datetime.timedelta(seconds=_CLAIM_SECONDS)
+        until = now + datetime.timedelta(
+            seconds=self._core.conf.notifications.claim_seconds)
         with self._core.database.writer() as connection:
             found = deliveries.claim(connection, due, self._owner, now, until)
             known = subscriptions.with_secrets(connection, {each.subscription_id
@@ -112,11 +115,12 @@ class Deliverer:
         self._pause([failure] if isinstance(failure, base.Down) else [])
         return failure is None
 
-    def _result(self, send, delivery, subscription, secret, now, stop):
+    def _result(self, send, delivery, subscription, stored, now, stop):
         """Send one delivery; return None if it was accepted, else the Undelivered."""
         if self._core.monotonic() > stop:
             return base.Down('There was no time left; it is tried again.')
         try:
+            secret = self._sealer.opened(*stored)
             send(base.Message(delivery.notification_id, subscription.address, secret,
                               body_of(delivery, subscription, now)))
         except base.Undelivered as error:

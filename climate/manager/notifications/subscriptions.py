@@ -15,6 +15,7 @@ from climate.db import subscriptions
 from climate.domain import notification_kinds
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
+from climate.manager.notifications import sealing
 from climate.notifiers import registry
 
 LOG = log.getLogger(__name__)
@@ -32,6 +33,7 @@ class Subscriptions:
     def __init__(self, core):
         self._core = core
         self._notifiers = registry.load(core.conf)
+        self._sealer = sealing.Sealer(core.conf)
 
     def create(self, context, request):
         """Create a subscription of the caller; return the Subscription.
@@ -50,7 +52,7 @@ class Subscriptions:
             try:
                 with self._core.database.writer() as connection:
                     subscriptions.add(connection, made, self._free_place(connection, made),
-                                      **_secret(made, request.secret))
+                                      **self._secret(made, request.secret))
             except engine.Duplicate:
                 LOG.debug('Another subscription of the project took the place')
             else:
@@ -66,6 +68,14 @@ class Subscriptions:
         if len(taken) >= most or not free:
             raise errors.TooManySubscriptions(most=most)
         return random.choice(sorted(free))
+
+    def _secret(self, subscription, secret):
+        """Return how a secret is stored, {column: value}."""
+        if secret is None:
+            return {}
+        if subscription.transport == domain.CALENDAR:
+            return {'secret_hash': secret}
+        return self._sealer.columns(secret)
 
     def _checked(self, transport, address):
         if transport == domain.CALENDAR:
@@ -103,7 +113,7 @@ class Subscriptions:
         if changes.enabled:
             values.update(reason=None, failures=0)
         if changes.secret is not None:
-            values.update(_secret(known, changes.secret))
+            values.update(self._secret(known, changes.secret))
         with self._core.database.writer() as connection:
             subscriptions.get(connection, subscription_id, locked=True)
             subscriptions.change(connection, subscription_id, now, **values)
@@ -168,12 +178,6 @@ class Subscriptions:
             domain.CalendarLease(**{field.name: getattr(row, field.name)
                                     for field in dataclasses.fields(domain.CalendarLease)})
             for row in rows), at=now)
-
-
-def _secret(subscription, secret):
-    """Return the column in which a secret is stored, {column: value}."""
-    column = 'secret_hash' if subscription.transport == domain.CALENDAR else 'secret'
-    return {} if secret is None else {column: secret}
 
 
 def _refuse_untestable(subscription):

@@ -60,6 +60,7 @@ audit_grace_seconds = 3
 [physical:host]
 before_end = snapshot
 [notifications]
+claim_seconds = 10
 retry_seconds = 1
 retry_longest_seconds = 2
 failure_limit = 1000000

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The keys that sign webhooks are encrypted in the database if there are keys for it."""
+import acts
+import builders
+import pytest
+import sqlalchemy as sa
+import told
+
+from climate.db import tables
+from climate.domain import subscriptions
+from climate.manager.notifications import sealing
+from climate.notifiers import base
+from climate.notifiers import webhook
+
+NOON, hours = builders.NOON, builders.hours
+
+
+@pytest.fixture
+def hooks(tmp_path, conf):
+    with told.hooks(tmp_path, conf) as found:
+        yield found
+
+
+@pytest.fixture
+def with_keys(conf, manager):
+    """callable(keys): a manager that has these keys."""
+    def made(*keys):
+        conf.set_override('encryption_keys', list(keys), group='notifications')
+        return builders.Manager(conf, manager.database, manager.clock, cloud=manager.cloud)
+    return made
+
+
+def stored(manager):
+    """The columns with the key of the only subscription."""
+    with manager.database.reader() as connection:
+        [row] = connection.execute(sa.select(tables.SUBSCRIPTIONS))
+    return row.secret, row.sealed_secret
+
+
+def is_signed(hooks):
+    """Whether the last webhook is signed with the key of `told.subscribe`."""
+    headers, body = hooks.requests[-1]
+    return headers[webhook.SIGNATURE_HEADER] == (
+        f'v1={webhook.signature("the-key", headers[webhook.TIME_HEADER], body)}')
+
+
+def tell(manager, hooks):
+    """Let something happen and be delivered; returns whether a good signature arrived."""
+    before = len(hooks.requests)
+    acts.active(manager, acts.dummy(), end=manager.clock() + hours(2))
+    told.deliver(manager)
+    return len(hooks.requests) > before and is_signed(hooks)
+
+
+def test_a_key_is_encrypted_and_signs_as_before(with_keys, hooks):
+    manager = with_keys(sealing.new_key())
+    told.subscribe(manager, hooks.url, events=('start',))
+    secret, sealed = stored(manager)
+    assert secret is None
+    assert 'the-key' not in sealed
+    assert tell(manager, hooks)
+
+
+def test_keys_in_the_clear_are_encrypted_and_the_key_is_changed_without_a_gap(with_keys, hooks):
+    manager, (old, new) = with_keys(), (sealing.new_key(), sealing.new_key())
+    told.subscribe(manager, hooks.url, events=('start',))
+    assert stored(manager) == ('the-key', None)
+    forms = set()
+    for keys in ((old,), (new, old), (new,)):
+        manager = with_keys(*keys)
+        assert tell(manager, hooks)
+        assert sealing.Sealer(manager.core.conf).seal_all(manager.database) == 1
+        assert stored(manager)[0] is None
+        forms.add(stored(manager)[1])
+        assert tell(manager, hooks)
+    assert len(forms) == 3
+
+
+def test_a_lost_key_is_told_in_the_log_and_blames_no_receiver(with_keys, hooks):
+    manager = with_keys(sealing.new_key())
+    found = told.subscribe(manager, hooks.url, events=('start',))
+    for keys in ((sealing.new_key(),), ()):
+        manager = with_keys(*keys)
+        assert not tell(manager, hooks)
+        [entry, *_] = told.log(manager, found)
+        assert 'encryption_keys' in told.log(manager, found)[-1].reason
+        assert entry.state == subscriptions.WAITING
+        with pytest.raises(base.Undelivered):
+            sealing.Sealer(manager.core.conf).seal_all(manager.database)
+    shown = manager.client.get_subscription(builders.a_member(), found.id)
+    assert (shown.enabled, shown.failures) == (True, 0)
+    # Its user renews the key.
+    manager = with_keys(sealing.new_key())
+    manager.client.update_subscription(builders.a_member(), found.id,
+                                       subscriptions.Changes(secret='the-key'))
+    manager.clock.advance(hours(1))
+    assert tell(manager, hooks)
+
+
+@pytest.mark.parametrize('key', ['', 'short', 'ä' * 44, 'a' * 44])
+def test_a_key_that_is_none_is_named(with_keys, key):
+    with pytest.raises(base.Unusable, match='encryption_keys'):
+        with_keys(key)
