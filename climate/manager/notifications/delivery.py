@@ -26,8 +26,8 @@ LOG = log.getLogger(__name__)
 FAILED = 'failed'
 #: How an attempt to deliver may end.
 RESULTS = (domain.DELIVERED, FAILED, domain.GIVEN_UP)
-# A pass ends after so long: then the time is looked at by its watch, and logs are forgotten.
-_PASS_SECONDS = 60
+# A pass ends after so long: a manager that stops waits for it, and the watch looks at the clock.
+_PASS_SECONDS = 10
 # While a receiver is slow, it is looked so often what is due for others.
 _LOOK_SECONDS = 0.2
 # After this share of the claim nothing more is sent.
@@ -56,7 +56,7 @@ class Deliverer:
         self._not_before = float('-inf')
 
     def deliver(self, now):
-        """Send what is due, for a minute at most; return how many deliveries were accepted.
+        """Send what is due, for some seconds; return how many deliveries were accepted.
 
         While a receiver is slow, the others get what is due for them.
         """
