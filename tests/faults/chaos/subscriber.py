@@ -111,14 +111,18 @@ class Subscriber:
 
 
 def _happened(recorded):
-    """Yield pairs (lease id, event type) of what subscribers must have been told once."""
-    states = {row['id']: row for row in recorded.leases}
+    """Yield pairs (lease id, event type) of what subscribers must have been told once.
+
+    A start that came when the time of the lease was over, or beside its deletion, did nothing.
+    """
+    leases = {row['id']: row for row in recorded.leases}
     for row in recorded.leases:
         yield row['id'], 'lease.create'
         if row['deleted_at'] is not None:
             yield row['id'], 'lease.delete'
     for event in recorded.events:
-        lease = states[event['lease_id']]
-        if event['kind'] in _TOLD and event['status'] == lifecycle.EVENT_DONE and (
-                event['begun_at'] is not None and lease['state'] == lifecycle.TERMINATED):
+        lease = leases[event['lease_id']]
+        if (event['kind'] in _TOLD and event['status'] == lifecycle.EVENT_DONE
+                and lease['state'] == lifecycle.TERMINATED and lease['deleted_at'] is None
+                and (event['kind'] == event_kinds.END or event['updated_at'] < lease['end'])):
             yield lease['id'], _TOLD[event['kind']]
