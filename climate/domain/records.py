@@ -344,6 +344,7 @@ class Offer:
 
     Each part of `request` is validated and has the id that its reservation gets when the offer is
     taken. `allocations` are made for these reservations; empty if nothing is `held` any more.
+    `price` is that of a lease that takes the offer now; None without a price book.
     """
 
     id: str
@@ -356,6 +357,7 @@ class Offer:
     created_at: Moment
     allocations: tuple[Allocation, ...] = ()
     held: bool = True
+    price: prices.Price | None = None
 
     @property
     def span(self) -> interval.Interval:

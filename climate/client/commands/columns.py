@@ -107,6 +107,30 @@ class Pairs(columns.FormattableColumn[Mapping[str, typing.Any]]):
         return '\n'.join(f'{name}={value}' for name, value in sorted(self._value.items()))
 
 
+class Price(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
+    """A price: the amount with its currency; nothing if there is none."""
+
+    def human_readable(self) -> str:
+        return f'{self._value["amount"]} {self._value["currency"]}' if self._value else ''
+
+
+class PriceLines(Price):
+    """A price with one line for each charge below it."""
+
+    def human_readable(self) -> str:
+        lines = self._value['lines'] if self._value else ()
+        return '\n'.join([super().human_readable(), *map(self._line, lines)])
+
+    @staticmethod
+    def _line(line: Mapping[str, typing.Any]) -> str:
+        words = [f'  {line["amount"]}', line['kind']]
+        if 'hours' in line:
+            words.append(f'{line["hours"]} h of {line["pool"]} at {line["rate"]}')
+        if 'percent' in line:
+            words.append(f'x {line["percent"]} %')
+        return ' '.join(words)
+
+
 class Reservations(Lines):
     #: The words before the ids of the resources.
     had = 'has'

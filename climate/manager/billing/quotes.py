@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The prices of leases that are only planned: dry runs, changes, openings."""
+"""The prices of leases that are only planned: dry runs, changes, openings, offers."""
 import dataclasses
 
 from climate.db import bills
+from climate.db import offers
 from climate.domain import acquire
 from climate.domain import currencies
 from climate.domain import lifecycle
@@ -23,12 +24,43 @@ class Quotes:
 
         :returns: None if no version of the price book is valid before its end.
         """
-        known = self._valid_before(lease.end)
-        if not known:
-            return None
+        return self.of_plans([(lease, allocations)], now)[0]
+
+    def of_plans(self, plans, now):
+        """Return the Price of each of some leases that are asked for now, in order.
+
+        :param plans: [(Lease, the Allocations that it would get)], which are read at once.
+        :returns: None in place of a Price if no version of the price book is valid before the end.
+        """
+        return self._prices([(_asked(lease, now), lease.end, lease.reservations, given)
+                             for lease, given in plans])
+
+    def of_offers(self, found, now):
+        """Return the Offers with the Price that each has if it is taken now.
+
+        :param found: Offers, with or without their allocations; all of them are read at once.
+        """
+        if not any(self._valid_before(each.end) for each in found):
+            return list(found)
         with self._core.database.reader() as connection:
-            items = self._items(connection, known, lease, allocations)
-        return _price(_subject(lease, items, now), known)
+            given = offers.allocations_of(connection, found)
+        made = self._prices([_taken(each, given[each.id], now) for each in found])
+        return [dataclasses.replace(each, price=price)
+                for each, price in zip(found, made, strict=True)]
+
+    def _prices(self, plans):
+        """Return the Price of each of some plans, or None, with one look at all resources.
+
+        :param plans: [(Subject without Items, end, reservations, Allocations)].
+        """
+        known = [self._valid_before(end) for _, end, _, _ in plans]
+        if not any(known):
+            return [None] * len(plans)
+        with self._core.database.reader() as connection:
+            items = self._items(connection, max(known, key=len),
+                                [(asked, given) for _, _, asked, given in plans])
+        return [_price(dataclasses.replace(plan[0], items=tuple(each)), books) if books else None
+                for plan, each, books in zip(plans, items, known, strict=True)]
 
     def of_change(self, before, after, allocations, now):
         """Return the Price of all of a lease, from its start to its end, if it were changed now.
@@ -43,25 +75,38 @@ class Quotes:
             return None
         with self._core.database.reader() as connection:
             found = bills.read(connection, before.id, _names(known), planned=True)
-            new = self._items(connection, known, after, allocations)
+            [new] = self._items(connection, known, [(after.reservations, allocations)])
         if found is None:
             return None
         had = found.subject.items
         items = (_changed(before, after, had, new, now) if before.state != lifecycle.PENDING
                  else _moved(after, had, new))
-        return _price(_subject(after, items, before.created_at), known)
+        return _price(dataclasses.replace(_asked(after, before.created_at), items=tuple(items)),
+                      known)
 
     def _valid_before(self, end):
         return [each for each in self._books.every() if each.valid_from < end]
 
-    def _items(self, connection, known, lease, allocations):
-        types = {each.id: each.resource_type for each in lease.reservations}
+    def _items(self, connection, known, plans):
+        """Return the Items of each of some plans, pairs (reservations, Allocations)."""
         pools, properties = bills.described(
-            connection, {each.resource_id for each in allocations}, _names(known))
-        return [pricing.Item(
-            each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
-            each.end, each.copies, tuple(sorted(properties[str(each.resource_id)].items())),
-            resource_id=each.resource_id) for each in allocations]
+            connection, {each.resource_id for _, given in plans for each in given}, _names(known))
+        found = []
+        for reservations, given in plans:
+            types = {each.id: each.resource_type for each in reservations}
+            found.append([pricing.Item(
+                each.reservation_id, types[each.reservation_id], pools[each.resource_id],
+                each.start, each.end, each.copies,
+                tuple(sorted(properties[str(each.resource_id)].items())),
+                resource_id=each.resource_id) for each in given])
+        return found
+
+
+def _taken(offer, given, now):
+    """Return the plan of a lease that takes an Offer now."""
+    start = max(offer.start, now)
+    return (pricing.Subject(start, now, ()), offer.end, offer.request,
+            [dataclasses.replace(each, start=start) for each in given])
 
 
 def _moved(after, had, new):
@@ -95,10 +140,11 @@ def _names(known):
     return frozenset(name for each in known for name in each.property_names)
 
 
-def _subject(lease, items, asked_at):
+def _asked(lease, asked_at):
+    """Return the Subject of a lease, still without Items."""
     found = lease.acquisition
     return pricing.Subject(
-        lease.start, asked_at, tuple(items), found.priority if found is not None else 0,
+        lease.start, asked_at, (), found.priority if found is not None else 0,
         lease.acquire_type == acquire.BEST_EFFORT)
 
 

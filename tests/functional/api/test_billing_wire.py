@@ -122,6 +122,26 @@ def test_dry_runs_and_openings_show_the_price_from_1_1_on(api, manager):
     assert longer['amount'] == '12.00'
 
 
+def test_offers_show_the_price_of_a_lease_that_takes_them(api, manager):
+    manager.enrol(2)
+    asked = {'duration': '10h', 'earliest': '2030-05-03T00:00:00Z', 'limit': 2, 'hold': 2,
+             'reservations': [{'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
+    created(api)
+    made = api.post('/v1/availability', asked, version=V).json['offers']
+    listed = api.get('/v1/offers', version=V).json['offers']
+    assert len(listed) == len(made) >= 1
+    for each in listed:
+        assert (each['price']['amount'], each['price']['currency']) == ('7.00', 'EUR')
+        shown = api.get(f'/v1/offers/{each["id"]}', version=V).json['offer']
+        assert shown == each
+    assert [each['price']['amount'] for each in made] == ['7.00'] * len(made)
+    lease = manager.client.get_lease(builders.a_member(), api.post(
+        '/v1/leases', {'name': 'a', 'offer': listed[0]['id']}, version=V).json['lease']['id'])
+    manager.run_until(lease.end + builders.hours(1))
+    cases.bill(manager)
+    assert str(cases.total(cases.lines(manager, lease_id=lease.id))) == '7.00'
+
+
 def test_statements_are_shown_to_their_project_in_json_and_csv(api, manager):
     manager.enrol(1)
     created(api)
