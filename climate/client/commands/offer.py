@@ -34,7 +34,7 @@ class ListOffers(base.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         found = self.client.offers.list()
-        names = _NARROW if self.is_narrow(parsed_args) else _NAMES
+        names: tuple[str, ...] = _NARROW if self.is_narrow(parsed_args) else _NAMES
         # Without a price book no offer has a price.
         if names == _NARROW and any('price' in each for each in found):
             names = (*_NARROW, 'price')
