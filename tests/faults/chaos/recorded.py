@@ -21,6 +21,7 @@ class Recorded:
     acquisitions: list
     lent: list
     outbox: int
+    statement_lines: int
 
     @property
     def unfinished(self):
@@ -48,10 +49,14 @@ def read(url):
                 acquisitions=_rows(connection, tables.ACQUISITIONS),
                 lent=[row['name'] for row in _rows(connection, tables.RESOURCES)
                       if row['lent_to'] is not None and row['withdrawn_at'] is None],
-                outbox=connection.execute(
-                    sa.select(sa.func.count()).select_from(tables.OUTBOX)).scalar_one())
+                outbox=_count(connection, tables.OUTBOX),
+                statement_lines=_count(connection, tables.STATEMENT_LINES))
     finally:
         found.dispose()
+
+
+def _count(connection, table):
+    return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
 
 
 def _rows(connection, table):
