@@ -6,6 +6,7 @@ piece from its first moment to its last. Nothing of the code that bills is used.
 """
 import collections
 import datetime
+import itertools
 
 import sqlalchemy as sa
 
@@ -108,43 +109,44 @@ def _subjects(connection):
         tables.BILLS.c.lease_id, tables.BILLS.c.properties)).all())
     pools = dict(connection.execute(sa.select(
         tables.RESOURCES.c.id, tables.RESOURCES.c.pool)).all())
-    idle = _idle(connection)
     started = {row.id: row for row in connection.execute(sa.select(tables.RESERVATIONS).where(
         tables.RESERVATIONS.c.started_at.is_not(None)))}
     items = collections.defaultdict(tuple)
-    for row in connection.execute(sa.select(tables.ALLOCATIONS)):
-        void = row.released_at is not None and row.released_at < row.end
-        if row.reservation_id not in started or void or row.start >= row.end:
-            continue
+    given = [row for row in connection.execute(sa.select(tables.ALLOCATIONS))
+             if row.reservation_id in started and row.start < row.end
+             and (row.released_at is None or row.released_at >= row.end)]
+    idle = _idle(connection, given)
+    for row in given:
         reservation = started[row.reservation_id]
         named = properties.get(reservation.lease_id, {}).get(str(row.resource_id), {})
         items[reservation.lease_id] += (pricing.Item(
             row.reservation_id, reservation.resource_type, pools[row.resource_id], row.start,
             row.end, row.copies, tuple(sorted(named.items())), row.promised_until,
-            _clipped(idle[row.reservation_id, row.resource_id], row), row.resource_id),)
+            tuple(idle[row.reservation_id, row.resource_id]), row.resource_id),)
     return {row.id: pricing.Subject(
         row.start, row.created_at, items[row.id], priorities.get(row.id) or 0,
         row.acquire_type == acquire.BEST_EFFORT)
         for row in connection.execute(sa.select(tables.LEASES)) if items[row.id]}
 
 
-def _idle(connection):
-    """{(reservation id, resource id): [(hour, idle seconds)]}."""
+def _idle(connection, given):
+    """{(reservation id, resource id): Intervals}: the first idle seconds of each hour that it had.
+
+    What was had in an hour is cut into pieces at each start and end.
+    """
     found = collections.defaultdict(list)
     for row in connection.execute(sa.select(tables.USE_SAMPLES)):
-        found[row.reservation_id, row.resource_id].append((row.hour, row.idle_seconds))
+        spans = [(max(each.start, row.hour), min(each.end, row.hour + _HOUR)) for each in given
+                 if (each.reservation_id, each.resource_id) == (
+                     row.reservation_id, row.resource_id)]
+        cuts = sorted({moment for span in spans for moment in span})
+        left = datetime.timedelta(seconds=row.idle_seconds)
+        for first, last in itertools.pairwise(cuts):
+            end = min(last, first + left)
+            if first < end and any(start <= first < stop for start, stop in spans):
+                found[row.reservation_id, row.resource_id].append(interval.Interval(first, end))
+                left -= end - first
     return found
-
-
-def _clipped(idle, row):
-    """The idle Intervals of an allocation: the first seconds that it has of each hour."""
-    found = []
-    for hour, seconds in idle:
-        start = max(hour, row.start)
-        end = min(start + datetime.timedelta(seconds=seconds), hour + _HOUR, row.end)
-        if start < end:
-            found.append(interval.Interval(start, end))
-    return tuple(found)
 
 
 def _key(line):

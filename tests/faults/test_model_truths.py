@@ -232,7 +232,7 @@ def _line(lease, number=1):
 
 def test_a_line_that_is_lost_is_seen(billed, lease):
     _write(billed, sa.delete(tables.STATEMENT_LINES).where(_line(lease, 3)))
-    with pytest.raises(AssertionError, match='billed .*and it costs'):
+    with pytest.raises(AssertionError, match=r'billed .*and it costs'):
         billing_truths.statements_are_right(billed.database)
 
 
@@ -253,7 +253,7 @@ def test_an_amount_that_is_wrong_by_a_cent_is_seen(billed, lease):
 def test_a_lease_that_is_not_billed_is_seen(billed, lease):
     _write(billed, sa.delete(tables.STATEMENT_LINES).where(
         tables.STATEMENT_LINES.c.lease_id == lease.id))
-    with pytest.raises(AssertionError, match='billed {}'):
+    with pytest.raises(AssertionError, match=r'billed \{\}'):
         billing_truths.statements_are_right(billed.database)
 
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 
 import billing_cases as cases
+import billing_truths
 import builders
 import pytest
 import yaml
@@ -95,6 +96,18 @@ def test_an_early_end_is_credited_as_the_book_says(enrolled):
         ('2030-05', '2030-05', 'unused_hours', '6.000000', '3.60'),
         ('2030-05', '2030-05', 'early_end_credit', '6.000000', '-2.88')]
     assert decimal.Decimal(price.amount) == cases.total(found)
+
+
+def test_an_end_at_the_moment_of_the_first_price_book_costs_the_unused_hours(enrolled):
+    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(4))
+    enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    cases.book(enrolled)
+    enrolled.run_until(NOON + hours(5))
+    cases.bill(enrolled)
+    assert [each.line.kind for each in cases.lines(enrolled)] == [
+        'unused_hours', 'early_end_credit']
+    billing_truths.statements_are_right(enrolled.database)
 
 
 def test_a_deleted_lease_is_billed_to_the_cut_where_the_book_has_no_early_end(enrolled):
