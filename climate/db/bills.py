@@ -122,7 +122,8 @@ def read(connection, lease_id, names, known=(), planned=False):
     items = tuple(pricing.Item(
         each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
         each.end, each.copies, tuple(sorted(properties[str(each.resource_id)].items())),
-        each.promised_until, idle[each.reservation_id, each.resource_id], each.resource_id) for each in given)
+        each.promised_until, idle[each.reservation_id, each.resource_id], each.resource_id)
+        for each in given)
     return Found(row.project_id, row.generation, pricing.Subject(
         row.start, row.created_at, items, row.priority or 0,
         row.acquire_type == acquire.BEST_EFFORT), properties)
