@@ -15,6 +15,7 @@ from climate.domain import acquire
 from climate.domain import currencies
 from climate.domain import interval
 from climate.domain import pricing
+from climate.domain import unused
 from climate.domain import usage_figures
 from climate.domain import usage_groups
 from climate.manager.billing import books
@@ -122,9 +123,9 @@ def _subjects(connection):
         items[reservation.lease_id] += (pricing.Item(
             row.reservation_id, reservation.resource_type, pools[row.resource_id], row.start,
             row.end, row.copies, tuple(sorted(named.items())), row.promised_until,
-            tuple(idle[row.reservation_id, row.resource_id]), row.resource_id),)
+            tuple(idle[row.reservation_id, row.resource_id]), row.resource_id, row.whole),)
     return {row.id: pricing.Subject(
-        row.start, row.created_at, items[row.id], priorities.get(row.id) or 0,
+        row.start, row.created_at, tuple(unused.netted(items[row.id])), priorities.get(row.id) or 0,
         row.acquire_type == acquire.BEST_EFFORT)
         for row in connection.execute(sa.select(tables.LEASES)) if items[row.id]}
 

@@ -14,6 +14,7 @@ from climate.db import use_samples
 from climate.domain import acquire
 from climate.domain import ledger
 from climate.domain import pricing
+from climate.domain import unused
 from climate.domain import use
 
 ACQUISITIONS = tables.ACQUISITIONS
@@ -119,13 +120,13 @@ def read(connection, lease_id, names, known=(), planned=False):
         .order_by(ALLOCATIONS.c.id))) if types else []
     pools, properties = described(connection, {each.resource_id for each in given}, names, known)
     idle = _idle(connection, given)
-    items = tuple(pricing.Item(
+    items = [pricing.Item(
         each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
         each.end, each.copies, tuple(sorted(properties[str(each.resource_id)].items())),
-        each.promised_until, idle[each.reservation_id, each.resource_id], each.resource_id)
-        for each in given)
+        each.promised_until, idle[each.reservation_id, each.resource_id], each.resource_id,
+        each.whole) for each in given]
     return Found(row.project_id, row.generation, pricing.Subject(
-        row.start, row.created_at, items, row.priority or 0,
+        row.start, row.created_at, tuple(unused.netted(items)), row.priority or 0,
         row.acquire_type == acquire.BEST_EFFORT), properties)
 
 

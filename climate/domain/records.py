@@ -257,6 +257,10 @@ class Lease:
         """Return the reason of the state, for the owner and for operators; or None."""
         return texts.stored(self.reason, self.owner_reason, self.id)
 
+    def is_of(self, context: Any) -> bool:
+        """Return whether the caller of a request belongs to the project that has the lease."""
+        return bool(context.project_id == self.project_id)
+
     def explained(self, text: texts.Text | None) -> 'Lease':
         """Return the lease with another reason."""
         return dataclasses.replace(self, reason=None if text is None else text.operator,

@@ -9,6 +9,7 @@ from climate.domain import currencies
 from climate.domain import lifecycle
 from climate.domain import prices
 from climate.domain import pricing
+from climate.domain import unused
 from climate.manager.billing import books
 
 
@@ -62,12 +63,13 @@ class Quotes:
         return [_price(dataclasses.replace(plan[0], items=tuple(each)), books) if books else None
                 for plan, each, books in zip(plans, items, known, strict=True)]
 
-    def of_change(self, before, after, allocations, now):
+    def of_change(self, before, after, allocations, now, by_owner=True):
         """Return the Price of all of a lease, from its start to its end, if it were changed now.
 
         :param before: the Lease as it is.
         :param after: the Lease as it would be.
         :param allocations: those that would be made; other reservations keep what they have.
+        :param by_owner: whether the owner asks, who pays for unused hours.
         :returns: None if no version of the price book is valid before its end.
         """
         known = self._valid_before(max(before.end, after.end))
@@ -79,8 +81,8 @@ class Quotes:
         if found is None:
             return None
         had = found.subject.items
-        items = (_changed(before, after, had, new, now) if before.state != lifecycle.PENDING
-                 else _moved(after, had, new))
+        items = (_moved(after, had, new) if before.state == lifecycle.PENDING
+                 else _changed(before, after, had, new, now, by_owner))
         return _price(dataclasses.replace(_asked(after, before.created_at), items=tuple(items)),
                       known)
 
@@ -98,7 +100,7 @@ class Quotes:
                 each.reservation_id, types[each.reservation_id], pools[each.resource_id],
                 each.start, each.end, each.copies,
                 tuple(sorted(properties[str(each.resource_id)].items())),
-                resource_id=each.resource_id) for each in given])
+                resource_id=each.resource_id, whole=each.whole) for each in given])
         return found
 
 
@@ -116,24 +118,35 @@ def _moved(after, had, new):
                     for each in had if each.reservation_id not in again)]
 
 
-def _changed(before, after, had, new, now):
+def _changed(before, after, had, new, now, by_owner):
     """Return the Items of a running lease: what it had until now, and has from now on."""
     again = {each.reservation_id for each in new}
-    kept = {(each.reservation_id, each.resource_id) for each in new}
-    earlier = before.end if after.end < before.end else None
-    items = [dataclasses.replace(each, unused_until=earlier) for each in new]
+    running = {(each.reservation_id, each.resource_id, each.copies): each for each in had
+               if each.end == before.end and each.end > now}
+    kept = {_kind(each) for each in new} & running.keys()
+    items = [dataclasses.replace(each, unused_until=_promised(
+        running[_kind(each)], each.end, by_owner) if _kind(each) in kept else None) for each in new]
     for each in had:
         if each.end != before.end or each.end <= now:
             items.append(each)
         elif each.reservation_id not in again:
             end = max(after.end, now)
-            items.append(dataclasses.replace(
-                each, end=end, unused_until=each.end if end < each.end else each.unused_until))
+            items.append(dataclasses.replace(each, end=end,
+                                             unused_until=_promised(each, end, by_owner)))
         else:
-            given_back = (each.reservation_id, each.resource_id) not in kept
-            items.append(dataclasses.replace(each, end=now,
-                                             unused_until=each.end if given_back else None))
-    return [each for each in items if each.start < each.end]
+            items.append(dataclasses.replace(each, end=now, unused_until=(
+                None if _kind(each) in kept else _promised(each, now, by_owner))))
+    return unused.netted([each for each in items if each.start < each.end])
+
+
+def _kind(item):
+    return item.reservation_id, item.resource_id, item.copies
+
+
+def _promised(item, end, by_owner):
+    """Return until when an Item was promised, if it ends at `end` instead of its own end."""
+    found = [item.unused_until, item.end if by_owner and end < item.end else None]
+    return max(filter(None, found), default=None)
 
 
 def _names(known):
