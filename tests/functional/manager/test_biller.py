@@ -10,6 +10,7 @@ import billing_cases as cases
 import billing_truths
 import builders
 import pytest
+import sqlalchemy as sa
 import yaml
 
 from climate import errors
@@ -17,6 +18,7 @@ from climate.db import engine
 from climate.db import leases
 from climate.db import migrate
 from climate.db import reservations
+from climate.db import tables
 from climate.domain import prices
 from climate.domain import records
 from climate.manager.billing import biller
@@ -143,6 +145,18 @@ def test_a_closed_month_does_not_change_and_a_late_correction_names_it(enrolled)
     late = cases.lines(enrolled, month='2030-06')
     assert {(each.for_month, each.correction) for each in late} == {('2030-05', True)}
     assert cases.total(before + late) == 0
+
+
+def test_a_month_before_a_closed_one_is_closed_though_it_had_no_statement(enrolled):
+    cases.book(enrolled)
+    enrolled.create(builders.a_lease(end=cases.day(7, 1, 12)))
+    with enrolled.database.writer() as connection:
+        connection.execute(sa.insert(tables.BILLING_MONTHS).values(
+            month='2030-06', closed_at=cases.day(7, 1)))
+    enrolled.run_until(cases.day(7, 2))
+    cases.bill(enrolled)
+    assert {(each.month, each.for_month) for each in cases.lines(enrolled)} == {
+        ('2030-07', month) for month in ('2030-05', '2030-06', '2030-07')}
 
 
 def test_a_purge_keeps_what_is_not_billed_and_lines_survive_it(enrolled):
