@@ -257,6 +257,7 @@ def statements():
 # What lets the numbers of a table begin with 1 again.
 _COUNT_ANEW = {
     'mysql': 'ALTER TABLE {0} AUTO_INCREMENT = 1',
+    'sqlite': "DELETE FROM sqlite_sequence WHERE name = '{0}'",
     'postgresql': "SELECT setval(pg_get_serial_sequence('{0}', 'id'), 1, false)",
 }
 

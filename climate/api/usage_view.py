@@ -2,6 +2,7 @@
 """Answers about usage and utilisation, as JSON dicts and as CSV tables."""
 import csv
 import io
+import re
 
 import webob
 from webob import acceptparse
@@ -15,6 +16,9 @@ from climate.domain import usage_groups
 from climate.domain import utilisation
 
 CSV = 'text/csv'
+# With these a spreadsheet begins a formula.
+_FORMULA = ('=', '+', '-', '@', '\t', '\r')
+_NUMBER = re.compile(r'-?[0-9]+(\.[0-9]+)?')
 # {word of group_by: the field of an answer}
 _FIELDS = {'project': 'project_id', 'user': 'user_id', 'type': 'resource_type', 'pool': 'pool',
            'day': 'day'}
@@ -37,12 +41,22 @@ def wants_csv(request):
 
 
 def as_csv(header, rows):
-    """Return a response with a CSV table (RFC 4180)."""
+    """Return a response with a CSV table (RFC 4180).
+
+    A text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
     text = io.StringIO(newline='')
     writer = csv.writer(text)
-    writer.writerow(header)
-    writer.writerows(rows)
+    for row in (header, *rows):
+        writer.writerow([_plain(cell) for cell in row])
     return webob.Response(content_type=CSV, charset='utf-8', body=text.getvalue().encode())
+
+
+def _plain(cell):
+    """Return a cell that is no formula; numbers stay as they are."""
+    if isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def usage(report):

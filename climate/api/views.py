@@ -214,7 +214,8 @@ def offer(found):
             'created_at': times.shown(found.created_at),
             'reservations': [{**each.request, 'resource_type': each.resource_type,
                               **_order_fields(each)}
-                             for each in found.request]}
+                             for each in found.request],
+            **price_view.price(found.price)}
 
 
 def usability(found):

@@ -12,9 +12,10 @@ from climate.db import resources
 from climate.db import tables
 from climate.db import use_samples
 from climate.domain import acquire
-from climate.domain import interval
 from climate.domain import ledger
 from climate.domain import pricing
+from climate.domain import unused
+from climate.domain import use
 
 ACQUISITIONS = tables.ACQUISITIONS
 ALLOCATIONS = tables.ALLOCATIONS
@@ -41,7 +42,7 @@ _UNBILLED = (
     .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
     .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
     .outerjoin(BILLS, BILLS.c.lease_id == LEASES.c.id)
-    .where(ALLOCATIONS.c.end > _AFTER, ALLOCATIONS.c.start < _NOW, allocations.COUNTS,
+    .where(ALLOCATIONS.c.end >= _AFTER, ALLOCATIONS.c.start < _NOW, allocations.COUNTS,
            sa.or_(RESERVATIONS.c.started_at.is_not(None), BILLS.c.lease_id.is_not(None)),
            sa.or_(ALLOCATIONS.c.end <= _NOW, ALLOCATIONS.c.start < _MONTH), _NEW)
     .order_by(LEASES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
@@ -78,7 +79,7 @@ class Found:
 def unbilled(connection, after, now, month, limit):
     """Return the ids of leases of which something is to be billed, at most `limit`.
 
-    :param after: what had ended by then is billed.
+    :param after: what had ended before is billed.
     :param month: the beginning of the present month.
     """
     return list(connection.execute(_UNBILLED, {
@@ -119,12 +120,13 @@ def read(connection, lease_id, names, known=(), planned=False):
         .order_by(ALLOCATIONS.c.id))) if types else []
     pools, properties = described(connection, {each.resource_id for each in given}, names, known)
     idle = _idle(connection, given)
-    items = tuple(pricing.Item(
+    items = [pricing.Item(
         each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
         each.end, each.copies, tuple(sorted(properties[str(each.resource_id)].items())),
-        each.promised_until, idle[each.id], each.resource_id) for each in given)
+        each.promised_until, idle[each.reservation_id, each.resource_id], each.resource_id,
+        each.whole) for each in given]
     return Found(row.project_id, row.generation, pricing.Subject(
-        row.start, row.created_at, items, row.priority or 0,
+        row.start, row.created_at, tuple(unused.netted(items)), row.priority or 0,
         row.acquire_type == acquire.BEST_EFFORT), properties)
 
 
@@ -149,18 +151,18 @@ def described(connection, ids, names, known=()):
 def unsettled(begin):
     """Return the condition that selects leases whose row is still needed to bill them.
 
-    :param begin: what had ended by then is billed, or is free.
+    :param begin: what had ended before is billed, or is free.
     """
     return sa.exists().where(
         RESERVATIONS.c.lease_id == LEASES.c.id, RESERVATIONS.c.started_at.is_not(None),
         ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id, allocations.COUNTS,
-        ALLOCATIONS.c.end > begin, ALLOCATIONS.c.start < ALLOCATIONS.c.end,
+        ALLOCATIONS.c.end >= begin, ALLOCATIONS.c.start < ALLOCATIONS.c.end,
         ~sa.exists().where(BILLS.c.lease_id == LEASES.c.id,
                            BILLS.c.billed_until >= ALLOCATIONS.c.end))
 
 
 def settled_until(connection):
-    """Return the moment until which all is billed, or was free; None: there is no price book."""
+    """Return the moment before which all is billed, or was free; None: there is no price book."""
     first = connection.execute(sa.select(sa.func.min(BOOKS.c.valid_from))).scalar()
     closed = connection.execute(sa.select(sa.func.max(MONTHS.c.month)).where(
         MONTHS.c.closed_at.is_not(None))).scalar()
@@ -170,23 +172,20 @@ def settled_until(connection):
 
 
 def _idle(connection, given):
-    """Return {allocation id: the Intervals in which it was idle, as far as that was measured}.
+    """Return {(reservation id, resource id): the Intervals in which it was idle, as measured}.
 
-    The idle part of an hour counts from the beginning of the hour, or of the allocation.
+    The idle part of an hour counts from the first moment of the hour in which there is an
+    allocation; so several allocations of one hour share it.
     """
     found = collections.defaultdict(tuple)
     if not given:
         return found
-    samples = use_samples.by_hour(
-        connection, {each.reservation_id for each in given},
-        min(each.start for each in given) - _HOUR, max(each.end for each in given))
-    by_resource = collections.defaultdict(list)
-    for reservation_id, resource_id, hour, sample in samples:
-        by_resource[reservation_id, resource_id].append((hour, sample.idle_seconds))
+    spans = collections.defaultdict(list)
     for each in given:
-        for hour, seconds in by_resource[each.reservation_id, each.resource_id]:
-            start = max(hour, each.start)
-            end = min(start + datetime.timedelta(seconds=seconds), hour + _HOUR, each.end)
-            if start < end:
-                found[each.id] += (interval.Interval(start, end),)
+        spans[each.reservation_id, each.resource_id].append((each.start, each.end))
+    for reservation_id, resource_id, hour, sample in use_samples.by_hour(
+            connection, {each.reservation_id for each in given},
+            min(each.start for each in given) - _HOUR, max(each.end for each in given)):
+        key = reservation_id, resource_id
+        found[key] += tuple(use.idle_spans(hour, sample.idle_seconds, spans[key]))
     return found

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offers in the database: resources that are held for a project for a short while."""
 import collections
+import dataclasses
 
 import sqlalchemy as sa
 
@@ -97,14 +98,20 @@ def _delete_allocations(connection, offers):
         allocations.delete(connection, ids)
 
 
-def _whole(connection, rows):
-    offers = [_record(row) for row in rows]
+def allocations_of(connection, offers):
+    """Return {offer id: tuple of its Allocations, in the order of its reservations}."""
     by_reservation = collections.defaultdict(tuple)
     for given in allocations.of_reservations(
             connection, [each.id for offer in offers for each in offer.request]):
         by_reservation[given.reservation_id] += (given,)
-    return [records.Offer(**{**vars(offer), 'allocations': tuple(
-        given for each in offer.request for given in by_reservation[each.id])}) for offer in offers]
+    return {offer.id: tuple(given for each in offer.request for given in by_reservation[each.id])
+            for offer in offers}
+
+
+def _whole(connection, rows):
+    offers = [_record(row) for row in rows]
+    given = allocations_of(connection, offers)
+    return [dataclasses.replace(each, allocations=given[each.id]) for each in offers]
 
 
 def _part(asked):

@@ -13,6 +13,9 @@ from climate.domain import pricing
 
 LINES = tables.STATEMENT_LINES
 MONTHS = tables.BILLING_MONTHS
+_CLOSED = MONTHS.alias('closed')
+_LAST_CLOSED = sa.select(sa.func.max(_CLOSED.c.month)).where(
+    _CLOSED.c.closed_at.is_not(None)).scalar_subquery()
 
 
 def posted(connection, lease_id):
@@ -51,10 +54,14 @@ def open_months(database, months):
 
 
 def lock_months(connection, months):
-    """Lock months until the transaction ends; return the set of those that are not closed."""
-    rows = connection.execute(sa.select(MONTHS).where(MONTHS.c.month.in_(sorted(months)))
+    """Lock months until the transaction ends; return the set of those that are not closed.
+
+    A month before a closed one is closed too, though it had no statement until now.
+    """
+    rows = connection.execute(sa.select(MONTHS, _LAST_CLOSED.label('last'))
+                              .where(MONTHS.c.month.in_(sorted(months)))
                               .order_by(MONTHS.c.month).with_for_update())
-    return {row.month for row in rows if row.closed_at is None}
+    return {row.month for row in rows if row.closed_at is None and row.month > (row.last or '')}
 
 
 def open_before(connection, month):

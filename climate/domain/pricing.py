@@ -41,6 +41,7 @@ class Item:
     """A resource that a reservation has from `start` to `end`, as a whole or `copies` parts of it.
 
     :ivar unused_until: until when it was promised, if the owner ended it earlier.
+    :ivar unused_copies: how many copies nothing took the place of then; None: all.
     :ivar idle: the Intervals in which nothing ran on it.
     """
 
@@ -54,6 +55,8 @@ class Item:
     unused_until: datetime.datetime | None = None
     idle: tuple[interval.Interval, ...] = ()
     resource_id: int | None = None
+    whole: bool = False
+    unused_copies: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -210,8 +213,8 @@ def _used(subject: Subject, item: Item, book: price_books.PriceBook, start: date
     yield charged(HOURS, all_of_it, None)
     for kind, percent in _constant(subject, book):
         yield charged(kind, all_of_it, percent)
-    for first, last, percent in _peaks(book, start, end):
-        yield charged(PEAK, item.copies * _length(first, last), percent)
+    for percent, microseconds in _peaks(book, start, end):
+        yield charged(PEAK, item.copies * microseconds, percent)
     if book.idle:
         for span in item.idle:
             first, last = max(start, span.start, item.start), min(end, span.end, item.end)
@@ -227,17 +230,18 @@ def _unused(subject: Subject, item: Item, book: price_books.PriceBook, start: da
     """
     number = _rate_of(item, book)
     credit = _share(book.early_end_credit)
-    if number is None or start >= end or credit == _WHOLE:
+    copies = item.copies if item.unused_copies is None else item.unused_copies
+    if number is None or start >= end or credit == _WHOLE or not copies:
         return
     microseconds = _length(start, end)
     share = _WHOLE + sum(_share(percent) for _, percent in _constant(subject, book))
     weighted = microseconds * share + sum(
-        _length(first, last) * _share(percent) for first, last, percent in _peaks(book, start, end))
-    price = item.copies * _scaled(book.rates[number].amount, _RATES) * weighted
+        peak * _share(percent) for percent, peak in _peaks(book, start, end))
+    price = copies * _scaled(book.rates[number].amount, _RATES) * weighted
     yield (_key(UNUSED, book, item, number),
-           Charge(price * _WHOLE, item.copies * microseconds))
+           Charge(price * _WHOLE, copies * microseconds))
     yield (_key(CREDIT, book, item, number, book.early_end_credit),
-           Charge(-price * credit, item.copies * microseconds))
+           Charge(-price * credit, copies * microseconds))
 
 
 def _constant(subject: Subject, book: price_books.PriceBook
@@ -254,10 +258,12 @@ def _constant(subject: Subject, book: price_books.PriceBook
 
 
 def _peaks(book: price_books.PriceBook, start: datetime.datetime, end: datetime.datetime
-           ) -> list[tuple[datetime.datetime, datetime.datetime, decimal.Decimal]]:
+           ) -> list[tuple[decimal.Decimal, int]]:
+    """Return (percent, microseconds) of the peak hours between two moments."""
     if book.peaks is None:
         return []
-    return [each for each in book.peaks.spans(start, end) if each[2]]
+    return [(percent, length // _MICROSECOND)
+            for percent, length in book.peaks.lengths(start, end) if percent]
 
 
 def _rate_of(item: Item, book: price_books.PriceBook) -> int | None:

@@ -257,6 +257,10 @@ class Lease:
         """Return the reason of the state, for the owner and for operators; or None."""
         return texts.stored(self.reason, self.owner_reason, self.id)
 
+    def is_of(self, context: Any) -> bool:
+        """Return whether the caller of a request belongs to the project that has the lease."""
+        return bool(context.project_id == self.project_id)
+
     def explained(self, text: texts.Text | None) -> 'Lease':
         """Return the lease with another reason."""
         return dataclasses.replace(self, reason=None if text is None else text.operator,
@@ -344,6 +348,7 @@ class Offer:
 
     Each part of `request` is validated and has the id that its reservation gets when the offer is
     taken. `allocations` are made for these reservations; empty if nothing is `held` any more.
+    `price` is that of a lease that takes the offer now; None without a price book.
     """
 
     id: str
@@ -356,6 +361,7 @@ class Offer:
     created_at: Moment
     allocations: tuple[Allocation, ...] = ()
     held: bool = True
+    price: prices.Price | None = None
 
     @property
     def span(self) -> interval.Interval:

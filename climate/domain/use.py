@@ -4,10 +4,13 @@ from collections.abc import Iterable
 import dataclasses
 import datetime
 
+from climate.domain import interval
+
 #: The key of what is sampled: the id of a reservation, and of a resource of it. A reservation
 #: without resources of a pool, such as one that leases an existing volume, has the resource id 0.
 Key = tuple[str, int]
 NO_RESOURCE = 0
+_HOUR = datetime.timedelta(hours=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +69,28 @@ def slot_of(now: datetime.datetime, minutes: int) -> Slot:
 def hour_of(moment: datetime.datetime) -> datetime.datetime:
     """Return the beginning of the hour of a moment."""
     return moment.replace(minute=0, second=0, microsecond=0)
+
+
+def idle_spans(hour: datetime.datetime, seconds: float,
+               spans: Iterable[tuple[datetime.datetime, datetime.datetime]]
+               ) -> list[interval.Interval]:
+    """Return the Intervals of an hour that count as idle, of something that was idle for `seconds`.
+
+    They are the first seconds of the hour in which the reservation had it.
+
+    :param hour: the beginning of the hour.
+    :param spans: (start, end) of its allocations, which may overlap and lie in other hours.
+    """
+    left = datetime.timedelta(seconds=seconds)
+    place, found = hour, []
+    for start, end in sorted(spans):
+        first = max(start, place)
+        last = min(end, hour + _HOUR, first + left)
+        if first < last:
+            found.append(interval.Interval(first, last))
+            left -= last - first
+            place = last
+    return found
 
 
 @dataclasses.dataclass(frozen=True)

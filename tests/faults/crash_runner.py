@@ -9,11 +9,15 @@ from climate import backend
 
 backend.prefer_threads()
 
+import contextlib  # noqa: E402
+import itertools  # noqa: E402
 import json  # noqa: E402
 import logging  # noqa: E402
 import os  # noqa: E402
 import select  # noqa: E402
+import signal  # noqa: E402
 import sys  # noqa: E402
+import threading  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
 
@@ -23,6 +27,7 @@ import stories  # noqa: E402
 from climate import conf as configuration  # noqa: E402
 from climate import errors  # noqa: E402
 from climate.cloud import simulated  # noqa: E402, F401
+from climate.db import engine  # noqa: E402
 from climate.db import tables  # noqa: E402
 from climate.domain import lifecycle  # noqa: E402
 from climate.manager import endpoint  # noqa: E402
@@ -66,6 +71,23 @@ class _RealClock:
         """Real time passes by itself."""
 
 
+def _die_at_commit(crash_at):
+    """Let this process be killed at a commit of this thread: before it, or after it."""
+    real, thread, reached = engine.Database.writer, threading.get_ident(), itertools.count(1)
+
+    def reach():
+        if threading.get_ident() == thread and next(reached) == crash_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def writer(self):
+        with real(self) as connection:
+            yield connection
+            reach()
+        reach()
+    engine.Database.writer = writer
+
+
 def _options(folder, crash_at):
     """The arguments of a manager on the files in `folder`."""
     return {
@@ -102,13 +124,16 @@ def _configured(folder, crash_at):
 
 def _play(request):
     """Play a story in this process, which may die on the way."""
-    conf = _configured(request['folder'], request['crash_at'])
     story = stories.STORIES[request['story']]
+    conf = _configured(request['folder'],
+                       0 if story.dies_at_commits else request['crash_at'])
     manager = Running(conf)
     if request['arrange']:
         stories.subscribe(manager)
         story.arrange(manager)
     else:
+        if story.dies_at_commits:
+            _die_at_commit(request['crash_at'])
         story.act(manager)
         until = time.monotonic() + _PLAY_SECONDS
         while not (story.is_over(manager) and manager.is_idle()):

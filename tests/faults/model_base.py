@@ -22,6 +22,8 @@ from climate import errors
 WHICH = st.integers(0, 11)
 SIDE = st.integers(0, 1)
 CALM, STORMY, FROZEN = 'calm', 'stormy', 'frozen'
+# The end of the month in which all begins.
+_JUNE = datetime.datetime(2030, 6, 1, tzinfo=datetime.UTC)
 # So long an offer that nobody took is remembered.
 _FORGOTTEN = datetime.timedelta(hours=1)
 
@@ -115,10 +117,13 @@ class Base(stateful.RuleBasedStateMachine):
                          hosts=st.sampled_from([4, 4, 3, 2, 1]),
                          cleaning=st.sampled_from([0, 0, 0, 5]),
                          hold_room=st.sampled_from(['required', 'preferred']),
-                         crowd=st.integers(0, 4))
-    def begin(self, mood, hosts, cleaning, hold_room, crowd):
+                         crowd=st.integers(0, 4),
+                         month_end=st.sampled_from([None, 5, 20, 60, 240]))
+    def begin(self, mood, hosts, cleaning, hold_room, crowd, month_end):
         self.mood = mood
         self.cleaning = cleaning
+        if month_end is not None:
+            self.world.clock.now = _JUNE - builders.minutes(month_end)
         self.tally[f'{mood} runs'] += 1
         self.world.choose(cleaning, hold_room)
         self.world.managers[0].enrol(hosts)

@@ -45,6 +45,7 @@ def judge(model):
     _leases_are_over(model, recorded)
     assert all(each.place is None for each in recorded.offers.values()), recorded.offers
     _audit_finds_nothing(model, manager)
+    model.judge_bills()
     _nothing_is_left(model, manager)
     assert not model.complaints.found, '\n'.join(model.complaints.found)
 

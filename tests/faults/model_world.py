@@ -45,6 +45,7 @@ _OPTIONS = {
     ('simulated', 'port_seconds'): 4,
     ('simulated', 'cluster_seconds'): 6,
     ('acquire', 'lent_aggregate'): LENT_AGGREGATE,
+    ('billing', 'close_days'): 0,
     ('acquire', 'retry_pause_longest_seconds'): 120,
     ('idle', 'idle_hours'): 1,
     ('manager', 'workers'): 4,

@@ -6,6 +6,8 @@ import itertools
 import re
 import uuid
 
+import billing_cases
+import billing_truths
 import builders
 import sqlalchemy as sa
 
@@ -16,20 +18,25 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import subscriptions
 from climate.db import tables
+from climate.db import usage_days
 from climate.db import use_samples
+from climate.db import work_slots
 from climate.domain import event_kinds
 from climate.domain import lease_events
+from climate.domain import ledger
 from climate.domain import lifecycle
 from climate.domain import notification_kinds
 from climate.domain import records
 from climate.domain import subscriptions as subscribed
 from climate.domain import use
 from climate.manager.audit import comparison
+from climate.manager.billing import biller
 from climate.manager.idle import takings
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
 from climate.manager.notifications import fan_out
+from climate.manager.usage import days
 
 LEASE = str(uuid.UUID(int=1))
 OTHER = str(uuid.UUID(int=2))
@@ -46,6 +53,8 @@ class Story:
 
     name = None
     hosts = 4
+    #: A real process dies at the commits of `act`, where `act` calls no cloud.
+    dies_at_commits = False
 
     def arrange(self, manager):
         for name in sorted(manager.cloud.host_names())[:self.hosts]:
@@ -565,6 +574,98 @@ class ShrinkOfIdle(EndOfIdle):
         return _lease(manager).event(event_kinds.RECLAIM).status == lifecycle.EVENT_DONE
 
 
+class Bill(Story):
+    """Two leases are billed that have ended, one of them in a month that is over."""
+
+    name = 'bill'
+    hosts = 2
+    dies_at_commits = True
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        now = manager.core.clock()
+        month = ledger.begin_of(ledger.month_of(now))
+        spans = {LEASE: (month - builders.hours(24), now - builders.seconds(1)),
+                 OTHER: (month - builders.hours(5), month - builders.hours(2))}
+        _live_and_end(manager, spans)
+        manager.client.create_price_book(builders.an_admin(), None, billing_cases.BOOK)
+        with manager.database.writer() as connection:
+            connection.execute(sa.update(tables.PRICE_BOOKS).values(
+                valid_from=month - builders.hours(48)))
+            # Days are closed by another story.
+            work_slots.take(connection, 'usage', _midnight(now) - builders.hours(24))
+
+    def act(self, manager):
+        manager.core.conf.set_override('close_days', 0, group='billing')
+        while biller.Biller(manager.core).bill(manager.core.clock()):
+            continue
+
+    def is_over(self, manager):
+        return bool(billing_truths.closed_months(manager.database))
+
+
+class CloseOfDays(Story):
+    """Three days of usage are closed."""
+
+    name = 'close of days'
+    hosts = 2
+    dies_at_commits = True
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        midnight = _midnight(manager.core.clock())
+        _live_and_end(manager, {
+            LEASE: (midnight - builders.hours(64), midnight - builders.hours(19)),
+            OTHER: (midnight - builders.hours(30), midnight - builders.hours(12))})
+
+    def act(self, manager):
+        days.close(manager.database, manager.core.clock(), most=None)
+
+    def is_over(self, manager):
+        with manager.database.reader() as connection:
+            return usage_days.closed_until(connection) is not None
+
+
+def _midnight(now):
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _live_and_end(manager, spans):
+    """Let leases of a host live and end, and move all of them into the past.
+
+    :param spans: {lease id: (start, end)}.
+    """
+    for lease_id in spans:
+        _create_lease(manager, builders.hosts(1), lease_id=lease_id)
+    wait_for(manager, lambda: all(_lease(manager, lease_id).state == lifecycle.ACTIVE
+                                  for lease_id in spans))
+    manager.clock.advance(builders.seconds(5))
+    for lease_id in spans:
+        manager.client.update_lease(builders.a_member(), lease_id,
+                                    records.LeaseChanges(end_now=True))
+    wait_for(manager, lambda: all(_lease(manager, lease_id).ended_at is not None
+                                  and _is_rid_of_its_trust(manager, lease_id)
+                                  for lease_id in spans))
+    with manager.database.writer() as connection:
+        for lease_id, (start, end) in spans.items():
+            reservations = [row.id for row in connection.execute(sa.select(
+                tables.RESERVATIONS.c.id).where(tables.RESERVATIONS.c.lease_id == lease_id))]
+            for table, key, values in (
+                    (tables.LEASES, tables.LEASES.c.id == lease_id,
+                     {'created_at': start, 'start': start, 'end': end, 'ended_at': end}),
+                    (tables.RESERVATIONS, tables.RESERVATIONS.c.lease_id == lease_id,
+                     {'started_at': start}),
+                    (tables.HISTORY, tables.HISTORY.c.lease_id == lease_id, {'at': start}),
+                    (tables.ALLOCATIONS, tables.ALLOCATIONS.c.reservation_id.in_(reservations),
+                     {'start': start, 'end': end, 'promised_until': None})):
+                connection.execute(sa.update(table).where(key).values(**values))
+
+
+def _is_rid_of_its_trust(manager, lease_id):
+    dropped = _lease(manager, lease_id).event('drop_trust')
+    return dropped is not None and dropped.status == lifecycle.EVENT_DONE
+
+
 class Enrol(Story):
     name = 'enrol'
     hosts = 1
@@ -603,7 +704,8 @@ STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Gro
                                              DeleteOfClearing, Enrol, Withdraw,
                                              StartOfAddresses, GrowthOfAddresses,
                                              ShrinkOfAddresses, EndOfAddresses,
-                                             DeleteOfAddresses, EndOfIdle, ShrinkOfIdle)}
+                                             DeleteOfAddresses, EndOfIdle, ShrinkOfIdle, Bill,
+                                             CloseOfDays)}
 
 
 def wait_for(manager, over):
@@ -670,11 +772,21 @@ def picture(manager):
             'promises': sorted(
                 (names[row.reservation_id], row.resource_id, row.released_at is not None)
                 for row in connection.execute(sa.select(tables.ALLOCATIONS))),
+            'statements': [tuple(row)[:-1] for row in connection.execute(
+                sa.select(tables.STATEMENT_LINES).order_by(
+                    tables.STATEMENT_LINES.c.lease_id, tables.STATEMENT_LINES.c.number))],
+            'months': [(row.month, row.closed_at is not None) for row in connection.execute(
+                sa.select(tables.BILLING_MONTHS).order_by(tables.BILLING_MONTHS.c.month))],
+            'usage': sorted(tuple(row)[1:] for row in connection.execute(
+                sa.select(tables.USAGE_DAYS))),
+            'hours': sorted((row.hour, row.pool, row.occupied) for row in connection.execute(
+                sa.select(tables.POOL_HOURS))),
             # How often something was tried is a matter of time.
             'history': [what for what, _ in itertools.groupby(
                 row.what for row in journal.history(connection, LEASE))],
         }
     found['told'] = _told(manager)
+    billing_truths.statements_are_right(manager.database)
     found['drift'] = comparison.Auditor(manager.core).look()
     return {key: list(map(str, value)) for key, value in (found | _of_cloud(
         manager, names)).items()}

@@ -78,7 +78,11 @@ class FindAvailability(base.Lister):
             # "offer show" has the reservations of an offer.
             names = (('id', 'held_until', 'start', 'end') if self.is_narrow(parsed_args)
                      else ('id', 'held_until', *names))
-        return names, [tuple(_cell(name, each[name]) for name in names) for each in found['offers']]
+        # Without a price book no offer has a price.
+        if any('price' in each for each in found['offers']):
+            names = (*names, 'price')
+        return names, [tuple(_cell(name, each.get(name)) for name in names)
+                       for each in found['offers']]
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
                        data: typing.Any) -> int:
@@ -113,6 +117,8 @@ def timeline(offers: Sequence[Mapping[str, typing.Any]]) -> list[str]:
 def _cell(name: str, value: typing.Any) -> typing.Any:
     if name == 'reservations':
         return Shares(value)
+    if name == 'price':
+        return columns.Price(value)
     return value or '' if name == 'id' else columns.Time(value)
 
 

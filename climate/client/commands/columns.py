@@ -109,15 +109,27 @@ class Pairs(columns.FormattableColumn[Mapping[str, typing.Any]]):
 
 
 class Price(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
-    """A price: the amount, and a line for each part of it."""
+    """A price: the amount with its currency; nothing if there is none."""
 
     def human_readable(self) -> str:
-        if self._value is None:
-            return ''
-        parts = [' '.join([f'  {part["amount"]} {part["kind"]}', *(
-            f'{name}={part[name]}' for name in ('resource_type', 'hours', 'rate', 'percent')
-            if part.get(name) is not None)]) for part in self._value.get('lines', ())]
-        return '\n'.join([f'{self._value["amount"]} {self._value["currency"]}', *parts])
+        return f'{self._value["amount"]} {self._value["currency"]}' if self._value else ''
+
+
+class PriceLines(Price):
+    """A price with one line for each charge below it."""
+
+    def human_readable(self) -> str:
+        lines = self._value['lines'] if self._value else ()
+        return '\n'.join([super().human_readable(), *map(self._line, lines)])
+
+    @staticmethod
+    def _line(line: Mapping[str, typing.Any]) -> str:
+        words = [f'  {line["amount"]}', line['kind']]
+        if 'hours' in line:
+            words.append(f'{line["hours"]} h of {line["pool"]} at {line["rate"]}')
+        if 'percent' in line:
+            words.append(f'x {line["percent"]} %')
+        return ' '.join(words)
 
 
 class Nested(columns.FormattableColumn[typing.Any]):

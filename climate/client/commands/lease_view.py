@@ -103,6 +103,8 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
         return columns.ServerCreate(value or [])
     if name == 'acquire':
         return columns.Acquire(value)
+    if name == 'price':
+        return columns.PriceLines(value)
     if name == 'events':
         return columns.Events(sorted(value or [], key=lambda event: event['time']))
     if name == 'price':

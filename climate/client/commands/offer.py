@@ -7,7 +7,7 @@ import typing
 from climate.client.commands import base
 from climate.client.commands import columns
 
-_NAMES = ('id', 'held_until', 'start', 'end', 'reservations')
+_NAMES = ('id', 'held_until', 'start', 'end', 'price', 'reservations')
 # In a table for people, "offer show" and --long have the reservations.
 _NARROW = ('id', 'held_until', 'start', 'end')
 _TIMES = ('held_until', 'start', 'end', 'created_at')
@@ -33,9 +33,12 @@ class ListOffers(base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        names = _NARROW if self.is_narrow(parsed_args) else _NAMES
-        return names, [tuple(_cell(name, each[name]) for name in names)
-                       for each in self.client.offers.list()]
+        found = self.client.offers.list()
+        names: tuple[str, ...] = _NARROW if self.is_narrow(parsed_args) else _NAMES
+        # Without a price book no offer has a price.
+        if names == _NARROW and any('price' in each for each in found):
+            names = (*_NARROW, 'price')
+        return names, [tuple(_cell(name, each.get(name)) for name in names) for each in found]
 
 
 class ShowOffer(base.ShowOne):
@@ -50,7 +53,8 @@ class ShowOffer(base.ShowOne):
         found = self.client.offers.get(parsed_args.offer)
         names = [*(name for name in _NAMES if name in found),
                  *sorted(name for name in found if name not in _NAMES)]
-        return names, [_cell(name, found[name]) for name in names]
+        return names, [columns.PriceLines(found[name]) if name == 'price'
+                       else _cell(name, found[name]) for name in names]
 
 
 class DeleteOffers(base.Silent):
@@ -70,4 +74,6 @@ class DeleteOffers(base.Silent):
 def _cell(name: str, value: typing.Any) -> typing.Any:
     if name in _TIMES:
         return columns.Time(value)
+    if name == 'price':
+        return columns.Price(value)
     return Asked(value) if name == 'reservations' else value

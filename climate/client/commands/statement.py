@@ -6,7 +6,8 @@ import typing
 from climate.client.commands import base
 
 _COLUMNS = ('month', 'project_id', 'amount', 'currency', 'leases', 'lines', 'closed')
-_LINES = ('lease_id', 'number', 'kind', 'resource_type', 'hours', 'rate', 'percent', 'amount')
+# In a table for people; --long has all.
+_LINES = ('lease_id', 'kind', 'pool', 'hours', 'rate', 'percent', 'amount')
 _ALL_OF_A_LINE = ('project_id', 'month', 'lease_id', 'number', 'for_month', 'correction', 'kind',
                   'price_book', 'reservation_id', 'resource_type', 'pool', 'hours', 'rate',
                   'percent', 'amount', 'currency', 'created_at')

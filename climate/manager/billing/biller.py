@@ -34,7 +34,7 @@ class Biller:
         """Write the lines that are due at `now` and close past months; return how many lines."""
         with self._core.database.reader() as connection:
             known = books.read_all(connection)
-            if not known or known[0].valid_from >= now:
+            if not known or known[0].valid_from > now:
                 return 0
             begin = bills.settled_until(connection)
         written, seen = 0, set()

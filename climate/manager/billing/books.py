@@ -15,6 +15,8 @@ LOG = log.getLogger(__name__)
 
 # How long the versions that were read are used for prices that bind nobody.
 _KNOWN_SECONDS = 5
+# These are other zones on each machine.
+_OF_MACHINES = ('localtime', 'posixrules')
 
 
 class Books:
@@ -32,6 +34,7 @@ class Books:
         :raises PriceBookOverlaps: another version is valid from the same moment.
         """
         now = self._core.clock()
+        self._refuse_unknown(document)
         valid_from = now if valid_from is None else valid_from
         if valid_from < now:
             raise errors.BadField(field='valid_from', reason=(
@@ -41,6 +44,19 @@ class Books:
         LOG.info('Price book %s: created by %s, valid from %s', made.version, made.created_by,
                  made.valid_from.isoformat())
         return made
+
+    def _refuse_unknown(self, document):
+        """Refuse a rate for a type or pool that is not enabled, which no resource would ever have.
+
+        :raises BadField: the error names those that are enabled.
+        """
+        registry = self._core.registry
+        for number, each in enumerate(document.get('rates', ())):
+            for name, known in (('resource_type', registry.plugins), ('pool', registry.pools)):
+                if each.get(name, next(iter(known), None)) not in known:
+                    raise errors.BadField(field=f'rates.{number}.{name}', reason=(
+                        f'"{each[name][:80]}" is not enabled; those are '
+                        f'{", ".join(sorted(known))}.'))
 
     @cores.again_after_a_race
     def _create(self, context, valid_from, document, now):
@@ -103,6 +119,8 @@ def read_all(connection):
 
 def zone_of(name):
     """Return the time zone of a name, such as "Europe/Berlin"; None: there is none."""
+    if name in _OF_MACHINES:
+        return None
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The prices of leases that are only planned: dry runs, changes, openings."""
+"""The prices of leases that are only planned: dry runs, changes, openings, offers."""
 import dataclasses
 
 from climate.db import bills
+from climate.db import offers
 from climate.domain import acquire
 from climate.domain import currencies
 from climate.domain import lifecycle
 from climate.domain import prices
 from climate.domain import pricing
+from climate.domain import unused
 from climate.manager.billing import books
 
 
@@ -23,19 +25,51 @@ class Quotes:
 
         :returns: None if no version of the price book is valid before its end.
         """
-        known = self._valid_before(lease.end)
-        if not known:
-            return None
-        with self._core.database.reader() as connection:
-            items = self._items(connection, known, lease, allocations)
-        return _price(_subject(lease, items, now), known)
+        return self.of_plans([(lease, allocations)], now)[0]
 
-    def of_change(self, before, after, allocations, now):
+    def of_plans(self, plans, now):
+        """Return the Price of each of some leases that are asked for now, in order.
+
+        :param plans: [(Lease, the Allocations that it would get)], which are read at once.
+        :returns: None in place of a Price if no version of the price book is valid before the end.
+        """
+        return self._prices([(_asked(lease, now), lease.end, lease.reservations, given)
+                             for lease, given in plans])
+
+    def of_offers(self, found, now):
+        """Return the Offers with the Price that each has if it is taken now.
+
+        :param found: Offers, with or without their allocations; all of them are read at once.
+        """
+        if not any(self._valid_before(each.end) for each in found):
+            return list(found)
+        with self._core.database.reader() as connection:
+            given = offers.allocations_of(connection, found)
+        made = self._prices([_taken(each, given[each.id], now) for each in found])
+        return [dataclasses.replace(each, price=price)
+                for each, price in zip(found, made, strict=True)]
+
+    def _prices(self, plans):
+        """Return the Price of each of some plans, or None, with one look at all resources.
+
+        :param plans: [(Subject without Items, end, reservations, Allocations)].
+        """
+        known = [self._valid_before(end) for _, end, _, _ in plans]
+        if not any(known):
+            return [None] * len(plans)
+        with self._core.database.reader() as connection:
+            items = self._items(connection, max(known, key=len),
+                                [(asked, given) for _, _, asked, given in plans])
+        return [_price(dataclasses.replace(plan[0], items=tuple(each)), books) if books else None
+                for plan, each, books in zip(plans, items, known, strict=True)]
+
+    def of_change(self, before, after, allocations, now, by_owner=True):
         """Return the Price of all of a lease, from its start to its end, if it were changed now.
 
         :param before: the Lease as it is.
         :param after: the Lease as it would be.
         :param allocations: those that would be made; other reservations keep what they have.
+        :param by_owner: whether the owner asks, who pays for unused hours.
         :returns: None if no version of the price book is valid before its end.
         """
         known = self._valid_before(max(before.end, after.end))
@@ -43,25 +77,38 @@ class Quotes:
             return None
         with self._core.database.reader() as connection:
             found = bills.read(connection, before.id, _names(known), planned=True)
-            new = self._items(connection, known, after, allocations)
+            [new] = self._items(connection, known, [(after.reservations, allocations)])
         if found is None:
             return None
         had = found.subject.items
-        items = (_changed(before, after, had, new, now) if before.state != lifecycle.PENDING
-                 else _moved(after, had, new))
-        return _price(_subject(after, items, before.created_at), known)
+        items = (_moved(after, had, new) if before.state == lifecycle.PENDING
+                 else _changed(before, after, had, new, now, by_owner))
+        return _price(dataclasses.replace(_asked(after, before.created_at), items=tuple(items)),
+                      known)
 
     def _valid_before(self, end):
         return [each for each in self._books.every() if each.valid_from < end]
 
-    def _items(self, connection, known, lease, allocations):
-        types = {each.id: each.resource_type for each in lease.reservations}
+    def _items(self, connection, known, plans):
+        """Return the Items of each of some plans, pairs (reservations, Allocations)."""
         pools, properties = bills.described(
-            connection, {each.resource_id for each in allocations}, _names(known))
-        return [pricing.Item(
-            each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
-            each.end, each.copies, tuple(sorted(properties[str(each.resource_id)].items())),
-            resource_id=each.resource_id) for each in allocations]
+            connection, {each.resource_id for _, given in plans for each in given}, _names(known))
+        found = []
+        for reservations, given in plans:
+            types = {each.id: each.resource_type for each in reservations}
+            found.append([pricing.Item(
+                each.reservation_id, types[each.reservation_id], pools[each.resource_id],
+                each.start, each.end, each.copies,
+                tuple(sorted(properties[str(each.resource_id)].items())),
+                resource_id=each.resource_id, whole=each.whole) for each in given])
+        return found
+
+
+def _taken(offer, given, now):
+    """Return the plan of a lease that takes an Offer now."""
+    start = max(offer.start, now)
+    return (pricing.Subject(start, now, ()), offer.end, offer.request,
+            [dataclasses.replace(each, start=start) for each in given])
 
 
 def _moved(after, had, new):
@@ -71,34 +118,46 @@ def _moved(after, had, new):
                     for each in had if each.reservation_id not in again)]
 
 
-def _changed(before, after, had, new, now):
+def _changed(before, after, had, new, now, by_owner):
     """Return the Items of a running lease: what it had until now, and has from now on."""
     again = {each.reservation_id for each in new}
-    kept = {(each.reservation_id, each.resource_id) for each in new}
-    earlier = before.end if after.end < before.end else None
-    items = [dataclasses.replace(each, unused_until=earlier) for each in new]
+    running = {(each.reservation_id, each.resource_id, each.copies): each for each in had
+               if each.end == before.end and each.end > now}
+    kept = {_kind(each) for each in new} & running.keys()
+    items = [dataclasses.replace(each, unused_until=_promised(
+        running[_kind(each)], each.end, by_owner) if _kind(each) in kept else None) for each in new]
     for each in had:
         if each.end != before.end or each.end <= now:
             items.append(each)
         elif each.reservation_id not in again:
             end = max(after.end, now)
-            items.append(dataclasses.replace(
-                each, end=end, unused_until=each.end if end < each.end else each.unused_until))
+            items.append(dataclasses.replace(each, end=end,
+                                             unused_until=_promised(each, end, by_owner)))
         else:
-            given_back = (each.reservation_id, each.resource_id) not in kept
-            items.append(dataclasses.replace(each, end=now,
-                                             unused_until=each.end if given_back else None))
-    return [each for each in items if each.start < each.end]
+            items.append(dataclasses.replace(each, end=now, unused_until=(
+                None if _kind(each) in kept else _promised(each, now, by_owner))))
+    return unused.netted([each for each in items if each.start < each.end])
+
+
+def _kind(item):
+    return item.reservation_id, item.resource_id, item.copies
+
+
+def _promised(item, end, by_owner):
+    """Return until when an Item was promised, if it ends at `end` instead of its own end."""
+    found = [item.unused_until, item.end if by_owner and end < item.end else None]
+    return max(filter(None, found), default=None)
 
 
 def _names(known):
     return frozenset(name for each in known for name in each.property_names)
 
 
-def _subject(lease, items, asked_at):
+def _asked(lease, asked_at):
+    """Return the Subject of a lease, still without Items."""
     found = lease.acquisition
     return pricing.Subject(
-        lease.start, asked_at, tuple(items), found.priority if found is not None else 0,
+        lease.start, asked_at, (), found.priority if found is not None else 0,
         lease.acquire_type == acquire.BEST_EFFORT)
 
 

@@ -125,6 +125,9 @@ class Finder:
         """
         reservations = lease.reservations
         allocated = [_allocations(reservations, *each) for each in zip(chosen, held, strict=True)]
+        prices = self._quotes.of_plans([
+            (dataclasses.replace(lease, start=plan.span.start, end=plan.span.end), given)
+            for plan, given in zip(chosen, allocated, strict=True)], now)
         with self._core.database.reader() as connection:
             serializer = serialization.Serializer(self._core, connection, {
                 given.resource_id for each in allocated for given in each})
@@ -132,10 +135,8 @@ class Finder:
                 availability.Opening(
                     start=plan.span.start, end=plan.span.end, last_start=plan.last,
                     shares=serializer.shares(reservations, given),
-                    id=offer and offer.id, held_until=offer and offer.held_until,
-                    price=self._quotes.of_new(dataclasses.replace(
-                        lease, start=plan.span.start, end=plan.span.end), given, now))
-                for plan, offer, given in zip(chosen, held, allocated, strict=True))
+                    id=offer and offer.id, held_until=offer and offer.held_until, price=price)
+                for plan, offer, given, price in zip(chosen, held, allocated, prices, strict=True))
 
 
 @dataclasses.dataclass(frozen=True)

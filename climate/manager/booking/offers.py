@@ -17,6 +17,7 @@ from climate.db import offers
 from climate.domain import interval
 from climate.domain import records
 from climate.manager import core as cores
+from climate.manager.billing import quotes
 from climate.manager.booking import booking
 from climate.manager.booking import offer_expiry
 from climate.manager.queue import wakeups
@@ -33,6 +34,7 @@ class Offers:
     def __init__(self, core):
         self._core = core
         self._booking = booking.Booking(core)
+        self._quotes = quotes.Quotes(core)
 
     def hold(self, context, wishes, reservations, span, now, planned=None, *, seconds, most):
         """Hold resources for `wishes` during `span`; return the Offer.
@@ -77,16 +79,20 @@ class Offers:
         return offer_expiry.expire(self._core, now)
 
     def get(self, context, offer_id):
-        """Return an Offer that the caller's project holds.
+        """Return an Offer that the caller's project holds, with its price.
 
         :raises OfferNotFound: the project has no such offer; it may have been taken or deleted.
         :raises OfferExpired: the offer has expired.
         """
-        return self._get(context, offer_id, self._core.clock())
+        now = self._core.clock()
+        return self._quotes.of_offers([self._get(context, offer_id, now)], now)[0]
 
     def find(self, context):
-        """Return the Offers of the caller's project, ordered by expiry, without allocations."""
+        """Return the Offers of the caller's project with prices, by expiry, without allocations."""
         now = self._core.clock()
+        return self._quotes.of_offers(self._held(context, now), now)
+
+    def _held(self, context, now):
         with self._core.database.reader() as connection:
             found = offers.held(connection, context.project_id)
         return [each for each in found.values() if each.held_until > now]
@@ -96,7 +102,7 @@ class Offers:
 
         It is `error` itself if the project holds no offers of that pool during `span`.
         """
-        held = [each for each in self.find(context)
+        held = [each for each in self._held(context, self._core.clock())
                 if span.overlaps(interval.Interval(each.start, each.end))
                 and self._is_of(each, error.kwargs.get('what'))]
         if not held:

@@ -88,7 +88,8 @@ class Update:
             planned = self._booking.plan(wishes, span, now) if wishes else []
             return dataclasses.replace(
                 _as_planned(target.lease, planned),
-                price=self._quotes.of_change(lease, target.lease, planned, now))
+                price=self._quotes.of_change(lease, target.lease, planned, now,
+                                             by_owner=lease.is_of(context)))
         created = early.Change(self._core, lease, target.lease)
         try:
             target = dataclasses.replace(target, lease=created.create())
@@ -238,7 +239,8 @@ class Update:
                 # A pending lease releases its resources here; a running one releases them by an
                 # event, which wakes the queue.
                 wakeups.wake(connection, now)
-            self._write_allocations(connection, lease, target, wishes, chosen, now)
+            self._write_allocations(connection, lease, target, wishes, chosen, now,
+                                    by_owner=lease.is_of(context))
             self._write_events(connection, current, target, changes, now)
             wanted = target.lease
             leases.change(connection, current, now, name=wanted.name, start=wanted.start,
@@ -259,7 +261,7 @@ class Update:
         with self._core.database.writer() as connection:
             return write(connection, [])
 
-    def _write_allocations(self, connection, lease, target, wishes, chosen, now):
+    def _write_allocations(self, connection, lease, target, wishes, chosen, now, *, by_owner):
         end = target.lease.end
         bindings = {after.id: {'binding': dict(after.binding)} for after, before in zip(
             target.lease.reservations, lease.reservations, strict=True)
@@ -271,30 +273,30 @@ class Update:
                                         reservation.id, {}))
             mine = [given for given in chosen if given.reservation_id == reservation.id]
             if reservation.id not in {wish.reservation_id for wish in wishes}:
-                self._shorten(connection, reservation, lease, target.lease, now)
+                self._shorten(connection, reservation, lease, target.lease, now, by_owner)
             elif lease.state == lifecycle.PENDING:
                 self._booking.replace(connection, mine, [reservation.id])
             else:
                 for need in sorted({*reservation.allocated, *(given.need for given in mine)}):
                     self._rewrite(connection, reservation, need, [
-                        given for given in mine if given.need == need], end, now)
+                        given for given in mine if given.need == need], end, now, by_owner)
 
-    def _rewrite(self, connection, reservation, need, chosen, end, now):
+    def _rewrite(self, connection, reservation, need, chosen, end, now, by_owner):
         """Write the Allocations that a running reservation gets for one need.
 
         Allocations that it keeps only get the new end; those that were not chosen are cut.
         """
         had = collections.Counter(reservation.allocated.get(need, ()))
         kept = {given.resource_id for given in chosen if had[given.resource_id] == given.copies}
-        allocations.cut(connection, [reservation.id], now, set(had) - kept, need, by_owner=True)
-        allocations.change(connection, [reservation.id], kept, need, by_owner=True, end=end)
+        allocations.cut(connection, [reservation.id], now, set(had) - kept, need, by_owner)
+        allocations.change(connection, [reservation.id], kept, need, by_owner, end=end)
         self._booking.replace(connection, [given for given in chosen
                                            if given.resource_id not in kept])
 
     @staticmethod
-    def _shorten(connection, reservation, before, after, now):
+    def _shorten(connection, reservation, before, after, now, by_owner):
         if after.end <= now:
-            allocations.cut(connection, [reservation.id], now, by_owner=True)
+            allocations.cut(connection, [reservation.id], now, by_owner=by_owner)
             return
         values = {}
         if after.end != before.end:
@@ -303,7 +305,7 @@ class Update:
             values['start'] = after.start
         if values:
             allocations.change(connection, [reservation.id], reservation.resource_ids,
-                               by_owner=before.state != lifecycle.PENDING, **values)
+                               by_owner=by_owner and before.state != lifecycle.PENDING, **values)
 
     def _write_events(self, connection, lease, target, changes, now):
         wanted = target.lease

@@ -22,6 +22,7 @@ class Recorded:
     lent: list
     outbox: int
     deliveries: list
+    statement_lines: int
 
     @property
     def unfinished(self):
@@ -51,11 +52,15 @@ def read(url):
                 acquisitions=_rows(connection, tables.ACQUISITIONS),
                 lent=[row['name'] for row in _rows(connection, tables.RESOURCES)
                       if row['lent_to'] is not None and row['withdrawn_at'] is None],
-                outbox=connection.execute(
-                    sa.select(sa.func.count()).select_from(tables.OUTBOX)).scalar_one(),
-                deliveries=_rows(connection, tables.DELIVERIES))
+                outbox=_count(connection, tables.OUTBOX),
+                deliveries=_rows(connection, tables.DELIVERIES),
+                statement_lines=_count(connection, tables.STATEMENT_LINES))
     finally:
         found.dispose()
+
+
+def _count(connection, table):
+    return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
 
 
 def _rows(connection, table):

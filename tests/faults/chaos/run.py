@@ -2,8 +2,12 @@
 """One run, from the first process to the verdict, bounded in time."""
 import collections
 import dataclasses
+import datetime
 import itertools
 import time
+import types
+
+import billing_truths
 
 from chaos import clients
 from chaos import injector
@@ -12,11 +16,13 @@ from chaos import recorded
 from chaos import stage as stages
 from chaos import tenants
 from chaos import witness
+from climate.db import engine
 from climate.domain import acquire
 from tools.cloud import commands
 
 _SETTLE_SECONDS = 90
 _RECOVERY_SECONDS = 5
+_DAY = datetime.timedelta(days=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +57,7 @@ def play(plan):
         heard = stage.subscriber.testify(found)
         verdict.lost += heard.lost
         verdict.doubled += heard.doubled
+        verdict.lost += _billed(stage)
         drift = _drift(stage)
         answers = crowd.answers + door.answers
         return Outcome(
@@ -92,6 +99,28 @@ def _settle(stage):
     return time.monotonic() - began
 
 
+def _billed(stage):
+    """Wait until all is billed; return what is wrong with statements and usage, in words."""
+    found = engine.Database(stage.url)
+    today = found.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    until = time.monotonic() + _SETTLE_SECONDS
+    try:
+        while True:
+            try:
+                billing_truths.statements_are_right(found)
+                billing_truths.usage_is_right(
+                    types.SimpleNamespace(database=found, clock=found.now),
+                    today - _DAY, today + 2 * _DAY)
+                return []
+            except AssertionError as error:
+                if time.monotonic() > until:
+                    return [f'statements: {error}']
+            stage.tend()
+            time.sleep(1)
+    finally:
+        found.dispose()
+
+
 def _drift(stage):
     """Return the drift of the cloud from the database, but for trusts, which the reaper deletes."""
     _, printed = stage.audit()
@@ -120,6 +149,7 @@ def _table(plan, answers, faults, verdict, found, witnesses, took, drift):
         f'notifications {heard.received} received, {heard.again} of them again',
         *(f'  {kind:12}{state:11} {count:6}' for (kind, state), count
           in sorted(_patient(found).items())),
+        f'{found.statement_lines} lines of statements',
         f'lost      {len(verdict.lost)}',
         f'doubled   {len(verdict.doubled)}',
         f'late      {len(verdict.late)} (at most {verdict.latest_seconds:.1f} s in all, '

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import billing_cases
 import requests
 
 from chaos import programs
@@ -57,6 +58,9 @@ release_grace_seconds = 1
 refresh_seconds = 15
 audit_interval_seconds = {plan.audit_seconds}
 audit_grace_seconds = 3
+[billing]
+interval_seconds = 1
+close_days = 0
 [physical:host]
 before_end = snapshot
 [notifications]
@@ -197,6 +201,7 @@ class Stage:
         return self.plan.place.conf / f'{name}.conf'
 
     def _enrol(self):
+        self._post('/v1/price-books', billing_cases.BOOK)
         for number in range(self.plan.hosts):
             self._post('/v1/os-hosts', {'name': f'compute-{number + 1}'})
         for pool, bodies in things.POOLS.items():

@@ -92,6 +92,16 @@ def test_usage_is_served_as_csv(api, lived, query, accept):
     assert float(found[0]['allocated_vcpus_hours']) > 0
 
 
+@pytest.mark.parametrize('value', ['=1+1', '+1+1', '-1+1', '@SUM(A1)', '\t=1'])
+def test_a_property_that_looks_like_a_formula_is_text_in_csv(api, lived, value):
+    [host, _] = lived.client.list_resources(builders.an_admin(), 'host')
+    lived.client.update_resource(builders.an_admin(), 'host', host.id, {'rack': value})
+    found = table(api.get(f'/v1/usage?{MAY_1}&group_by=property:rack&format=csv', **MEMBER))
+    assert {row['property:rack'] for row in found} == {f"'{value}", 'r1'}
+    shown = api.get(f'/v1/usage?{MAY_1}&group_by=property:rack', **MEMBER).json['usage']
+    assert {group['properties']['rack'] for group in shown['groups']} == {value, 'r1'}
+
+
 def test_a_format_of_the_query_comes_before_the_header(api, lived):
     answer = api.get(f'/v1/usage?{MAY_1}&format=json', headers={'Accept': 'text/csv'}, **MEMBER)
     assert answer.content_type == 'application/json'

@@ -7,8 +7,10 @@ import pathlib
 import re
 
 import billing_cases as cases
+import billing_truths
 import builders
 import pytest
+import sqlalchemy as sa
 import yaml
 
 from climate import errors
@@ -16,6 +18,7 @@ from climate.db import engine
 from climate.db import leases
 from climate.db import migrate
 from climate.db import reservations
+from climate.db import tables
 from climate.domain import prices
 from climate.domain import records
 from climate.manager.billing import biller
@@ -97,6 +100,18 @@ def test_an_early_end_is_credited_as_the_book_says(enrolled):
     assert decimal.Decimal(price.amount) == cases.total(found)
 
 
+def test_an_end_at_the_moment_of_the_first_price_book_costs_the_unused_hours(enrolled):
+    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(4))
+    enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    cases.book(enrolled)
+    enrolled.run_until(NOON + hours(5))
+    cases.bill(enrolled)
+    assert [each.line.kind for each in cases.lines(enrolled)] == [
+        'unused_hours', 'early_end_credit']
+    billing_truths.statements_are_right(enrolled.database)
+
+
 def test_a_deleted_lease_is_billed_to_the_cut_where_the_book_has_no_early_end(enrolled):
     cases.book(enrolled, early_end={'credit_percent': '100'}, short_notice={
         'hours': '1', 'percent': '0'})
@@ -130,6 +145,18 @@ def test_a_closed_month_does_not_change_and_a_late_correction_names_it(enrolled)
     late = cases.lines(enrolled, month='2030-06')
     assert {(each.for_month, each.correction) for each in late} == {('2030-05', True)}
     assert cases.total(before + late) == 0
+
+
+def test_a_month_before_a_closed_one_is_closed_though_it_had_no_statement(enrolled):
+    cases.book(enrolled)
+    enrolled.create(builders.a_lease(end=cases.day(7, 1, 12)))
+    with enrolled.database.writer() as connection:
+        connection.execute(sa.insert(tables.BILLING_MONTHS).values(
+            month='2030-06', closed_at=cases.day(7, 1)))
+    enrolled.run_until(cases.day(7, 2))
+    cases.bill(enrolled)
+    assert {(each.month, each.for_month) for each in cases.lines(enrolled)} == {
+        ('2030-07', month) for month in ('2030-05', '2030-06', '2030-07')}
 
 
 def test_a_purge_keeps_what_is_not_billed_and_lines_survive_it(enrolled):

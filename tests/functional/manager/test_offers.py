@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offers hold resources for a project for a while, and a lease is made of one."""
+import decimal
+
 import acts
+import billing_cases as cases
 import builders
 import db_rows
 import pytest
@@ -306,3 +309,48 @@ def test_a_purge_leaves_no_promises_behind(manager, rows):
     db_rows.closed(manager.database)
     assert migrate.purge(manager.database, NOON + hours(4)) == 1
     assert rows(tables.ALLOCATIONS) == []
+
+
+def test_an_offer_has_the_price_that_a_lease_has_if_it_takes_the_offer_now(manager):
+    manager.enrol(1)
+    cases.book(manager)
+    offer = manager.hold(builders.a_lease(start=NOON + seconds(60), end=NOON + hours(10)))
+    [found] = manager.client.list_offers(builders.a_member())
+    # Two euros, and a price of 0.60 with the surcharge of short notice for each hour but a minute.
+    assert found.price.amount == '7.99'
+    manager.clock.advance(seconds(90))
+    # Half a minute of what was held is over.
+    now = manager.client.get_offer(builders.a_member(), offer.id)
+    hours_left = decimal.Decimal(now.price.lines[1].hours)
+    assert hours_left == decimal.Decimal('9.975')
+    lease = manager.take(offer)
+    manager.run_until(lease.end + hours(1))
+    cases.bill(manager)
+    assert str(cases.total(cases.lines(manager, lease_id=lease.id))) == now.price.amount
+
+
+def test_the_prices_of_a_list_of_offers_cost_a_constant_number_of_statements(manager):
+    manager.enrol(6)
+
+    def asked():
+        with builders.statements() as found:
+            assert all(each.price for each in manager.client.list_offers(builders.a_member()))
+        return len(found)
+    cases.book(manager, rates=[{'rate': '1'}, {'rate': '2', 'properties': {'gpu': 'a100'}}])
+    manager.hold(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    asked()
+    few = asked()
+    for _ in range(4):
+        manager.hold(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    assert asked() == few
+
+
+def test_without_a_price_book_offers_are_listed_with_one_statement_and_have_no_price(manager):
+    manager.enrol(1)
+    manager.hold(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    # The manager remembers for some seconds that there is no price book.
+    manager.client.list_offers(builders.a_member())
+    with builders.statements() as found:
+        [offer] = manager.client.list_offers(builders.a_member())
+    assert offer.price is None
+    assert len(found) == 1

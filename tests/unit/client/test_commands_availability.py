@@ -97,3 +97,11 @@ def test_an_answer_of_somebody_else_is_told_as_such(run, requests_mock):
     outcome = run(*WORDS)
     assert outcome.code == 1
     assert 'is the address right?' in ' '.join(outcome.err.split())
+
+
+def test_offers_show_their_price_if_there_is_a_price_book(run, requests_mock):
+    requests_mock.get(URL, json={**ANSWER, 'offers': [
+        {**OFFER, 'price': {'amount': '7.00', 'currency': 'EUR', 'lines': []}}, LATER]})
+    outcome = run('availability', '--hosts', '1', '--duration', '1h')
+    assert outcome.code == 0, outcome.err
+    assert '| 7.00 EUR |' in outcome.out

@@ -31,6 +31,25 @@ def test_an_offer_is_shown(run, service):
     assert run('offer', 'show', 'o1', '-f', 'json').json == OFFER
 
 
+PRICE = {'amount': '2.50', 'currency': 'EUR', 'lines': [
+    {'kind': 'lease_fee', 'amount': '2.00', 'price_book': 1},
+    {'kind': 'resource_hours', 'amount': '0.50', 'price_book': 1, 'hours': '1.000000',
+     'rate': '0.50', 'pool': 'host', 'resource_type': 'physical:host', 'reservation_id': 'r1'}]}
+
+
+def test_offers_show_their_price_if_there_is_a_price_book(run, service):
+    assert 'price' not in run('offer', 'list').out
+    priced = {**OFFER, 'price': PRICE}
+    service.get(URL, json={'offers': [priced]})
+    service.get(f'{URL}/o1', json={'offer': priced})
+    assert '| 2.50 EUR |' in run('offer', 'list').out
+    assert run('offer', 'list', '-f', 'json', '-c', 'price').json == [{'price': PRICE}]
+    shown = run('offer', 'show', 'o1').out
+    for words in ('2.50 EUR', '2.00 lease_fee',
+                  '0.50 resource_hours 1.000000 h of host at 0.50'):
+        assert words in shown
+
+
 def test_offers_are_released(run, service):
     service.delete(f'{URL}/gone', status_code=404, json={
         'error_code': 404, 'error_name': 'offer_not_found', 'error_message': 'It is gone.'})

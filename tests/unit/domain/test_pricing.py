@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prices are exact, never negative, additive over time, and the same again from history."""
+import collections
 import datetime
 import decimal
+import itertools
 import zoneinfo
 
 import hypothesis
@@ -129,3 +131,49 @@ def test_the_most_specific_rate_wins():
     assert rate('physical:host', 'other', {}) == 2
     assert rate('physical:host', 'host', {'gpu': 'h100'}) == 3
     assert rate('physical:host', 'host', {'gpu': 'a100'}) == 4
+
+
+_ZONES = [zoneinfo.ZoneInfo(name) for name in (
+    'UTC', 'Europe/Berlin', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Africa/Casablanca',
+    'Pacific/Apia', 'America/Havana')]
+
+
+@hypothesis.given(strategies.data())
+@hypothesis.settings(max_examples=60, deadline=None)
+def test_lengths_are_the_sums_of_the_spans(data):
+    edges = sorted(data.draw(strategies.sets(strategies.integers(0, 1440), min_size=2, max_size=6)))
+    windows = tuple(peak_hours.Window(
+        data.draw(strategies.frozensets(strategies.integers(0, 6), min_size=1)), begin, end,
+        decimal.Decimal(data.draw(strategies.integers(1, 3))))
+        for begin, end in itertools.pairwise(edges))
+    peaks = peak_hours.PeakHours(data.draw(strategies.sampled_from(_ZONES)), windows)
+    start = BEGIN + datetime.timedelta(seconds=data.draw(strategies.integers(0, 9 ** 8)))
+    end = start + datetime.timedelta(seconds=data.draw(
+        strategies.integers(1, 2 * 86_400) | strategies.integers(1, 400 * 86_400)))
+    wanted = collections.defaultdict(datetime.timedelta)
+    for first, last, percent in peaks.spans(start, end):
+        wanted[percent] += last - first
+    assert dict(peaks.lengths(start, end)) == wanted
+
+
+def test_seven_thousand_years_are_added_up_by_weeks():
+    windows = tuple(peak_hours.Window(frozenset(range(5)), 60 * hour, 60 * hour + 30,
+                                      decimal.Decimal(25)) for hour in range(20))
+    peaks = peak_hours.PeakHours(BERLIN, windows)
+    seen = []
+
+    class Counting(datetime.tzinfo):
+        def utcoffset(self, moment):
+            seen.append(moment)
+            return moment.replace(tzinfo=BERLIN).utcoffset()
+
+        def dst(self, moment):
+            return None
+
+        def fromutc(self, moment):
+            return moment + moment.replace(tzinfo=datetime.UTC).astimezone(BERLIN).utcoffset()
+    end = BEGIN + datetime.timedelta(days=400 * 365)
+    found = peak_hours.PeakHours(Counting(), windows).lengths(BEGIN, end)
+    assert found == peaks.lengths(BEGIN, end)
+    # There are twenty windows on each of the days, of which each would ask for two offsets.
+    assert len(seen) < 400 * 365
