@@ -95,6 +95,66 @@ def test_a_lease_that_waited_counts_from_when_it_was_asked_for(manager, conf):
     assert [round(hour.expected, 2) for hour in found.hours] == [2, 2, 1, 1, 1, *[0] * 19]
 
 
+@pytest.fixture
+def accelerated(manager, conf):
+    """Four hosts, of which the first has an accelerator, and a naive forecast."""
+    conf.set_override('method', 'seasonal-naive', group='forecast')
+    first, *_ = manager.enrol(4)
+    manager.client.update_resource(builders.an_admin(), 'host', first.id, {'accelerator': 'A1'})
+
+
+def wanted_today(manager, criteria=''):
+    """What was wanted from NOON on, as it is expected again a day later."""
+    with manager.database.writer() as connection:
+        connection.execute(sa.update(tables.RESOURCES).values(created_at=NOON))
+    manager.clock.now = NOON + hours(24)
+    found = asked(manager, end=NOON + hours(48), criteria=criteria)
+    return [round(hour.expected, 2) for hour in found.hours[:4]], found.refused
+
+
+def refused(manager, count, last, criteria):
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(builders.hosts(count, criteria=criteria),
+                                        end=NOON + hours(last)))
+
+
+def test_who_asked_for_the_criterion_and_was_refused_is_its_demand(manager, accelerated):
+    refused(manager, 2, 1, '["==", "$accelerator", "A1"]')
+    refused(manager, 3, 2, '["and", [">=", "$vcpus", 1], ["==", "$accelerator", "A1"]]')
+    refused(manager, 4, 3, '["not", ["==", "$accelerator", "A1"]]')
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]') == ([5, 3, 0, 0], 8)
+    assert wanted_today(manager) == ([9, 7, 4, 0], 20)
+
+
+def test_of_a_refused_request_for_any_host_the_criterion_has_its_part(manager, accelerated):
+    refused(manager, 8, 1, '')
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]') == ([2, 0, 0, 0], 2)
+
+
+def test_criteria_that_no_host_meets_are_demand_of_nobody_else(manager, accelerated):
+    refused(manager, 2, 1, '["==", "$accelerator", "B2"]')
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0][0] == 0
+    assert wanted_today(manager, '["==", "$accelerator", "B2"]')[0][0] == 2
+
+
+def test_a_refusal_without_recorded_criteria_counts_for_the_whole_pool_only(manager, accelerated):
+    refused(manager, 5, 1, '["==", "$accelerator", "A1"]')
+    with manager.database.writer() as connection:
+        connection.execute(sa.update(tables.REFUSALS).values(criteria=sa.null()))
+    assert wanted_today(manager)[0][0] == 5
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0][0] == 0
+
+
+def test_a_lease_that_waits_still_is_demand_from_when_it_was_asked_for(manager, accelerated):
+    manager.create(builders.a_lease(builders.hosts(4), end=NOON + hours(90)))
+    manager.run()
+    for count, criteria in ((1, '["==", "$accelerator", "A1"]'), (2, '')):
+        manager.create(builders.a_lease(builders.hosts(count, criteria=criteria),
+                                        duration_seconds=2 * 3600, acquire=records.Acquire('wait')))
+    assert wanted_today(manager)[0] == [7, 7, 4, 4]
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0] == [2.5, 2.5, 1, 1]
+
+
 def test_a_pool_without_history_has_a_forecast_without_bands(manager):
     found = asked(manager, end=NOON + datetime.timedelta(minutes=90))
     assert (found.method, found.capacity, found.past_error) == ('seasonal-naive', 0, None)
