@@ -17,7 +17,6 @@ from climate.domain import selection
 from climate.forecasts import registry
 from climate.forecasts import rolling
 from climate.manager.booking import criteria
-from climate.manager.booking import start_times
 from climate.manager.planning import demand
 from climate.plugins import base
 
@@ -30,8 +29,12 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 class Forecasts:
     """Answers queries for forecasts. It only reads."""
 
-    def __init__(self, core):
-        self._core = core
+    def __init__(self, core, turns):
+        """Remember what questions are answered with.
+
+        :param turns: the ``plan_turns.Turns`` that all plans of a manager share.
+        """
+        self._core, self._turns = core, turns
 
     def find(self, query):
         """Return the ``forecast.Answer`` to a ``forecast.Query``.
@@ -39,6 +42,7 @@ class Forecasts:
         :raises UnknownPool: there is no such pool.
         :raises BadField: the end is not possible.
         :raises BadRequest: the criteria are malformed, or name an unknown property.
+        :raises PlansBusy: too many plans are made at the moment.
         """
         now = self._core.clock()
         self._core.registry.pool(query.pool)
@@ -46,7 +50,7 @@ class Forecasts:
         end = start + _AHEAD if query.end is None else _end(query.end, now)
         need = base.Need('', query.pool, selection.Demand(selection.WHOLE, 1, 1),
                          requirement.parse(query.criteria))
-        with self._core.database.reader() as connection, start_times.TURNS:
+        with self._turns.taken(), self._core.database.reader() as connection:
             criteria.check_names(self._core, connection, need)
             return self._answer(connection, need, start, end)
 
