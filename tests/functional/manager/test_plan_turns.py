@@ -23,7 +23,8 @@ def test_one_more_than_may_work_and_wait_is_refused_and_all_others_get_their_tur
                 over.wait(10)
         except errors.PlansBusy:
             refused.set()
-    threads = [threading.Thread(target=ask) for _ in range(plan_turns.AT_ONCE + plan_turns.WAITING + 1)]
+    places = plan_turns.AT_ONCE + plan_turns.WAITING
+    threads = [threading.Thread(target=ask) for _ in range(places + 1)]
     for each in threads:
         each.start()
     assert refused.wait(10)
@@ -31,7 +32,7 @@ def test_one_more_than_may_work_and_wait_is_refused_and_all_others_get_their_tur
     over.set()
     for each in threads:
         each.join(10)
-    assert len(served) == plan_turns.AT_ONCE + plan_turns.WAITING
+    assert len(served) == places
     with shared.taken():
         pass
 
