@@ -44,7 +44,8 @@ _DEMAND = (
     .where(RESOURCES.c.pool == sa.bindparam('pool'), allocations.COUNTS,
            ALLOCATIONS.c.end > sa.bindparam('start', type_=tables.UtcDateTime),
            ALLOCATIONS.c.start < sa.bindparam('end', type_=tables.UtcDateTime)))
-_ENROLLED = (sa.select(RESOURCES.c.id, RESOURCES.c.capacity, RESOURCES.c.created_at)
+_ENROLLED = (sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity,
+                       RESOURCES.c.created_at, RESOURCES.c.withdrawn_at)
              .where(RESOURCES.c.pool == sa.bindparam('pool')))
 _BATCH = 500
 
@@ -89,5 +90,8 @@ def demand(connection, pool, span):
 
 
 def enrolled(connection, pool):
-    """Return all resources that the pool has or had, as rows with id, capacity and created_at."""
+    """Return all resources that the pool has or had.
+
+    :returns: rows with id, name, capacity, created_at and withdrawn_at.
+    """
     return connection.execute(_ENROLLED, {'pool': pool}).all()

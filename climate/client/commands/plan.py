@@ -186,7 +186,8 @@ class Forecast(OfPlan):
                      '.' if error is None else
                      f'; a day ahead it erred by {error:g} on average.')]
         if found['hours'][0]['low80'] is None:
-            lines.append('There are no bands yet: they need three weeks of history or more.')
+            lines.append('There are no bands yet: they need 17 days of history, and one more for '
+                         'each day ahead after the first.')
         for name, words in (('short_at', 'Runs short'), ('may_be_short_at', 'May run short')):
             if found[name] is not None:
                 lines.append(f'{words} from {times.for_people(found[name])} on.')

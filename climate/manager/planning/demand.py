@@ -14,6 +14,7 @@ from climate.db import calendars
 from climate.db import plans
 from climate.db import refusals
 from climate.domain import interval
+from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import criteria
@@ -24,28 +25,28 @@ from climate.plugins import base
 class Demand:
     """The demand for the resources of a pool that meet the criteria of a need.
 
-    :ivar matching: the ids of those of them that can be reserved now.
+    Demand for a host that is out of order now, or was withdrawn, is demand all the same.
+
+    :ivar matching: the ids of the resources, those that were withdrawn included.
+    :ivar since: when the first resource of the pool was enrolled; None if none was.
     """
 
-    def __init__(self, core, connection, need, resources):
-        """Read which resources there are.
+    def __init__(self, core, connection, need):
+        """Read which resources there are and were.
 
         :param need: a ``base.Need``.
-        :param resources: {id: Resource} of those that can be reserved now.
         """
         self._core, self._connection, self._pool = core, connection, need.pool
-        self._resources = resources
         self._wanted = set(requirement.criteria(need.requirement))
-        self.matching = frozenset(criteria.matching(core, connection, need, resources))
         rows = plans.enrolled(connection, need.pool)
-        self._capacities = {row.id: row.capacity for row in rows}
-        self._since = min((row.created_at for row in rows), default=None)
+        known = {row.id: records.Resource(row.id, need.pool, row.name, row.capacity)
+                 for row in rows}
+        self.since = min((row.created_at for row in rows), default=None)
+        self.matching = frozenset(criteria.matching(core, connection, need, known))
+        self._capacities = {key: each.capacity for key, each in known.items()}
+        # What a request that is refused could have had.
+        self._here = {row.id: known[row.id] for row in rows if row.withdrawn_at is None}
         self._parts = {}
-
-    @property
-    def since(self):
-        """When the first resource was enrolled; None if none was."""
-        return self._since
 
     def past(self, edges):
         """Return (resource-hours that were wanted in each hour, the sum of those refused).
@@ -129,7 +130,7 @@ class Demand:
         if self._wanted <= set(requirement.criteria(asked)):
             return 1.0
         found = criteria.matching(self._core, self._connection, base.Need(
-            '', self._pool, selection.Demand(selection.WHOLE, 1, 1), asked), self._resources)
+            '', self._pool, selection.Demand(selection.WHOLE, 1, 1), asked), self._here)
         return len(self.matching.intersection(found)) / len(found) if found else 0.0
 
 

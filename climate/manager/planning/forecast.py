@@ -56,9 +56,9 @@ class Forecasts:
 
     def _answer(self, connection, need, start, end):
         conf = self._core.conf.forecast
-        known = allocations.reservable_resources(connection, need.pool)
-        pool = demand.Demand(self._core, connection, need, known)
-        capacity = len(pool.matching)
+        pool = demand.Demand(self._core, connection, need)
+        capacity = len(pool.matching & allocations.reservable_resources(
+            connection, need.pool).keys())
         earliest = start - datetime.timedelta(days=conf.history_days)
         learned_from = min(start, max(earliest, _whole_hour(pool.since or start)))
         series, refused = pool.past(_edges(learned_from, start))

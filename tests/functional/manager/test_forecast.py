@@ -155,6 +155,49 @@ def test_a_lease_that_waits_still_is_demand_from_when_it_was_asked_for(manager, 
     assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0] == [2.5, 2.5, 1, 1]
 
 
+@pytest.mark.parametrize('gone', [{'reservable': False}, {'reservable': False,
+                                                           'withdrawn_at': NOON + hours(2)}])
+def test_demand_for_a_host_that_is_out_of_order_or_gone_is_demand_all_the_same(
+        manager, accelerated, gone):
+    manager.create(builders.a_lease(builders.hosts(1, criteria='["==", "$accelerator", "A1"]'),
+                                    end=NOON + hours(2)))
+    with manager.database.writer() as connection:
+        connection.execute(sa.update(tables.RESOURCES).where(
+            tables.RESOURCES.c.id == 1).values(**gone))
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0] == [1, 1, 0, 0]
+    found = asked(manager, criteria='["==", "$accelerator", "A1"]')
+    assert found.capacity == 0 and found.short_at == NOON + hours(24)
+    assert asked(manager).capacity == 3
+
+
+def test_one_lease_is_enough_for_a_forecast_and_one_day_for_the_next(manager, accelerated):
+    manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(1)))
+    assert [hour.expected for hour in asked(manager).hours[:2]] == [2, 0]
+    assert wanted_today(manager)[0] == [2, 0, 0, 0]
+
+
+@pytest.mark.parametrize(('days_ago', 'least'), [(1, 1.2), (14, 2.6)])
+def test_a_week_in_which_climate_was_down_pulls_down_for_some_days_and_widens_the_bands(
+        manager, history, days_ago, least):
+    with manager.database.writer() as connection:
+        connection.execute(sa.delete(tables.ALLOCATIONS).where(
+            tables.ALLOCATIONS.c.start >= LATER - hours(24 * (days_ago + 7)),
+            tables.ALLOCATIONS.c.start < LATER - hours(24 * days_ago)))
+    found = asked(manager)
+    busy = [hour for hour in found.hours if 8 <= hour.start.hour < 16]
+    assert all(least < hour.expected <= 3.01 for hour in busy)
+    assert all(hour.high95 >= 3 for hour in busy)
+
+
+def test_hosts_that_came_later_change_no_demand_of_the_past(manager, history):
+    more = [each for each in sorted(manager.cloud.host_names())[4:6]]
+    for name in more:
+        manager.client.create_resource(builders.an_admin(), 'host', name, {})
+    found = asked(manager)
+    assert found.capacity == 4 + len(more) and found.learned_from == NOON
+    assert max(hour.expected for hour in found.hours) == pytest.approx(3, abs=0.2)
+
+
 def test_a_pool_without_history_has_a_forecast_without_bands(manager):
     found = asked(manager, end=NOON + datetime.timedelta(minutes=90))
     assert (found.method, found.capacity, found.past_error) == ('seasonal-naive', 0, None)

@@ -99,7 +99,7 @@ def test_a_forecast_of_a_young_pool_has_no_bands_and_says_why(run, requests_mock
         **FORECAST['forecast'], 'past_error': None, 'hours': [young]}})
     out = run('plan', 'forecast').out
     assert 'None' not in out and '| -' in out
-    assert 'There are no bands yet: they need three weeks of history or more.' in out
+    assert 'There are no bands yet: they need 17 days of history' in out
 
 
 @pytest.mark.parametrize('bands', [{}, {'low80': None, 'high80': None, 'low95': None,
