@@ -155,8 +155,8 @@ def test_a_lease_that_waits_still_is_demand_from_when_it_was_asked_for(manager, 
     assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0] == [2.5, 2.5, 1, 1]
 
 
-@pytest.mark.parametrize('gone', [{'reservable': False}, {'reservable': False,
-                                                           'withdrawn_at': NOON + hours(2)}])
+@pytest.mark.parametrize('gone', [
+    {'reservable': False}, {'reservable': False, 'withdrawn_at': NOON + hours(2)}])
 def test_demand_for_a_host_that_is_out_of_order_or_gone_is_demand_all_the_same(
         manager, accelerated, gone):
     manager.create(builders.a_lease(builders.hosts(1, criteria='["==", "$accelerator", "A1"]'),
