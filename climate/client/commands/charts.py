@@ -89,7 +89,7 @@ def plot_forecast(path: str, found: Mapping[str, typing.Any]) -> None:
     axis.set_ylim(bottom=0)
     axis.set_title(found['pool'])
     axis.set_ylabel('resources')
-    axis.legend(loc='upper left', fontsize='small')
+    axis.legend(loc='center left', bbox_to_anchor=(1, 0.5), fontsize='small')
     figure.autofmt_xdate()
     _save(figure, path)
 
