@@ -4,8 +4,8 @@
 All of it counts for the time that was asked for. A lease that waited was asked for from the moment
 at which it came into the queue, whenever it got its resources.
 """
+import contextlib
 import datetime
-import json
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from climate.domain import selection
 from climate.manager.booking import criteria
 from climate.manager.planning import resource_hours
 from climate.plugins import base
+
+# So many different criteria of requests are compared with the resources. Each costs a statement,
+# and users may be refused with any number of them.
+_MOST_COMPARED = 200
 
 
 class Demand:
@@ -98,7 +102,7 @@ class Demand:
     def _refused(self, span):
         """Return the uses (start, end, resources) that were refused."""
         return [(each.start, each.end, self._share(each.amount, each.copies)
-                 * self._part_of_text(each.criteria))
+                 * self._part_of_recorded(each.criteria))
                 for each in refusals.of_pool(self._connection, self._pool, span)]
 
     def _share(self, amount, copies):
@@ -108,30 +112,30 @@ class Demand:
         return copies * float(np.mean([resource_hours.share(amount, 1, each)
                                        for each in self._capacities.values()]))
 
-    def _part_of_text(self, text):
+    def _part_of_recorded(self, asked):
         """Return the same as `_part`; the criteria of an old refusal are not known."""
-        if text is None:
-            return 0.0 if self._wanted else 1.0
-        key = json.dumps(text)
-        if key not in self._parts:
-            try:
-                self._parts[key] = self._part(requirement.parse(text))
-            except errors.MalformedRequirement:
-                # An older release knew a word that this one does not.
-                self._parts[key] = 0.0 if self._wanted else 1.0
-        return self._parts[key]
+        if asked is not None:
+            # Another release may have known a word that this one does not.
+            with contextlib.suppress(errors.MalformedRequirement):
+                return self._part(requirement.parse(asked))
+        return 0.0 if self._wanted else 1.0
 
     def _part(self, asked):
         """Return which part of a request with these criteria is demand for our resources.
 
         All of it if it asks for what we ask for. Else as many of the resources that it could have
-        as are ours: who asks for any host takes one of ours at times.
+        as are ours: who asks for any host takes one of ours at times. After many different
+        criteria, further ones count as requests for any resource.
         """
         if self._wanted <= set(requirement.criteria(asked)):
             return 1.0
-        found = criteria.matching(self._core, self._connection, base.Need(
-            '', self._pool, selection.Demand(selection.WHOLE, 1, 1), asked), self._here)
-        return len(self.matching.intersection(found)) / len(found) if found else 0.0
+        if asked not in self._parts:
+            found = self._here.keys()
+            if len(self._parts) < _MOST_COMPARED:
+                found = criteria.matching(self._core, self._connection, base.Need(
+                    '', self._pool, selection.Demand(selection.WHOLE, 1, 1), asked), self._here)
+            self._parts[asked] = len(self.matching.intersection(found)) / max(1, len(found))
+        return self._parts[asked]
 
 
 def _asked(row):

@@ -10,6 +10,7 @@ from climate import errors
 from climate.db import tables
 from climate.domain import forecast
 from climate.domain import records
+from climate.manager.planning import demand
 
 NOON, hours = builders.NOON, builders.hours
 LATER = NOON + hours(24 * 28)
@@ -135,6 +136,16 @@ def test_criteria_that_no_host_meets_are_demand_of_nobody_else(manager, accelera
     refused(manager, 2, 1, '["==", "$accelerator", "B2"]')
     assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0][0] == 0
     assert wanted_today(manager, '["==", "$accelerator", "B2"]')[0][0] == 2
+
+
+def test_after_many_different_criteria_further_ones_count_as_requests_for_any_host(
+        manager, accelerated, monkeypatch):
+    monkeypatch.setattr(demand, '_MOST_COMPARED', 1)
+    for name in ('compute-2', 'compute-3', 'compute-4'):
+        refused(manager, 2, 1, f'["==", "$hypervisor_hostname", "{name}"]')
+    refused(manager, 2, 1, '["==", "$accelerator", "A1"]')
+    # The first is compared, and is nothing; two are a quarter of two hosts; the last is its own.
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0][0] == 3
 
 
 def test_a_refusal_without_recorded_criteria_counts_for_the_whole_pool_only(manager, accelerated):
