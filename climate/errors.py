@@ -41,7 +41,7 @@
       TooManyRequests                429   too many requests of one project: try again later
       TestedTooOften                 429   a test of a subscription just after another one
       Overloaded                     503   too many requests: try again later
-        DatabaseUnreachable
+        DatabaseUnreachable PlansBusy
       ManagerSilent                  504   no response in time; the work may go on
       CloudError                     502   another service of the cloud failed
         CloudUnreachable TrustDead StillBusy ResourcesRefused
@@ -462,6 +462,12 @@ class Overloaded(ClimateError):
     status = 503
     code = 'overloaded'
     template = 'Climate is busy: try again in {retry_after} seconds.'
+
+
+class PlansBusy(Overloaded):
+    code = 'plans_busy'
+    template = ('The manager works on {most} plans, which is the most that it may: try again in '
+                '{retry_after} seconds.')
 
 
 class DatabaseUnreachable(Overloaded):

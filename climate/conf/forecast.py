@@ -15,6 +15,10 @@ OPTS = [
     cfg.IntOpt('history_days', default=90, min=8, max=366,
                help='How many past days a forecast learns from. The time for a forecast grows '
                     'with the leases of these days.'),
+    cfg.IntOpt('refusals_days', default=400, min=0, max=3660,
+               help='How many days refused requests are kept, from their last repetition and the '
+                    'end of the time that they asked for. Forecasts learn from them, usage has '
+                    'counted them before. 0: until climate-db purge deletes them.'),
 ]
 
 

@@ -17,6 +17,7 @@ from climate.db import usage_days
 from climate.db import use_samples
 
 _SCRIPTS = pathlib.Path(__file__).parent / 'alembic'
+_AT_ONCE = 1000
 
 
 def upgrade(database, revision='head'):
@@ -70,8 +71,11 @@ def purge(database, before):
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
         use_samples.delete(connection, counted)
-        refusals.purge(connection, counted)
         limit_notices.forget(connection, before)
+    count = _AT_ONCE
+    while count == _AT_ONCE:
+        with database.writer() as connection:
+            count = refusals.purge(connection, counted, _AT_ONCE)
     # A transaction of its own, because resources must be locked before anything else.
     with database.writer() as connection:
         connection.execute(sa.delete(resources).where(

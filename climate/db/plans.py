@@ -29,7 +29,8 @@ _ALL_OF_LEASES = (
            RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED)
     .order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position))
 _WAITING = (
-    sa.select(LEASES.c.id, LEASES.c.end, ACQUISITIONS.c.duration_seconds)
+    sa.select(LEASES.c.id, LEASES.c.end, ACQUISITIONS.c.duration_seconds,
+              ACQUISITIONS.c.created_at.label('asked_at'))
     .join_from(ACQUISITIONS, LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id)
     .where(LEASES.c.state == lifecycle.ACQUIRING, LEASES.c.deleted_at.is_(None))
     .order_by(ACQUISITIONS.c.priority.desc(), LEASES.c.created_at, LEASES.c.id))
@@ -43,7 +44,8 @@ _DEMAND = (
     .where(RESOURCES.c.pool == sa.bindparam('pool'), allocations.COUNTS,
            ALLOCATIONS.c.end > sa.bindparam('start', type_=tables.UtcDateTime),
            ALLOCATIONS.c.start < sa.bindparam('end', type_=tables.UtcDateTime)))
-_ENROLLED = (sa.select(RESOURCES.c.id, RESOURCES.c.capacity, RESOURCES.c.created_at)
+_ENROLLED = (sa.select(RESOURCES.c.id, RESOURCES.c.name, RESOURCES.c.capacity,
+                       RESOURCES.c.created_at, RESOURCES.c.withdrawn_at)
              .where(RESOURCES.c.pool == sa.bindparam('pool')))
 _BATCH = 500
 
@@ -72,7 +74,7 @@ def reservations(connection, lease_ids):
 def waiting(connection):
     """Return the leases that wait for resources, those first that are served first.
 
-    :returns: rows with id, end and duration_seconds; see ``records.Acquisition``.
+    :returns: rows with id, end, duration_seconds and asked_at; see ``records.Acquisition``.
     """
     return connection.execute(_WAITING).all()
 
@@ -88,5 +90,8 @@ def demand(connection, pool, span):
 
 
 def enrolled(connection, pool):
-    """Return all resources that the pool has or had, as rows with id, capacity and created_at."""
+    """Return all resources that the pool has or had.
+
+    :returns: rows with id, name, capacity, created_at and withdrawn_at.
+    """
     return connection.execute(_ENROLLED, {'pool': pool}).all()

@@ -37,6 +37,7 @@ def add(connection, added, once=False):
     connection.execute(sa.insert(REFUSALS).inline(), [
         {**{name: getattr(each, name) for name in _NAMES},
          'amount': None if each.amount is None else dict(each.amount),
+         'criteria': None if each.criteria is None else list(each.criteria),
          'episode': 0 if last is None else last + 1}
         for each in added])
 
@@ -51,10 +52,16 @@ def of_project(connection, project_id, span):
     return _find(connection, span, REFUSALS.c.project_id == project_id)
 
 
-def purge(connection, before):
-    """Delete the refusals whose last repetition, and the time asked for, is before a moment."""
-    connection.execute(sa.delete(REFUSALS).where(
-        REFUSALS.c.last_at < before, REFUSALS.c.end < before))
+def purge(connection, before, most):
+    """Delete refusals whose last repetition, and the time asked for, is before a moment.
+
+    :param most: how many at most.
+    :returns: how many were deleted.
+    """
+    ids = connection.execute(sa.select(REFUSALS.c.id).where(
+        REFUSALS.c.last_at < before, REFUSALS.c.end < before).limit(most)).scalars().all()
+    connection.execute(sa.delete(REFUSALS).where(REFUSALS.c.id.in_(ids)))
+    return len(ids)
 
 
 def _find(connection, span, condition):

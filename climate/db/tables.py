@@ -628,6 +628,8 @@ REFUSALS = sa.Table(
     sa.Column('request_hash', _text(64), nullable=False),
     # Counts the rows of equal requests, so that two managers do not write the same row twice.
     sa.Column('episode', sa.Integer, nullable=False),
+    # As in a request for resources; null for a row of a release that did not record them.
+    sa.Column('criteria', sa.JSON(none_as_null=True)),
     sa.UniqueConstraint('request_hash', 'episode'),
     # Of a pool in a span, and of a project in a span.
     sa.Index(None, 'pool', 'end', 'start'),

@@ -2,6 +2,7 @@
 """Refusals: resources that were asked for and not given, and for what time."""
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import datetime
 import hashlib
@@ -47,6 +48,8 @@ class Refusal:
         lease of the first request.
     :ivar copies: the least number that would have served the request.
     :ivar amount: {class: units} of one copy; None: whole resources.
+    :ivar criteria: what the resources had to meet, as ``requirement.parse`` reads it; None: that
+        was not recorded.
     :ivar reason: one of `REASONS`.
     :ivar waited_seconds: how long the lease waited; 0 if it was refused at once.
     :ivar request_hash: equal for equal requests of one project.
@@ -67,6 +70,7 @@ class Refusal:
     last_at: datetime.datetime
     waited_seconds: int = 0
     times: int = 1
+    criteria: Sequence[Any] | None = None
     id: int | None = None
 
 

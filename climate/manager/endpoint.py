@@ -33,6 +33,7 @@ from climate.manager.leases import update
 from climate.manager.notifications import limits
 from climate.manager.notifications import subscriptions
 from climate.manager.planning import forecast
+from climate.manager.planning import plan_turns
 from climate.manager.planning import what_if
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
@@ -81,8 +82,9 @@ class Endpoint:
         self._offers = offers.Offers(core)
         self._subscriptions = subscriptions.Subscriptions(core)
         self._calendar = pool_calendar.PoolCalendar(core)
-        self._forecasts = forecast.Forecasts(core)
-        self._what_if = what_if.WhatIf(core)
+        plans = plan_turns.Turns()
+        self._forecasts = forecast.Forecasts(core, plans)
+        self._what_if = what_if.WhatIf(core, plans)
         self._books = books.Books(core)
         self._statements = statements.Statements(core)
         self._usage = report.Usage(core)

@@ -35,6 +35,7 @@ from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
 from climate.manager.notifications import sealing
+from climate.manager.planning import retention
 from climate.manager.pools import refresh
 from climate.manager.usage import days
 from climate.notifiers import registry as notifiers
@@ -204,6 +205,7 @@ class Manager:
                 (idle_watch.Watch(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
                 (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
+                (functools.partial(retention.forget, self.core), retention.PAUSE_SECONDS),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.

@@ -2,6 +2,7 @@
 """Charts of figures: sparklines for terminals, and pictures that matplotlib draws."""
 from collections.abc import Mapping
 from collections.abc import Sequence
+import datetime
 import importlib
 import itertools
 import pathlib
@@ -66,6 +67,29 @@ def plot_pools(path: str, pools: Sequence[Mapping[str, typing.Any]]) -> None:
         axis.set_title(pool['pool'])
         axis.set_ylabel('resources')
         axis.legend(loc='upper left', fontsize='small')
+    figure.autofmt_xdate()
+    _save(figure, path)
+
+
+def plot_forecast(path: str, found: Mapping[str, typing.Any]) -> None:
+    """Draw a forecast, with its bands if it has any, into a file."""
+    figure, [axis] = _axes(1, 4.0)
+    now = times.utcnow()
+    starts = [times.moment(each['start'], now) for each in found['hours']]
+    edges = [*starts, starts[-1] + datetime.timedelta(hours=1)]
+    for percent, shade in ((95, 0.15), (80, 0.3)):
+        low, high = ([each[f'{end}{percent}'] for each in found['hours']]
+                     for end in ('low', 'high'))
+        if None not in low:
+            axis.stairs(high, edges, baseline=low, fill=True, alpha=shade, color='tab:blue',
+                        label=f'{percent} % of the hours')
+    for name in ('expected', 'allocated'):
+        axis.stairs([each[name] for each in found['hours']], edges, label=name, baseline=None)
+    axis.axhline(found['capacity'], color='tab:red', linestyle='--', label='capacity')
+    axis.set_ylim(bottom=0)
+    axis.set_title(found['pool'])
+    axis.set_ylabel('resources')
+    axis.legend(loc='center left', bbox_to_anchor=(1, 0.5), fontsize='small')
     figure.autofmt_xdate()
     _save(figure, path)
 

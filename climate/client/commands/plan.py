@@ -30,6 +30,20 @@ class Names(formattable.FormattableColumn[Sequence[str]]):
         return ' '.join(self._value)
 
 
+class Number(formattable.FormattableColumn[float | None]):
+    """A number of resources; for people with two digits."""
+
+    def human_readable(self) -> str:
+        return '-' if self._value is None else f'{self._value:.2f}'
+
+
+class Share(formattable.FormattableColumn[float | None]):
+    """A share; for people in percent."""
+
+    def human_readable(self) -> str:
+        return _percent(self._value)
+
+
 class OfPlan(base.Lister):
     """A command that lists figures of a plan, and tells people more below the table."""
 
@@ -72,8 +86,9 @@ class WhatIf(OfPlan):
         parser.add_argument('--add', nargs=2, metavar=('COUNT', 'LIKE'), action='append',
                             default=[], help='Resources that are added, with the properties of '
                                              'the one with that name or id. Repeatable.')
-        parser.add_argument('--remove', metavar='NAME', action='append', default=[],
-                            help='Name or id of a resource that is gone. Repeatable.')
+        parser.add_argument('--remove', metavar='NAMES', action='append', default=[],
+                            help='Names or ids of resources, separated by commas, that are gone. '
+                                 'Repeatable.')
         parser.add_argument('--out', nargs=3, metavar=('NAMES', 'START', 'END'), action='append',
                             default=[], help='Resources, separated by commas, that cannot be used '
                                              'from START to END. Repeatable.')
@@ -87,15 +102,18 @@ class WhatIf(OfPlan):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         self._found = self.client.plans.what_if(
             pool=parsed_args.pool, start=parsed_args.start, end=parsed_args.end,
-            add=[_added(*each) for each in parsed_args.add], remove=parsed_args.remove,
+            add=[_added(*each) for each in parsed_args.add], remove=[
+                name for names in parsed_args.remove for name in _listed(names)],
             out=[_outage(*each) for each in parsed_args.out],
             demand_factor=parsed_args.demand_factor)
         if parsed_args.days:
+            share = Share if parsed_args.formatter == 'table' else _as_it_is
             return _OF_DAY, [(columns.Time(day['start']), *(
-                day[name]['utilisation'] for name in ('now', 'then')))
+                share(day[name]['utilisation']) for name in ('now', 'then')))
                 for day in self._found['utilisation']['days']]
         names = _OF_CHANGE if self.is_narrow(parsed_args) else _LONG_CHANGE
-        return names, [tuple(_cell(name, each[name]) for name in names)
+        cell = _cell_of_csv if parsed_args.formatter == 'csv' else _cell
+        return names, [tuple(cell(name, each[name]) for name in names)
                        for each in self._found['changes']]
 
     def summary(self) -> list[str]:
@@ -107,6 +125,12 @@ class WhatIf(OfPlan):
             told = [f'{count} {outcome}' for outcome, count in counts[kind].items() if count]
             if told:
                 lines.append(f'{words}: {", ".join(told)}.')
+        listed, told_of = len(found['changes']), sum(
+            count for kind in ('displaced', 'queued', 'extra') for count in counts[kind].values())
+        if not told_of:
+            lines.append('No lease would move, wait or be refused.')
+        elif listed < told_of:
+            lines.append(f'Listed are the first {listed} of {told_of}.')
         for word in ('now', 'then'):
             days = [day[word]['utilisation'] for day in found['utilisation']['days']]
             lines.append(f'Use {word:>4}: {_percent(found["utilisation"][word])} '
@@ -123,19 +147,32 @@ class Forecast(OfPlan):
         parser = super().get_parser(prog_name)
         parser.add_argument('--end', metavar='TIME', type=arguments.moment,
                             help='The end, at most 28 days ahead. Default: +7d.')
+        parser.add_argument('--plot', metavar='FILE', help=(
+            'Also draw it with its bands into this .svg, .png or .pdf file; needs matplotlib.'))
         parser.add_argument('--require', metavar='CONDITION', type=arguments.requirement,
                             action='append', default=[],
                             help="Count only resources that meet it, such as 'vcpus>=16'. "
                                  'Repeatable.')
         return parser
 
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Print the forecast; first check that it can be drawn, if that was asked for."""
+        if parsed_args.plot:
+            charts.check(parsed_args.plot)
+        return super().run(parsed_args)
+
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         conditions = parsed_args.require
         criteria = ['and', *conditions] if len(conditions) > 1 else next(iter(conditions), None)
         self._found = self.client.plans.forecast(pool=parsed_args.pool, end=parsed_args.end,
                                                  criteria=criteria)
-        return _OF_HOUR, [(columns.Time(each['start']), *(each[name] for name in _OF_HOUR[1:]))
-                          for each in self._found['hours']]
+        if parsed_args.plot:
+            charts.plot_forecast(parsed_args.plot, self._found)
+        # CSV would quote the numbers of a formattable column.
+        number = Number if parsed_args.formatter == 'table' else _as_it_is
+        return _OF_HOUR, [
+            (columns.Time(each['start']), *(number(each[name]) for name in _OF_HOUR[1:]))
+            for each in self._found['hours']]
 
     def summary(self) -> list[str]:
         found = self._found
@@ -148,6 +185,9 @@ class Forecast(OfPlan):
                  f'{times.for_people(found["learned_from"])} on' + (
                      '.' if error is None else
                      f'; a day ahead it erred by {error:g} on average.')]
+        if found['hours'][0]['low80'] is None:
+            lines.append('There are no bands yet: they need 17 days of history, and one more for '
+                         'each day ahead after the first.')
         for name, words in (('short_at', 'Runs short'), ('may_be_short_at', 'May run short')):
             if found[name] is not None:
                 lines.append(f'{words} from {times.for_people(found[name])} on.')
@@ -174,16 +214,28 @@ def _added(count: str, like: str) -> Mapping[str, typing.Any]:
 
 def _outage(names: str, start: str, end: str) -> Mapping[str, typing.Any]:
     try:
-        return {'resources': [each for each in names.split(',') if each],
+        return {'resources': _listed(names),
                 'start': arguments.moment(start), 'end': arguments.moment(end)}
     except argparse.ArgumentTypeError as error:
         raise errors.BadValue(f'--out: {error}') from error
+
+
+def _listed(names: str) -> list[str]:
+    return [each.strip() for each in names.split(',') if each.strip()]
+
+
+def _cell_of_csv(name: str, value: typing.Any) -> typing.Any:
+    return ' '.join(value) if name in ('resources', 'new_resources') else _cell(name, value)
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:
     if name in ('start', 'end', 'new_start'):
         return columns.Time(value) if value else ''
     return Names(value) if name in ('resources', 'new_resources') else value
+
+
+def _as_it_is(value: float | None) -> float | None:
+    return value
 
 
 def _percent(share: float | None) -> str:

@@ -14,6 +14,7 @@ from climate.db import engine
 from climate.db import refusals as rows
 from climate.domain import interval
 from climate.domain import refusals
+from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import booking
 
@@ -114,6 +115,7 @@ def _refusals(asked, reason, now):
                 lease_id=lease.id, resource_type=types[wish.reservation_id], pool=wish.need.pool,
                 start=span.start, end=span.end, copies=copies,
                 amount=None if whole else dict(demand.amount), reason=reason,
+                criteria=requirement.to_json(wish.need.requirement),
                 request_hash=refusals.request_hash(
                     lease.project_id, [*asked.request, place, part])))
     return found

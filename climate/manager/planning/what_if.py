@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import itertools
 import json
+import time
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from climate.db import plans
 from climate.domain import interval
 from climate.domain import selection
 from climate.domain import what_if
-from climate.manager.booking import start_times
 from climate.manager.planning import asks
 from climate.manager.planning import board
 from climate.manager.planning import changes
@@ -27,6 +27,8 @@ from climate.manager.planning import windows
 
 _MOST_EXTRA = 20_000
 _DAY = datetime.timedelta(days=1)
+# After so many leases, other threads may work.
+_YIELDING = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,19 +44,24 @@ class _Lease:
 class WhatIf:
     """Answers what-if questions."""
 
-    def __init__(self, core):
-        self._core = core
+    def __init__(self, core, turns):
+        """Remember what questions are answered with.
+
+        :param turns: the ``plan_turns.Turns`` that all plans of a manager share.
+        """
+        self._core, self._turns = core, turns
 
     def answer(self, question):
         """Return the ``what_if.Answer`` to a ``what_if.Question``.
 
         :raises UnknownPool: there is no such pool.
         :raises BadField: the time, a resource or the factor is not possible; it names the field.
+        :raises PlansBusy: too many plans are made at the moment.
         """
         now = self._core.clock()
         self._core.registry.pool(question.pool)
         window = windows.window(question.start, question.end, now)
-        with self._core.database.reader() as connection, start_times.TURNS:
+        with self._turns.taken(), self._core.database.reader() as connection:
             found = allocations.reservable_resources(connection, question.pool)
             resources = {key: each for key, each in found.items() if each.lent_to is None}
             changed = changes.Changed(resources, question, window)
@@ -81,7 +88,7 @@ class _Play:
         self._board.add('offers', _bookings(row for row in rows if row.lease_id is None))
         self._before = self._board.columns()
         self._counts = collections.defaultdict(collections.Counter)
-        self._fates = []
+        self._fates, self._settled = [], 0
 
     def answer(self):
         extra, dropped = self._scaled()
@@ -139,6 +146,10 @@ class _Play:
         self._settle(lease, kind, owner, lease.span)
 
     def _settle(self, lease, kind, owner, span, had=(), may_wait=True):
+        self._settled += 1
+        if self._settled % _YIELDING == 0:
+            # Under eventlet nothing else would work until the answer is found.
+            time.sleep(0)
         asked = self._asks.of(lease.id, lease.has if kind == what_if.DISPLACED else {})
         if asked == []:
             # A lease in the queue that needs nothing of this pool.

@@ -49,11 +49,30 @@ def test_an_empty_pool_has_no_utilisation(api):
     ({'add': [{'count': 1}]}, 400, 'like'), ({'hosts': 3}, 400, 'hosts'),
     ({'out': [{'resources': ['1'], 'start': '+2h', 'end': '+1h'}]}, 400, 'out.0.end'),
     ({'out': [{'resources': [], 'start': '+1h', 'end': '+2h'}]}, 400, 'out.0.resources'),
-    ({'limit': 0}, 400, 'limit')])
+    ({'limit': 0}, 400, 'limit'), ({'add': [{'count': 1, 'like': ''}]}, 400, 'add.0.like'),
+    ({'add': [{'count': -1, 'like': '1'}]}, 400, 'add.0.count'),
+    ({'add': [{'count': 10_000, 'like': '1'}] * 2}, 400, 'add'),
+    ({'remove': ['1', '2'], 'add': []}, 200, ''), ({'remove': '1'}, 400, 'remove'),
+    ({'remove': ['x' * 300]}, 400, 'remove'), ({'remove': ['\x00']}, 400, 'remove'),
+    ({'remove': [f'{number}' for number in range(10_001)]}, 400, 'remove'),
+    ({'pool': 'x' * (1 << 20)}, 413, '1048576')])
 def test_bad_input_is_refused_and_names_the_field(api, body, status, words):
     answer = api.post(PLACE, body, **ADMIN)
     assert answer.status_int == status, answer.body
-    assert words in answer.json['error_message']
+    assert status == 200 or words in answer.json['error_message']
+
+
+def test_a_host_is_known_by_its_name_and_its_id_and_counts_once(api):
+    listed = api.get('/v1/resources/host', **ADMIN).json['resources']
+    found = api.post(PLACE, {'end': '+1d', 'remove': ['1', listed[0]['name']]}, **ADMIN)
+    assert found.json['what_if']['resources'] == {'now': 2, 'then': 1}
+    out = {'start': 'now', 'end': '+12h', 'resources': [listed[0]['name'], '1']}
+    found = api.post(PLACE, {'end': '+1d', 'out': [out, out]}, **ADMIN).json['what_if']
+    assert found['utilisation']['days'][0]['then']['capacity_hours'] == 48 - 12
+
+
+def test_members_may_not_ask(api):
+    assert api.post(PLACE, {}, token=builders.DEMO, version='1.1').status_int == 403
 
 
 def test_not_a_number_is_no_factor(api):

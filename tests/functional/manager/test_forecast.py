@@ -10,6 +10,7 @@ from climate import errors
 from climate.db import tables
 from climate.domain import forecast
 from climate.domain import records
+from climate.manager.planning import demand
 
 NOON, hours = builders.NOON, builders.hours
 LATER = NOON + hours(24 * 28)
@@ -93,6 +94,119 @@ def test_a_lease_that_waited_counts_from_when_it_was_asked_for(manager, conf):
         connection.execute(sa.update(tables.RESOURCES).values(created_at=NOON))
     found = asked(manager, end=NOON + hours(48))
     assert [round(hour.expected, 2) for hour in found.hours] == [2, 2, 1, 1, 1, *[0] * 19]
+
+
+@pytest.fixture
+def accelerated(manager, conf):
+    """Four hosts, of which the first has an accelerator, and a naive forecast."""
+    conf.set_override('method', 'seasonal-naive', group='forecast')
+    first, *_ = manager.enrol(4)
+    manager.client.update_resource(builders.an_admin(), 'host', first.id, {'accelerator': 'A1'})
+
+
+def wanted_today(manager, criteria=''):
+    """What was wanted from NOON on, as it is expected again a day later."""
+    with manager.database.writer() as connection:
+        connection.execute(sa.update(tables.RESOURCES).values(created_at=NOON))
+    manager.clock.now = NOON + hours(24)
+    found = asked(manager, end=NOON + hours(48), criteria=criteria)
+    return [round(hour.expected, 2) for hour in found.hours[:4]], found.refused
+
+
+def refused(manager, count, last, criteria):
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(builders.hosts(count, criteria=criteria),
+                                        end=NOON + hours(last)))
+
+
+def test_who_asked_for_the_criterion_and_was_refused_is_its_demand(manager, accelerated):
+    refused(manager, 2, 1, '["==", "$accelerator", "A1"]')
+    refused(manager, 3, 2, '["and", [">=", "$vcpus", 1], ["==", "$accelerator", "A1"]]')
+    refused(manager, 4, 3, '["not", ["==", "$accelerator", "A1"]]')
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]') == ([5, 3, 0, 0], 8)
+    assert wanted_today(manager) == ([9, 7, 4, 0], 20)
+
+
+def test_of_a_refused_request_for_any_host_the_criterion_has_its_part(manager, accelerated):
+    refused(manager, 8, 1, '')
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]') == ([2, 0, 0, 0], 2)
+
+
+def test_criteria_that_no_host_meets_are_demand_of_nobody_else(manager, accelerated):
+    refused(manager, 2, 1, '["==", "$accelerator", "B2"]')
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0][0] == 0
+    assert wanted_today(manager, '["==", "$accelerator", "B2"]')[0][0] == 2
+
+
+def test_after_many_different_criteria_further_ones_count_as_requests_for_any_host(
+        manager, accelerated, monkeypatch):
+    monkeypatch.setattr(demand, '_MOST_COMPARED', 1)
+    for name in ('compute-2', 'compute-3', 'compute-4'):
+        refused(manager, 2, 1, f'["==", "$hypervisor_hostname", "{name}"]')
+    refused(manager, 2, 1, '["==", "$accelerator", "A1"]')
+    # The first is compared, and is nothing; two are a quarter of two hosts; the last is its own.
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0][0] == 3
+
+
+def test_a_refusal_without_recorded_criteria_counts_for_the_whole_pool_only(manager, accelerated):
+    refused(manager, 5, 1, '["==", "$accelerator", "A1"]')
+    with manager.database.writer() as connection:
+        connection.execute(sa.update(tables.REFUSALS).values(criteria=sa.null()))
+    assert wanted_today(manager)[0][0] == 5
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0][0] == 0
+
+
+def test_a_lease_that_waits_still_is_demand_from_when_it_was_asked_for(manager, accelerated):
+    manager.create(builders.a_lease(builders.hosts(4), end=NOON + hours(90)))
+    manager.run()
+    for count, criteria in ((1, '["==", "$accelerator", "A1"]'), (2, '')):
+        manager.create(builders.a_lease(builders.hosts(count, criteria=criteria),
+                                        duration_seconds=2 * 3600, acquire=records.Acquire('wait')))
+    assert wanted_today(manager)[0] == [7, 7, 4, 4]
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0] == [2.5, 2.5, 1, 1]
+
+
+@pytest.mark.parametrize('gone', [
+    {'reservable': False}, {'reservable': False, 'withdrawn_at': NOON + hours(2)}])
+def test_demand_for_a_host_that_is_out_of_order_or_gone_is_demand_all_the_same(
+        manager, accelerated, gone):
+    manager.create(builders.a_lease(builders.hosts(1, criteria='["==", "$accelerator", "A1"]'),
+                                    end=NOON + hours(2)))
+    with manager.database.writer() as connection:
+        connection.execute(sa.update(tables.RESOURCES).where(
+            tables.RESOURCES.c.id == 1).values(**gone))
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0] == [1, 1, 0, 0]
+    found = asked(manager, criteria='["==", "$accelerator", "A1"]')
+    assert found.capacity == 0 and found.short_at == NOON + hours(24)
+    assert asked(manager).capacity == 3
+
+
+def test_one_lease_is_enough_for_a_forecast_and_one_day_for_the_next(manager, accelerated):
+    manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(1)))
+    assert [hour.expected for hour in asked(manager).hours[:2]] == [2, 0]
+    assert wanted_today(manager)[0] == [2, 0, 0, 0]
+
+
+@pytest.mark.parametrize(('days_ago', 'least'), [(1, 1.2), (14, 2.6)])
+def test_a_week_in_which_climate_was_down_pulls_down_for_some_days_and_widens_the_bands(
+        manager, history, days_ago, least):
+    with manager.database.writer() as connection:
+        connection.execute(sa.delete(tables.ALLOCATIONS).where(
+            tables.ALLOCATIONS.c.start >= LATER - hours(24 * (days_ago + 7)),
+            tables.ALLOCATIONS.c.start < LATER - hours(24 * days_ago)))
+    found = asked(manager)
+    busy = [hour for hour in found.hours if 8 <= hour.start.hour < 16]
+    assert all(least < hour.expected <= 3.01 for hour in busy)
+    assert all(hour.high95 >= 3 for hour in busy)
+
+
+def test_hosts_that_came_later_change_no_demand_of_the_past(manager, history):
+    more = [each for each in sorted(manager.cloud.host_names())[4:6]]
+    for name in more:
+        manager.client.create_resource(builders.an_admin(), 'host', name, {})
+    found = asked(manager)
+    assert found.capacity == 4 + len(more) and found.learned_from == NOON
+    assert max(hour.expected for hour in found.hours) == pytest.approx(3, abs=0.2)
 
 
 def test_a_pool_without_history_has_a_forecast_without_bands(manager):

@@ -14,6 +14,8 @@ from climate.db import refusals as rows
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import refusals
+from climate.manager.planning import retention
+from climate.manager.usage import days
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 EVER = interval.Interval(NOON - hours(24), NOON + hours(24 * 30))
@@ -164,6 +166,33 @@ def test_requests_at_the_same_moment_are_one_refusal(conf, database, clock):
     for each in threads:
         each.join()
     assert [each.times for each in found(manager)] == [4]
+
+
+def test_the_criteria_that_were_asked_for_are_recorded(manager):
+    host, *_ = manager.enrol(2)
+    manager.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': 'A1'})
+    refused(manager, builders.a_lease(builders.hosts(2, criteria='["==", "$gpu", "A1"]'),
+                                      end=NOON + hours(2)))
+    refused(manager, three())
+    assert [each.criteria for each in found(manager)] == [['==', '$gpu', 'A1'], []]
+
+
+def test_refusals_that_are_too_old_for_any_forecast_are_deleted(manager, conf):
+    conf.set_override('refusals_days', 30, group='forecast')
+    manager.enrol(1)
+    refused(manager, three())
+    refused(manager, builders.a_lease(builders.hosts(2), start=NOON + hours(90),
+                                      end=NOON + hours(99)))
+    retention.forget(manager.core, NOON + hours(24 * 32))
+    assert len(found(manager)) == 2, 'their days are not counted yet'
+    days.close(manager.database, NOON + hours(24 * 32), most=None)
+    retention.forget(manager.core, NOON + hours(24 * 29))
+    assert len(found(manager)) == 2
+    retention.forget(manager.core, NOON + hours(24 * 32))
+    assert [each.copies for each in found(manager)] == [2]
+    conf.set_override('refusals_days', 0, group='forecast')
+    retention.forget(manager.core, NOON + hours(24 * 90))
+    assert len(found(manager)) == 1
 
 
 def test_a_purge_takes_old_refusals_and_keeps_those_of_times_to_come(manager):

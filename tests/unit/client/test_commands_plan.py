@@ -17,7 +17,8 @@ WHAT_IF = {'what_if': {
     'changes': [
         {'lease_id': canned.LEASE_ID, 'kind': 'displaced', 'outcome': 'moves',
          'start': '2030-05-01T12:00:00Z', 'end': '2030-05-01T14:00:00Z',
-         'new_start': '2030-05-01T12:00:00Z', 'resources': ['cmp-3'], 'new_resources': ['cmp-4']},
+         'new_start': '2030-05-01T12:00:00Z', 'resources': ['cmp-3', 'cmp-5'],
+         'new_resources': ['cmp-4']},
         {'lease_id': 'other', 'kind': 'displaced', 'outcome': 'refused',
          'start': '2030-05-01T12:00:00Z', 'end': '2030-05-01T14:00:00Z', 'new_start': None,
          'resources': ['cmp-3'], 'new_resources': []}],
@@ -54,12 +55,31 @@ def test_what_if_sends_all_changes_and_tells_what_becomes_of_leases(run, service
 def test_days_are_listed_instead_of_leases(run, service):
     [day] = run('plan', 'what-if', '--days', '-f', 'json').json
     assert (day['now'], day['then']) == (0.25, 0.5)
+    assert '|  25% |  50% |' in run('plan', 'what-if', '--days').out
 
 
 def test_csv_has_the_names_of_resources_and_no_summary(run, service):
     lines = run('plan', 'what-if', '--csv', '--long').out.splitlines()
     assert lines[0].startswith('"lease_id","kind","outcome"')
-    assert len(lines) == 3 and 'cmp-4' in lines[1]
+    assert len(lines) == 3 and lines[1].endswith('"cmp-3 cmp-5","cmp-4"')
+    [change, _] = run('plan', 'what-if', '-f', 'json', '--long').json
+    assert change['resources'] == ['cmp-3', 'cmp-5']
+
+
+def test_removed_hosts_may_be_listed_with_commas(run, service):
+    run('plan', 'what-if', '--remove', 'cmp-1, cmp-2', '--remove', 'cmp-3')
+    assert service.last_request.json()['remove'] == ['cmp-1', 'cmp-2', 'cmp-3']
+
+
+def test_it_is_said_if_nothing_changes_and_if_not_all_is_listed(run, service, requests_mock):
+    found = WHAT_IF['what_if']
+    many = {**found['leases'], 'displaced': {**NONE, 'moves': 2000}}
+    requests_mock.post(f'{canned.URL}/what-if', json={'what_if': {**found, 'leases': many}})
+    assert 'Listed are the first 2 of 2000.' in run('plan', 'what-if').out
+    none = {**found['leases'], 'displaced': NONE}
+    requests_mock.post(f'{canned.URL}/what-if', json={'what_if': {
+        **found, 'leases': none, 'changes': []}})
+    assert 'No lease would move, wait or be refused.' in run('plan', 'what-if').out
 
 
 def test_a_forecast_has_hours_a_sparkline_and_when_it_runs_short(run, service):
@@ -69,7 +89,29 @@ def test_a_forecast_has_hours_a_sparkline_and_when_it_runs_short(run, service):
         '["and", ["==", "$gpu", "a100"], [">=", "$vcpus", "8"]]']
     assert 'Expected: █▁ (the highest block is 4 resources)' in outcome.out
     assert 'May run short from 2030-05-01 12:00 UTC on.' in outcome.out
-    assert 'Runs short' not in outcome.out
+    assert 'Runs short' not in outcome.out and 'no bands' not in outcome.out
+    assert '| 3.50     |' in outcome.out
+
+
+def test_a_forecast_of_a_young_pool_has_no_bands_and_says_why(run, requests_mock):
+    young = {**HOUR, 'low80': None, 'high80': None, 'low95': None, 'high95': None}
+    requests_mock.get(f'{canned.URL}/forecast', json={'forecast': {
+        **FORECAST['forecast'], 'past_error': None, 'hours': [young]}})
+    out = run('plan', 'forecast').out
+    assert 'None' not in out and '| -' in out
+    assert 'There are no bands yet: they need 17 days of history' in out
+
+
+@pytest.mark.parametrize('bands', [{}, {'low80': None, 'high80': None, 'low95': None,
+                                        'high95': None}])
+def test_a_forecast_as_a_picture(run, requests_mock, tmp_path, bands):
+    pytest.importorskip('matplotlib')
+    requests_mock.get(f'{canned.URL}/forecast', json={'forecast': {
+        **FORECAST['forecast'], 'hours': [{**HOUR, **bands}]}})
+    path = tmp_path / 'forecast.svg'
+    assert run('plan', 'forecast', '--plot', str(path)).code == 0
+    assert '<svg' in path.read_text()
+    assert 'does not end in' in run('plan', 'forecast', '--plot', 'forecast.txt').err
 
 
 def test_a_forecast_as_csv(run, service):

@@ -45,6 +45,14 @@ def test_noise_is_smoothed_and_not_repeated():
     assert np.abs(smooth.expected - truth).mean() < 0.6 * np.abs(naive.expected - truth).mean()
 
 
+def test_a_wild_day_moves_what_is_expected_by_little():
+    wild = DAILY.copy()
+    wild[-base.DAY:] = 100
+    for model, other in zip(*(METHODS[1].models(each) for each in (DAILY, wild)), strict=True):
+        calm, moved = (each.day(len(DAILY), 0).mean() for each in (model, other))
+        assert 0 < moved - calm < 0.2 * (100 - DAILY.mean())
+
+
 @hypothesis.settings(deadline=None, max_examples=30)
 @hypothesis.given(st.integers(0, 30 * 24), st.integers(1, 100), st.integers(0, 9))
 def test_any_history_has_a_forecast_and_the_bands_contain_it(length, hours, seed):

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demand for a pool in each hour: what was given, what waits for its turn, what was refused.
+
+All of it counts for the time that was asked for. A lease that waited was asked for from the moment
+at which it came into the queue, whenever it got its resources.
+"""
+import contextlib
+import datetime
+
+import numpy as np
+
+from climate import errors
+from climate.db import calendars
+from climate.db import plans
+from climate.db import refusals
+from climate.domain import interval
+from climate.domain import records
+from climate.domain import requirement
+from climate.domain import selection
+from climate.manager.booking import criteria
+from climate.manager.planning import resource_hours
+from climate.plugins import base
+
+# So many different criteria of requests are compared with the resources. Each costs a statement,
+# and users may be refused with any number of them.
+_MOST_COMPARED = 200
+
+
+class Demand:
+    """The demand for the resources of a pool that meet the criteria of a need.
+
+    Demand for a host that is out of order now, or was withdrawn, is demand all the same.
+
+    :ivar matching: the ids of the resources, those that were withdrawn included.
+    :ivar since: when the first resource of the pool was enrolled; None if none was.
+    """
+
+    def __init__(self, core, connection, need):
+        """Read which resources there are and were.
+
+        :param need: a ``base.Need``.
+        """
+        self._core, self._connection, self._pool = core, connection, need.pool
+        self._wanted = set(requirement.criteria(need.requirement))
+        rows = plans.enrolled(connection, need.pool)
+        known = {row.id: records.Resource(row.id, need.pool, row.name, row.capacity)
+                 for row in rows}
+        self.since = min((row.created_at for row in rows), default=None)
+        self.matching = frozenset(criteria.matching(core, connection, need, known))
+        self._capacities = {key: each.capacity for key, each in known.items()}
+        # What a request that is refused could have had.
+        self._here = {row.id: known[row.id] for row in rows if row.withdrawn_at is None}
+        self._parts = {}
+
+    def past(self, edges):
+        """Return (resource-hours that were wanted in each hour, the sum of those refused).
+
+        :param edges: the beginnings of the hours and the end of the last one, in microseconds.
+        """
+        if len(edges) < 2:
+            return np.zeros(0), 0.0
+        span = _span(edges)
+        # A lease that waited was asked for earlier than it got its resources.
+        given = [(*_asked(row), share) for row, share in self._allocations(span)]
+        refused = _by_hour(edges, self._refused(span))
+        return _by_hour(edges, [*given, *self._waiting(span)]) + refused, float(refused.sum())
+
+    def allocated(self, edges):
+        """Return the resource-hours that are allocated in each hour to come."""
+        return _by_hour(edges, [(row.start, row.end, share)
+                                for row, share in self._allocations(_span(edges))])
+
+    def _allocations(self, span):
+        for row in plans.demand(self._connection, self._pool, span):
+            if not self._wanted or row.resource_id in self.matching:
+                yield row, 1.0 if row.whole else resource_hours.share(
+                    row.amount, row.copies, self._capacities[row.resource_id])
+
+    def _waiting(self, span):
+        """Return the uses (start, end, resources) that leases in the queue wait for."""
+        leases = {row.id: row for row in plans.waiting(self._connection)}
+        found = []
+        for lease_id, rows in plans.reservations(self._connection, leases).items():
+            start, end = _waits(leases[lease_id])
+            if end <= span.start:
+                continue
+            for need in self._needs(rows):
+                amount = need.demand.amount
+                found.append((start, end, self._share(
+                    None if amount is selection.WHOLE else amount, need.demand.at_least)
+                    * self._part(need.requirement)))
+        return found
+
+    def _needs(self, rows):
+        for row in rows:
+            # A type may be disabled while its leases wait.
+            if row.resource_type in self._core.registry.plugins:
+                for need in self._core.registry.plugin(row.resource_type).needs(row.request):
+                    if need.pool == self._pool and not need.optional:
+                        yield need
+
+    def _refused(self, span):
+        """Return the uses (start, end, resources) that were refused."""
+        return [(each.start, each.end, self._share(each.amount, each.copies)
+                 * self._part_of_recorded(each.criteria))
+                for each in refusals.of_pool(self._connection, self._pool, span)]
+
+    def _share(self, amount, copies):
+        """Return how many resources of this pool, on average, copies of an amount take."""
+        if amount is None or not self._capacities:
+            return float(copies)
+        return copies * float(np.mean([resource_hours.share(amount, 1, each)
+                                       for each in self._capacities.values()]))
+
+    def _part_of_recorded(self, asked):
+        """Return the same as `_part`; the criteria of an old refusal are not known."""
+        if asked is not None:
+            # Another release may have known a word that this one does not.
+            with contextlib.suppress(errors.MalformedRequirement):
+                return self._part(requirement.parse(asked))
+        return 0.0 if self._wanted else 1.0
+
+    def _part(self, asked):
+        """Return which part of a request with these criteria is demand for our resources.
+
+        All of it if it asks for what we ask for. Else as many of the resources that it could have
+        as are ours: who asks for any host takes one of ours at times. After many different
+        criteria, further ones count as requests for any resource.
+        """
+        if self._wanted <= set(requirement.criteria(asked)):
+            return 1.0
+        if asked not in self._parts:
+            found = self._here.keys()
+            if len(self._parts) < _MOST_COMPARED:
+                found = criteria.matching(self._core, self._connection, base.Need(
+                    '', self._pool, selection.Demand(selection.WHOLE, 1, 1), asked), self._here)
+            self._parts[asked] = len(self.matching.intersection(found)) / max(1, len(found))
+        return self._parts[asked]
+
+
+def _asked(row):
+    """Return the (start, end) that the lease of an allocation was asked for."""
+    if row.asked_at is None or row.asked_at >= row.start:
+        return row.start, row.end
+    if row.duration_seconds is None:
+        return row.asked_at, row.end
+    return row.asked_at, row.end - (row.start - row.asked_at)
+
+
+def _waits(row):
+    """Return the (start, end) that a lease in the queue was asked for."""
+    if row.duration_seconds is None:
+        return row.asked_at, row.end
+    return row.asked_at, row.asked_at + datetime.timedelta(seconds=row.duration_seconds)
+
+
+def _by_hour(edges, uses):
+    if not uses:
+        return np.zeros(len(edges) - 1)
+    starts, ends, shares = zip(*uses, strict=True)
+    return resource_hours.hours(edges, *(np.array(
+        [calendars.microseconds(each) for each in moments], np.int64)
+        for moments in (starts, ends)), np.array(shares, float)).clip(0)
+
+
+def _span(edges):
+    return interval.Interval(*(calendars.moment(int(edges[place])) for place in (0, -1)))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The turns of plans, so that many questions neither delay leases nor use up memory."""
+import contextlib
+import threading
+
+from climate import errors
+
+# A manager has few processors, and one plan of a large cloud uses one of them for seconds.
+AT_ONCE = 2
+WAITING = 2
+_RETRY_SECONDS = 5
+
+
+class Turns:
+    """At most `AT_ONCE` plans are made at a time by one manager, and `WAITING` wait for that.
+
+    Take a turn before the database connection: who waits must not hold one.
+    """
+
+    def __init__(self):
+        self._places = threading.BoundedSemaphore(AT_ONCE + WAITING)
+        self._turns = threading.BoundedSemaphore(AT_ONCE)
+
+    @contextlib.contextmanager
+    def taken(self):
+        """Wait for a turn, which lasts as long as the block.
+
+        :raises PlansBusy: too many wait already.
+        """
+        if not self._places.acquire(blocking=False):
+            raise errors.PlansBusy(most=AT_ONCE + WAITING, retry_after=_RETRY_SECONDS)
+        try:
+            with self._turns:
+                yield
+        finally:
+            self._places.release()
