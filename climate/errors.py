@@ -18,6 +18,7 @@
         TrustRefused                       the caller cannot delegate to Climate
       NotFound                       404
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
+        MaintenanceNotFound                there is none, or it is over
         ResourceNotFound                   neither enrolled nor known to the cloud
         TargetGone                         the target that a reservation leases does not exist
       NotAcceptable                  406   a REST version that is not served
@@ -244,6 +245,12 @@ class OfferNotFound(NotFound):
     code = 'offer_not_found'
     template = ('Offer {offer_id} was not found: it was taken or released, or belongs to another '
                 'project. Ask for availability again.')
+
+
+class MaintenanceNotFound(NotFound):
+    code = 'maintenance_not_found'
+    template = ('There is no maintenance {maintenance_id}, or it is over; '
+                '"climate maintenance list" names those that there are.')
 
 
 class PropertyNotFound(NotFound):

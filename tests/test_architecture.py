@@ -38,6 +38,7 @@ ROOMS = (
     ('clearing',),
     ('pools',),
     ('booking',),
+    ('health',),
     ('queue',),
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),
@@ -287,8 +288,8 @@ def test_the_sample_configuration_has_every_option():
     listed = {(str(getattr(group, 'name', group)), option.name)
               for group, options in configuration.list_opts() for option in options}
     conf = configuration.register(cfg.ConfigOpts())
-    ours = {'DEFAULT', 'api', 'manager', 'acquire', 'cloud', 'keystone', 'nova', 'placement',
-            'glance', 'simulated'}
+    ours = {'DEFAULT', 'api', 'manager', 'acquire', 'health', 'cloud', 'keystone', 'nova',
+            'placement', 'glance', 'simulated'}
     own = ('config_file', 'config_dir', 'config_source', 'shell_completion')
     registered = {('DEFAULT', name) for name in conf._opts if name not in own}
     for group in ours - {'DEFAULT'}:

@@ -108,10 +108,15 @@ _HOST_CREATE_1_0 = {
                           'minimum': 0, 'maximum': 10 ** 18}},
     'additionalProperties': _VALUE,
 }
+# Why it is out of order, or null or false once it is in order again.
+_OUT_OF_ORDER = {
+    'anyOf': [{'type': 'string', 'minLength': 1, 'maxLength': 1000}, {'type': 'null'},
+              {'const': False}],
+    'description': 'Why an operator takes it out of order; null or false: it is in order again.'}
 _HOST_UPDATE = {
     'type': 'object',
     'minProperties': 1,
-    'properties': {'reservable': {'type': 'boolean'}},
+    'properties': {'reservable': {'type': 'boolean'}, 'out_of_order': _OUT_OF_ORDER},
     'additionalProperties': _VALUE,
 }
 # Existing clients send booleans as text, as they are shown.
@@ -124,6 +129,7 @@ _RESOURCE_UPDATE = {
     'minProperties': 1,
     'properties': {
         'reservable': {'type': 'boolean', 'description': 'False takes it out of use.'},
+        'out_of_order': _OUT_OF_ORDER,
         'properties': {'type': 'object', 'additionalProperties': _VALUE,
                        'description': 'Absent properties stay; null removes a property.'},
     },

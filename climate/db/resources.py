@@ -16,7 +16,8 @@ RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
-_COLUMNS = tables.columns(RESOURCES, records.Resource, 'properties', 'facts')
+_COLUMNS = tables.columns(RESOURCES, records.Resource, 'properties', 'facts', 'verdict',
+                          'maintenances')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _IDS = sa.bindparam('ids')
@@ -28,6 +29,8 @@ _THESE = among.Among(_BY_ID, RESOURCES.c.id)
 _LOCK = among.Among(
     _BY_ID.where(RESOURCES.c.withdrawn_at.is_(None),
                  RESOURCES.c.reservable.is_(True)).with_for_update(), RESOURCES.c.id)
+_LOCK_ENROLLED = among.Among(
+    _BY_ID.where(RESOURCES.c.withdrawn_at.is_(None)).with_for_update(), RESOURCES.c.id)
 _ENROLLED_THESE = among.Among(_ENROLLED, RESOURCES.c.id)
 _ENROLLED_HELD = among.Among(_ENROLLED, RESOURCES.c.held_by)
 _TOUCH = among.Among(sa.update(RESOURCES).values(generation=RESOURCES.c.generation + 1),
@@ -126,6 +129,11 @@ def lock(connection, ids):
     :returns: the locked Resources, without properties.
     """
     return [records.Resource(*row) for row in _LOCK.execute(connection, sorted(ids))]
+
+
+def lock_enrolled(connection, ids):
+    """Lock enrolled resources in id order, reservable or not; return their ids."""
+    return [row.id for row in _LOCK_ENROLLED.execute(connection, sorted(ids))]
 
 
 def touch(connection, ids, now):

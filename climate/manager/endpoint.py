@@ -148,6 +148,10 @@ class Endpoint:
         return self._resources.update(pool, resource_id, properties, reservable)
 
     @_answers
+    def set_out_of_order(self, context, pool, resource_id, reason):
+        return self._resources.set_out_of_order(pool, resource_id, reason)
+
+    @_answers
     def delete_resource(self, context, pool, resource_id):
         self._resources.withdraw(pool, resource_id)
 

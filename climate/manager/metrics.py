@@ -5,8 +5,10 @@ import ssl
 import prometheus_client
 from prometheus_client import core as prometheus
 
+from climate.db import health as stored
 from climate.db import leases
 from climate.domain import audit
+from climate.domain import health
 
 
 class Unusable(Exception):
@@ -26,10 +28,18 @@ class Collector:
         """Yield the metrics, as prometheus_client expects them."""
         by_state = prometheus.GaugeMetricFamily(
             'climate_leases', 'Leases that are not deleted, by state', labels=['state'])
+        sick = prometheus.GaugeMetricFamily(
+            'climate_resources_sick', 'Enrolled resources that are not well, by pool and by what '
+            'is known of them: sick, quarantined or out_of_order', labels=['pool', 'state'])
         with self._core.database.reader() as connection:
             for state, count in leases.counts(connection).items():
                 by_state.add_metric([state], count)
+            counted = stored.counts(connection)
+        for pool in sorted(self._core.registry.pools):
+            for state in health.STATES[1:]:
+                sick.add_metric([pool, state], counted.get((pool, state), 0))
         yield by_state
+        yield sick
         yield prometheus.GaugeMetricFamily(
             'climate_events_running', 'Events that this manager is carrying out',
             value=self._event_loop.running)

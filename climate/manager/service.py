@@ -23,12 +23,14 @@ from climate.manager.audit import schedule
 from climate.manager.booking import offer_expiry
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
+from climate.manager.health import checks
 from climate.manager.leases import early
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
 from climate.manager.pools import refresh
 from climate.plugins import registry
+from climate.plugins.health import registry as health_sources
 from climate.rpc import bus
 from climate.rpc import transport
 from climate.strategies import registry as strategies
@@ -51,13 +53,14 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy or /metrics cannot be used; the error says
-        which.
+    :raises Unusable: a plugin, an adapter, a strategy, a source of health or /metrics
+        cannot be used; the error says which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
     strategies.check(conf)
     metrics.check(conf)
+    health_sources.load(conf)
     clouds.build(conf, registry.services(classes))
     try:
         bus.reach(conf, retries=0)
@@ -94,6 +97,7 @@ class Manager:
         self.endpoint = endpoint.Endpoint(self.core, self._login)
         self.clock_watch = clock_watch.ClockWatch(self.core, self.owner)
         self._watch = target_watch.Watch(self.core)
+        self._checks = checks.Checks(self.core, self.owner)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
         # A thread for each worker, so the event loop alone says how many run of which kinds.
@@ -105,7 +109,9 @@ class Manager:
         """Start to answer calls, carry out events and run the periodic tasks."""
         self._since = self.core.clock()
         self._seen()
-        self._listener = target_watch.listen(self._conf, self._watch, self.core.clock)
+        self._listener = target_watch.listen(
+            self._conf, self._watch, self.core.clock,
+            [checks.Listener(self._checks, self.core.clock)])
         metrics.serve(self.core, self.event_loop, self._audit_schedule, self.clock_watch)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
@@ -173,6 +179,7 @@ class Manager:
                 (functools.partial(offer_expiry.expire, self.core), 1),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
+                (self._care, self._conf.health.poll_seconds),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.
@@ -182,6 +189,11 @@ class Manager:
         """Run a task that deletes or repairs what is due, unless the clock is doubted."""
         if self.clock_watch.look(now):
             task(now)
+
+    def _care(self, now):
+        """Look at the health of all resources, and see to the leases that it concerns."""
+        if self._checks.is_mine(now):
+            self._checks.look(now)
 
     def _run_events(self):
         while not self._stopping.is_set():

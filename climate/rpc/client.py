@@ -162,6 +162,15 @@ class ManagerClient:
             context, 'update_resource', pool=pool, resource_id=resource_id,
             properties=properties, reservable=reservable))
 
+    def set_out_of_order(self, context: context.RequestContext, pool: str, resource_id: int,
+                         reason: str) -> records.Resource:
+        """Take a resource out of order for `reason`; return the Resource.
+
+        :param reason: '': it is in order again.
+        """
+        return wire.unpack(records.Resource, self._call(
+            context, 'set_out_of_order', pool=pool, resource_id=resource_id, reason=reason))
+
     def delete_resource(self, context: context.RequestContext, pool: str, resource_id: int) -> None:
         """Withdraw a resource from its pool."""
         self._call(context, 'delete_resource', pool=pool, resource_id=resource_id)

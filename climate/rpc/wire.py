@@ -11,10 +11,12 @@ import typing
 from typing import Any
 
 from climate.domain import availability
+from climate.domain import health
+from climate.domain import maintenance
 from climate.domain import records
 
 # The modules of records that are fields of other records.
-_MODULES = (records.__name__, availability.__name__)
+_MODULES = tuple(each.__name__ for each in (records, availability, health, maintenance))
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

@@ -15,6 +15,7 @@ from oslo_log import log
 from climate import errors
 from climate.db import allocations
 from climate.db import resources
+from climate.domain import health
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import selection
@@ -51,7 +52,8 @@ class Terms:
     """The conditions of one booking: its span, its reservations, and the configured rules.
 
     :ivar own: ids of the reservations that may hold the resources.
-    :ivar replaced: ids of the reservations whose allocations the new ones replace.
+    :ivar replaced: ids of the reservations whose allocations the new ones replace, and of blocks of
+        sick resources that the lease uses.
     :ivar avoid: ids of resources that must not be chosen.
     :ivar cleaning: the time kept free between two bookings of a resource.
     :ivar grace: a booking that starts within this time needs resources that are already free in
@@ -241,9 +243,13 @@ class Booking:
 
         :param avoid: ids of resources that must not be chosen.
         """
+        replaced = {wish.reservation_id for wish in wishes if not wish.beside}
+        # What a lease uses it may go on to use, even if it is kept from others because it is sick.
+        replaced |= {health.block_of(key) for wish in wishes if wish.must_keep
+                     for key in wish.keep}
         return Terms(
             span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
-            replaced=frozenset(wish.reservation_id for wish in wishes if not wish.beside),
+            replaced=frozenset(replaced),
             avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
             longest_pause=self._longest_pause)
 

@@ -26,6 +26,7 @@ from climate.manager import preparations
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import slots
+from climate.manager.health import blocking
 from climate.manager.leases import early
 from climate.manager.leases import target_waits
 from climate.manager.leases import trusts
@@ -251,6 +252,8 @@ class Update:
             elif lease.state == lifecycle.PENDING:
                 self._booking.replace(connection, mine, [reservation.id])
             else:
+                # What keeps others from a sick resource ends where the lease goes on.
+                blocking.clear(connection, {given.resource_id for given in mine})
                 for need in sorted({*reservation.allocated, *(given.need for given in mine)}):
                     self._rewrite(connection, reservation, need, [
                         given for given in mine if given.need == need], end, now)
