@@ -25,6 +25,7 @@ from climate.manager.events import clock_watch
 from climate.manager.events import loop
 from climate.manager.health import checks
 from climate.manager.leases import early
+from climate.manager.leases import healing
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
@@ -98,6 +99,7 @@ class Manager:
         self.clock_watch = clock_watch.ClockWatch(self.core, self.owner)
         self._watch = target_watch.Watch(self.core)
         self._checks = checks.Checks(self.core, self.owner)
+        self._healing = healing.Healing(self.core)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
         # A thread for each worker, so the event loop alone says how many run of which kinds.
@@ -194,6 +196,7 @@ class Manager:
         """Look at the health of all resources, and see to the leases that it concerns."""
         if self._checks.is_mine(now):
             self._checks.look(now)
+            self._healing.heal(now)
 
     def _run_events(self):
         while not self._stopping.is_set():
