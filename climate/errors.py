@@ -30,6 +30,7 @@
         OfferExpired                       the offer is over, or its resources failed
         TooManyOffers
         TooManyWaiting
+        TooManySwaps                       of resources that seem to work
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
@@ -312,6 +313,12 @@ class TooManyOffers(Conflict):
     code = 'too_many_offers'
     template = ('Your project holds {most} offers, the maximum at a time: take one, release one, '
                 'or wait until {until}.')
+
+
+class TooManySwaps(Conflict):
+    code = 'too_many_swaps'
+    template = ('Lease {lease_id} has swapped {most} resources that seem to work, and may swap no '
+                'more of them. Ask your operator to look at the resource.')
 
 
 class TooManyWaiting(Conflict):

@@ -47,6 +47,11 @@ def document(plugins):
                 'parameters': [_ID],
                 'get': _operation('Show the history of a lease', query=_paging()),
             },
+            '/leases/{id}/swap': {
+                'parameters': [_ID],
+                'post': _operation('Swap a broken resource of a running lease',
+                                   schemas.LEASE_SWAP[1], 202),
+            },
             '/offers': {'get': _operation('List the offers held for the project')},
             '/offers/{id}': {
                 'parameters': [_ID],

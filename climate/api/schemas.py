@@ -149,6 +149,18 @@ _RESERVATION_BIND = {
     'additionalProperties': False,
 }
 
+_RESOURCE = {'type': 'string', 'minLength': 1, 'maxLength': 255}
+_SWAP = {
+    'type': 'object',
+    'properties': {
+        'host': {**_RESOURCE, 'description': 'The name or id of a host of the lease.'},
+        'resource': {**_RESOURCE, 'description': 'The name or id of any resource of the lease.'},
+        'reservation': {**_TEXT, 'description': 'The reservation that has it, if several have.'},
+    },
+    'minProperties': 1,
+    'additionalProperties': False,
+}
+
 _AVAILABILITY = {
     'type': 'object',
     'required': ['reservations', 'duration'],
@@ -176,6 +188,7 @@ _HOLD = {
 AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
+LEASE_SWAP = (_SWAP, _SWAP)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE_1_0, _HOST_CREATE)
 HOST_UPDATE = (_HOST_UPDATE_1_0, _HOST_UPDATE)

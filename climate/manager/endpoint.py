@@ -20,6 +20,7 @@ from climate.manager.leases import delete
 from climate.manager.leases import draft
 from climate.manager.leases import read
 from climate.manager.leases import scheduler
+from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
 from climate.manager.pools import allocations
@@ -51,6 +52,7 @@ class Endpoint:
         self._read = read.Read(core)
         self._update = update.Update(core)
         self._delete = delete.Delete(core)
+        self._swap = swap.Swap(core)
         self._reservations = scheduler.Reservations(core)
         self._targets = targets.Targets(core)
         self._resources = resources.Resources(core)
@@ -80,6 +82,10 @@ class Endpoint:
     @_answers
     def delete_lease(self, context, lease_id):
         return self._delete.delete(context, lease_id)
+
+    @_answers
+    def swap_resource(self, context, lease_id, resource, reservation_id=None):
+        return self._swap.swap(context, lease_id, resource, reservation_id)
 
     @_answers
     def get_lease(self, context, lease_id):

@@ -50,6 +50,17 @@ class ManagerClient:
         gone: bool = self._call(context, 'delete_lease', lease_id=lease_id)
         return gone
 
+    def swap_resource(self, context: context.RequestContext, lease_id: str, resource: str,
+                      reservation_id: str | None = None) -> records.Lease:
+        """Swap a resource of a running lease for another one; return the Lease.
+
+        :param resource: its name or id.
+        :param reservation_id: the reservation that has it; None: the only one.
+        """
+        return wire.unpack(records.Lease, self._call(
+            context, 'swap_resource', lease_id=lease_id, resource=resource,
+            reservation_id=reservation_id))
+
     def get_lease(self, context: context.RequestContext, lease_id: str) -> records.Lease:
         """Return a Lease, even if it is deleted."""
         return wire.unpack(records.Lease, self._call(context, 'get_lease', lease_id=lease_id))

@@ -129,6 +129,18 @@ class Shrink(Grow):
         self._resize(manager, 1)
 
 
+class Swap(_OfActive):
+    name = 'swap of a host'
+
+    def act(self, manager):
+        lease = _lease(manager)
+        [reservation] = lease.reservations
+        if 1 in reservation.resource_ids:
+            manager.client.swap_resource(builders.a_member(), LEASE, '1')
+
+    is_over = Grow.is_over
+
+
 class StartOfInstances(Start):
     name = 'start of instances'
     hosts = 2
@@ -546,7 +558,7 @@ class Withdraw(Story):
         return len(manager.client.list_resources(builders.an_admin(), 'host')) == 1
 
 
-STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink,
+STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink, Swap,
                                              StartOfInstances, Stage, StageOfHosts,
                                              StartOfStaged, StartOfStagedHosts, DeleteOfStaged,
                                              DeleteOfStagedHosts, ChangeOfAffinity, EndOfInstances,
@@ -593,14 +605,15 @@ def picture(manager):
             'events': sorted(tuple(row) for row in connection.execute(
                 sa.select(tables.EVENTS.c.kind, tables.EVENTS.c.status))),
             'resources': [(row.name, row.reservable, names.get(row.held_by, row.held_by),
-                           row.withdrawn_at is not None)
+                           row.withdrawn_at is not None, row.health_state)
                           for row in connection.execute(
                               sa.select(tables.RESOURCES).order_by(tables.RESOURCES.c.id))],
             'properties': sorted(tuple(row) for row in connection.execute(
                 sa.select(tables.PROPERTY_VALUES.c.resource_id,
                           tables.PROPERTY_VALUES.c.text))),
             'promises': sorted(
-                (names[row.reservation_id], row.resource_id, row.released_at is not None)
+                (names.get(row.reservation_id, row.reservation_id), row.resource_id,
+                 row.released_at is not None)
                 for row in connection.execute(sa.select(tables.ALLOCATIONS))),
             # How often something was tried is a matter of time.
             'history': [what for what, _ in itertools.groupby(

@@ -149,7 +149,7 @@ class Booking:
         return [wish for each in lease.open_reservations
                 for wish in self.wishes_of(each)]
 
-    def book(self, wishes, span, now, write, planned=None, avoid=()):
+    def book(self, wishes, span, now, write, planned=None, avoid=(), also=()):
         """Choose resources for `wishes` during `span`, then call `write(connection, chosen)`.
 
         `write` runs in the transaction in which the chosen resources are locked and proved
@@ -157,6 +157,7 @@ class Booking:
 
         :param planned: the Allocations that `plan` chose just before; they are tried first.
         :param avoid: ids of resources that must not be chosen.
+        :param also: ids of further resources that `write` changes; they are locked with the others.
         :returns: the result of `write`.
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises LostRace: other bookings were faster at every attempt.
@@ -168,7 +169,7 @@ class Booking:
                 chosen = self._planned(wishes, terms)
             try:
                 with self._core.database.writer() as connection:
-                    self._prove(connection, wishes, chosen, terms)
+                    self._prove(connection, wishes, chosen, terms, also)
                     return write(connection, chosen)
             except errors.LostRace:
                 LOG.debug('Lost a race for resources; planning again')
@@ -275,7 +276,7 @@ class Booking:
             asks.append(prefilter.Ask(demand, found, wish.must_keep))
         return asks
 
-    def _prove(self, connection, wishes, chosen, terms):
+    def _prove(self, connection, wishes, chosen, terms, also=()):
         """Lock the chosen resources and raise LostRace unless they are still free.
 
         Their rows are written, because a lock is known to one node of a Galera cluster only: at a
@@ -287,8 +288,9 @@ class Booking:
         ids = sorted({given.resource_id for given in chosen})
         if not ids:
             return
-        locked = {resource.id: resource for resource in resources.lock(connection, ids)}
-        if len(locked) < len(ids):
+        locked = {resource.id: resource
+                  for resource in resources.lock(connection, {*ids, *also})}
+        if not locked.keys() >= set(ids):
             raise errors.LostRace()
         self._prove_matching(connection, wishes, chosen, locked)
         booked = terms.booked(connection, ids, terms.span)

@@ -24,6 +24,7 @@ DUMMY = {'reservations': [{'resource_type': 'virtual:dummy'}]}
 HOSTS = '/reservations/{id}/hosts'
 BIND = '/reservations/{id}'
 HISTORY = '/leases/{id}/history'
+SWAP = '/leases/{id}/swap'
 SERVER_HOSTS = '/servers/{id}/hosts'
 QUERIES = {HOSTS: '?project_id=demo', SERVER_HOSTS: '?project_id=demo',
            '/availability': '?duration=1h&reservations=[{"resource_type":"virtual:dummy"}]'}
@@ -41,6 +42,9 @@ TABLE = (
     ('PUT', '/leases/{id}', NAME, (401, 403, 404, 200, 200, 404)),
     ('GET', HISTORY, None, {'1.0': (401, 404, 404, 404, 404, 404),
                             '1.1': (401, 200, 404, 200, 200, 404)}),
+    # It has not started.
+    ('POST', SWAP, {'host': '1'}, {'1.0': (401, 403, 404, 404, 404, 404),
+                                   '1.1': (401, 403, 404, 409, 409, 404)}),
     ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204, 404)),
     ('GET', HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
                           '1.1': (401, 403, 403, 403, 200, 200)}),
@@ -109,6 +113,7 @@ def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, me
     for caller in CALLERS:
         lease = api.post('/v1/leases', LEASE['1.0'] | DUMMY).json['lease']
         known = {'/leases/{id}': lease['id'], HISTORY: lease['id'],
+                 SWAP: lease['id'],
                  '/os-hosts/properties/{id}': 'gpu',
                  f'/resources/{pool}/properties/{{id}}': 'gpu',
                  HOSTS: lease['reservations'][0]['id'],
@@ -147,11 +152,12 @@ def routes(controller, path=''):
                 yield verb, place
     for name, below in vars(controller).items():
         if isinstance(below, base.Controller):
-            if not hasattr(below, 'get_all'):
+            theirs = getattr(below, 'get_all', None) or getattr(below, 'post', None)
+            if theirs is None:
                 yield from routes(below, f'{path}/{name}')
                 continue
             of_parent = {'resource_id', 'lease_id', 'reservation_id', 'server_id'} & set(
-                inspect.signature(below.get_all).parameters)
+                inspect.signature(theirs).parameters)
             yield from routes(below, f'{path}/{{id}}/{name}' if of_parent else f'{path}/{name}')
 
 
