@@ -33,6 +33,7 @@ ROOMS = (
     ('service', 'endpoint', 'services', 'metrics', 'login'),
     ('events',),
     ('audit',),
+    ('maintenance',),
     ('leases',),
     ('acquisition',),
     ('clearing',),

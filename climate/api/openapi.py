@@ -58,6 +58,16 @@ def document(plugins):
                 'get': _operation('Show an offer'),
                 'delete': _operation('Release an offer', status=204),
             },
+            '/maintenances': {
+                'get': _operation('List the maintenances that are not over', query=_paging()),
+                'post': _operation('Plan a maintenance, or preview it',
+                                   schemas.MAINTENANCE_CREATE[1], 201, [_flag('dry_run')]),
+            },
+            '/maintenances/{id}': {
+                'parameters': [_ID],
+                'get': _operation('Show a maintenance with the leases in its way'),
+                'delete': _operation('Delete a maintenance', status=204),
+            },
             '/reservations/{id}': {
                 'parameters': [_ID],
                 'put': _operation('Set the server that a reservation leases',

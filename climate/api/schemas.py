@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON schemas of the request bodies by REST version, also used for the OpenAPI document."""
 from climate.domain import acquire
+from climate.domain import maintenance
 
 _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
@@ -161,6 +162,29 @@ _SWAP = {
     'additionalProperties': False,
 }
 
+_RESOURCES = {'type': 'array', 'minItems': 1, 'maxItems': 10000, 'items': _RESOURCE}
+_MAINTENANCE = {
+    'type': 'object',
+    'required': ['start', 'end', 'reason'],
+    'properties': {
+        'hosts': {**_RESOURCES, 'description': 'Names or ids of hosts.'},
+        'resources': {**_RESOURCES, 'description': 'Names or ids of resources of "pool".'},
+        'criteria': {
+            'type': ['array', 'string'], 'minItems': 1, 'minLength': 1, 'maxLength': 65536,
+            'description': 'Criteria as in a lease: all resources that meet them now.'},
+        'pool': {'type': 'string', 'minLength': 1, 'maxLength': 32, 'default': 'host'},
+        'start': _DATE_TIME, 'end': _DATE_TIME,
+        'reason': {'type': 'string', 'minLength': 1, 'maxLength': 1000,
+                   'description': 'Owners of leases read it.'},
+        'running': {'enum': list(maintenance.MODES), 'default': maintenance.LEFT,
+                    'description': 'What happens to leases that run.'},
+        'notice': {**_DURATION, 'description': 'How long before its early end an owner is told.'},
+        'rrule': {'type': 'string', 'minLength': 1, 'maxLength': 500,
+                  'description': 'How it recurs, as RRULE of RFC 5545: "FREQ=WEEKLY;BYDAY=SU".'},
+    },
+    'additionalProperties': False,
+}
+
 _AVAILABILITY = {
     'type': 'object',
     'required': ['reservations', 'duration'],
@@ -188,6 +212,7 @@ _HOLD = {
 AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
+MAINTENANCE_CREATE = (_MAINTENANCE, _MAINTENANCE)
 LEASE_SWAP = (_SWAP, _SWAP)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE_1_0, _HOST_CREATE)

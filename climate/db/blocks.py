@@ -35,10 +35,14 @@ def fill(connection, spans):
     :param spans: as for `incomplete`.
     """
     found = _read(connection, spans)
-    for (block_id, resource_id), (_, gaps) in found.items():
-        allocations.delete(connection, [block_id], [resource_id])
-        allocations.add(connection, [
-            records.Allocation(block_id, resource_id, gap.start, gap.end) for gap in gaps])
+    of_block = collections.defaultdict(list)
+    for block_id, resource_id in found:
+        of_block[block_id].append(resource_id)
+    for block_id, resource_ids in of_block.items():
+        allocations.delete(connection, [block_id], resource_ids)
+    allocations.add(connection, [
+        records.Allocation(block_id, resource_id, gap.start, gap.end)
+        for (block_id, resource_id), (_, gaps) in found.items() for gap in gaps])
 
 
 def delete(connection, block_ids, resource_ids=None):

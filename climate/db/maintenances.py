@@ -97,7 +97,10 @@ def of_resources(connection, resource_ids):
 
 
 def expand(connection, found, windows, expanded_to):
-    """Add windows of a locked Maintenance that recurs, up to the start `expanded_to`."""
+    """Add windows of a locked Maintenance that recurs.
+
+    :param expanded_to: up to when they exist now; None: all do.
+    """
     add_windows(connection, windows)
     connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == found.id)
                        .values(expanded_to=expanded_to))
@@ -106,18 +109,26 @@ def expand(connection, found, windows, expanded_to):
 def close(connection, found):
     """Mark a locked Maintenance as being deleted; drop the windows that have not begun.
 
-    :returns: the Windows that have begun, which are over now.
+    Those that have begun are over now; whoever has claimed one sees that afterwards.
     """
     connection.execute(sa.delete(WINDOWS).where(WINDOWS.c.maintenance_id == found.id,
                                                 WINDOWS.c.state == maintenance.PLANNED))
-    connection.execute(
-        sa.update(WINDOWS)
-        .where(WINDOWS.c.maintenance_id == found.id,
-               WINDOWS.c.state.in_((maintenance.CLOSING, maintenance.RUNNING)))
-        .values(state=maintenance.OPENING, claim_owner=None, claimed_until=None,
-                claim_no=WINDOWS.c.claim_no + 1))
     connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == found.id)
                        .values(closing=True))
+
+
+def close_again(connection, window, now):
+    """Let other windows that run close the resources again that a Window has opened."""
+    mine = sa.select(OF.c.resource_id).where(OF.c.maintenance_id == window.maintenance_id)
+    others = list(connection.execute(
+        sa.select(WINDOWS.c.id).distinct()
+        .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
+        .where(WINDOWS.c.state == maintenance.RUNNING, WINDOWS.c.id != window.id,
+               WINDOWS.c.end > now, OF.c.resource_id.in_(mine))).scalars())
+    if others:
+        connection.execute(sa.update(WINDOWS).where(
+            WINDOWS.c.id.in_(others), WINDOWS.c.state == maintenance.RUNNING)
+            .values(state=maintenance.CLOSING))
 
 
 def finish(connection, maintenance_id):
@@ -126,32 +137,25 @@ def finish(connection, maintenance_id):
     connection.execute(
         sa.update(MAINTENANCES)
         .where(MAINTENANCES.c.id == maintenance_id, ~still,
-               sa.or_(MAINTENANCES.c.closing.is_(True), MAINTENANCES.c.rule.is_(None)))
+               sa.or_(MAINTENANCES.c.closing.is_(True), MAINTENANCES.c.expanded_to.is_(None)))
         .values(over=True))
 
 
-def end_rule(connection, maintenance_id):
-    """Record that a rule has no further window."""
-    connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == maintenance_id)
-                       .values(rule=None))
-
-
 def to_do(connection, now):
-    """Return the Windows that a manager should carry on now, in order.
+    """Return the Windows that a manager should carry on now, each with whether it is over.
 
     A window has begun, or is over, and no manager has claimed it.
     """
+    over = sa.or_(WINDOWS.c.end <= now, WINDOWS.c.state == maintenance.OPENING,
+                  MAINTENANCES.c.closing.is_(True))
     rows = connection.execute(
-        sa.select(*_WINDOW, MAINTENANCES.c.reason)
+        sa.select(*_WINDOW, MAINTENANCES.c.reason, sa.case((over, 1), else_=0))
         .join_from(WINDOWS, MAINTENANCES, MAINTENANCES.c.id == WINDOWS.c.maintenance_id)
-        .where(sa.or_(
-            sa.and_(WINDOWS.c.state.in_((maintenance.PLANNED, maintenance.CLOSING)),
-                    WINDOWS.c.start <= now),
-            sa.and_(WINDOWS.c.state == maintenance.RUNNING, WINDOWS.c.end <= now),
-            WINDOWS.c.state == maintenance.OPENING),
-            sa.or_(WINDOWS.c.claimed_until.is_(None), WINDOWS.c.claimed_until <= now))
+        .where(WINDOWS.c.start <= now, _OPEN,
+               sa.or_(WINDOWS.c.state != maintenance.RUNNING, over),
+               sa.or_(WINDOWS.c.claimed_until.is_(None), WINDOWS.c.claimed_until <= now))
         .order_by(WINDOWS.c.start, WINDOWS.c.id))
-    return [maintenance.Window(*row) for row in rows]
+    return [(maintenance.Window(*values), bool(is_over)) for *values, is_over in rows]
 
 
 def claim(connection, window, state, owner, until):
@@ -183,25 +187,27 @@ def record(connection, window, state):
         raise errors.LostRace()
 
 
-def leases_in(connection, window, resource_ids):
-    """Return the leases that have some of the resources in a Window, those that start first first.
+def resource_ids(connection, maintenance_id):
+    """Return the ids of the resources of a maintenance, in order."""
+    return list(connection.execute(sa.select(OF.c.resource_id).where(
+        OF.c.maintenance_id == maintenance_id).order_by(OF.c.resource_id)).scalars())
 
-    :returns: {lease id: {resource id}} of leases that are to come or run.
+
+def taken(connection, resource_ids, start, end):
+    """Return what leases that are to come or run have of resources between two moments.
+
+    :returns: rows (lease id, resource id, start, end), of leases that start first before others.
     """
-    rows = connection.execute(
-        sa.select(LEASES.c.id, ALLOCATIONS.c.resource_id)
+    return [tuple(row) for row in connection.execute(
+        sa.select(LEASES.c.id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
         .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
         .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
-               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > window.start,
-               ALLOCATIONS.c.start < window.end,
+               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > start,
+               ALLOCATIONS.c.start < end,
                LEASES.c.state.in_((lifecycle.PENDING, lifecycle.ACTIVE)),
                RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED)
-        .order_by(LEASES.c.start, LEASES.c.id))
-    found = {}
-    for lease_id, resource_id in rows:
-        found.setdefault(lease_id, set()).add(resource_id)
-    return found
+        .order_by(LEASES.c.start, LEASES.c.id, ALLOCATIONS.c.resource_id))]
 
 
 def _whole(connection, rows):

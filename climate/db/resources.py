@@ -141,6 +141,11 @@ def touch(connection, ids, now):
     _TOUCH.execute(connection, sorted(ids), {'updated_at': now})
 
 
+def available_again(connection, ids, now):
+    """Record that locked resources can be leased from now on, as if they were enrolled now."""
+    _TOUCH.execute(connection, sorted(ids), {'available_since': now, 'updated_at': now})
+
+
 def change(connection, resource_id, now, **values):
     """Update a resource with `values` (capacity, reservable)."""
     if values.get('reservable'):

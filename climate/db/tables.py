@@ -402,9 +402,9 @@ MAINTENANCES = sa.Table(
     # What happens to leases that run: left, swap or end.
     sa.Column('running', _text(8), nullable=False),
     sa.Column('notice_minutes', sa.Integer, nullable=False),
-    # How the window recurs (RRULE of RFC 5545), and the start of the last window that was added.
+    # How the window recurs (RRULE of RFC 5545), and up to when windows were added; null: all were.
     sa.Column('rule', sa.Text),
-    sa.Column('expanded_to', UtcDateTime, nullable=False),
+    sa.Column('expanded_to', UtcDateTime),
     sa.Column('user_id', _text(255)),
     sa.Column('created_at', UtcDateTime, nullable=False),
     # It is being deleted: what is disabled in the cloud is enabled first.

@@ -78,7 +78,7 @@ class Maintenance:
     :ivar running: what happens to leases that run: LEFT, SWAP or END.
     :ivar notice_minutes: how long before its early end an owner is told at least.
     :ivar rule: the RRULE of RFC 5545 by which the window recurs; None: there is one window.
-    :ivar expanded_to: the start of the latest window that exists.
+    :ivar expanded_to: up to when its windows exist; None: all do.
     :ivar closing: it is being deleted.
     :ivar windows: those that are not over, in order.
     :ivar affected: the leases in its way, as far as the answer has them.
@@ -102,8 +102,9 @@ class Maintenance:
     affected: tuple[Affected, ...] = ()
 
     @property
-    def length(self) -> datetime.timedelta:
-        return self.end - self.start
+    def span(self) -> interval.Interval:
+        """Return the Interval of the first window."""
+        return interval.Interval(self.start, self.end)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,6 +10,7 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.domain import availability
+from climate.domain import maintenance
 from climate.domain import records
 from climate.manager import services
 from climate.manager.booking import availability_finder
@@ -23,6 +24,7 @@ from climate.manager.leases import scheduler
 from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.maintenance import maintenances
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
 from climate.rpc import transport
@@ -53,6 +55,7 @@ class Endpoint:
         self._update = update.Update(core)
         self._delete = delete.Delete(core)
         self._swap = swap.Swap(core)
+        self._maintenances = maintenances.Maintenances(core)
         self._reservations = scheduler.Reservations(core)
         self._targets = targets.Targets(core)
         self._resources = resources.Resources(core)
@@ -136,6 +139,22 @@ class Endpoint:
     def pool_calendar(self, context, pool, start, end, limit):
         start, end = (wire.moment(each) for each in (start, end))
         return self._calendar.find(pool, start, end, limit)
+
+    @_answers
+    def create_maintenance(self, context, request):
+        return self._maintenances.create(context, wire.unpack(maintenance.Request, request))
+
+    @_answers
+    def list_maintenances(self, context, marker=None, limit=None):
+        return self._maintenances.find(marker, limit)
+
+    @_answers
+    def get_maintenance(self, context, maintenance_id):
+        return self._maintenances.get(maintenance_id)
+
+    @_answers
+    def delete_maintenance(self, context, maintenance_id):
+        self._maintenances.delete(maintenance_id)
 
     @_answers
     def list_services(self, context):

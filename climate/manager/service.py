@@ -28,6 +28,7 @@ from climate.manager.leases import early
 from climate.manager.leases import healing
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
+from climate.manager.maintenance import windows
 from climate.manager.notifications import outbox
 from climate.manager.pools import refresh
 from climate.plugins import registry
@@ -100,6 +101,7 @@ class Manager:
         self._watch = target_watch.Watch(self.core)
         self._checks = checks.Checks(self.core, self.owner)
         self._healing = healing.Healing(self.core)
+        self._windows = windows.Windows(self.core, self.owner)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
         # A thread for each worker, so the event loop alone says how many run of which kinds.
@@ -197,6 +199,7 @@ class Manager:
         if self._checks.is_mine(now):
             self._checks.look(now)
             self._healing.heal(now)
+            self._windows.carry_on(now)
 
     def _run_events(self):
         while not self._stopping.is_set():

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from climate import context
 from climate.domain import availability
+from climate.domain import maintenance
 from climate.domain import records
 from climate.domain import usability
 from climate.rpc import wire
@@ -134,6 +135,31 @@ class ManagerClient:
         """
         return wire.unpack_all(availability.CalendarSpan, self._call(
             context, 'pool_calendar', pool=pool, start=start, end=end, limit=limit))
+
+    def create_maintenance(self, context: context.RequestContext,
+                           request: maintenance.Request) -> maintenance.Maintenance:
+        """Plan a maintenance, or preview it; return it with the leases in its way."""
+        return wire.unpack(maintenance.Maintenance, self._call(
+            context, 'create_maintenance', request=request))
+
+    def list_maintenances(self, context: context.RequestContext, marker: str | None = None,
+                          limit: int | None = None) -> list[maintenance.Maintenance]:
+        """Return the Maintenances that are not over, by start.
+
+        :param marker: the id after which to begin; None: at the first.
+        """
+        return wire.unpack_all(maintenance.Maintenance, self._call(
+            context, 'list_maintenances', marker=marker, limit=limit))
+
+    def get_maintenance(self, context: context.RequestContext,
+                        maintenance_id: str) -> maintenance.Maintenance:
+        """Return a Maintenance with the leases in its way."""
+        return wire.unpack(maintenance.Maintenance, self._call(
+            context, 'get_maintenance', maintenance_id=maintenance_id))
+
+    def delete_maintenance(self, context: context.RequestContext, maintenance_id: str) -> None:
+        """Delete a maintenance."""
+        self._call(context, 'delete_maintenance', maintenance_id=maintenance_id)
 
     def list_services(self, context: context.RequestContext) -> list[records.Service]:
         """Return the Services by their ids."""

@@ -8,6 +8,7 @@ from climate.api import os_hosts
 from climate.api import serializers
 from climate.api.controllers import availability
 from climate.api.controllers import leases
+from climate.api.controllers import maintenances
 from climate.api.controllers import offers
 from climate.api.controllers import reservations
 from climate.api.controllers import resources
@@ -43,6 +44,7 @@ class V1Controller:
         self.leases = leases.LeasesController(parts)
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
+        self.maintenances = maintenances.MaintenancesController(parts)
         self.offers = offers.OffersController(parts)
         self.services = services.ServicesController(parts)
         self.availability = availability.AvailabilityController(parts)

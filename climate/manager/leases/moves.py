@@ -10,7 +10,6 @@ from climate.db import allocations
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
-from climate.db import resources
 from climate.domain import agenda
 from climate.domain import lifecycle
 from climate.domain import texts
@@ -134,26 +133,14 @@ class Moves:
         """
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
-            if _was_told(journal.last(connection, lease_id, occasion.what), occasion, why):
+            told = journal.since(connection, lease_id, occasion.since or lease.created_at)
+            # The end of the text says what else is free at the moment, and changes.
+            if any((each or '').startswith(occasion.because.operator)
+                   for each in told.get(occasion.what, ())):
                 return
             journal.note(connection, lease_id, now, 'climate', occasion.what, why)
             outbox.publish(connection, lease.explained(why), now, occasion.what)
         LOG.warning('Lease %s: %s', lease_id, why.operator)
-
-
-def named(connection, resource_ids):
-    """Return the names of resources in one text."""
-    return ', '.join(each.name for each in resources.with_ids(connection, resource_ids))
-
-
-def _was_told(entry, occasion, why):
-    """Return whether the last entry of its kind tells of this Occasion.
-
-    The end of the text says what else is free at the moment, and changes.
-    """
-    if entry is None or not (entry.why or '').startswith(occasion.because.operator):
-        return False
-    return occasion.since is None or entry.at >= occasion.since
 
 
 def _is_to_come(lease, now):

@@ -28,6 +28,7 @@ from climate.manager.booking import criteria
 from climate.manager.booking import slots
 from climate.manager.health import blocking
 from climate.manager.leases import early
+from climate.manager.leases import rests
 from climate.manager.leases import target_waits
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
@@ -80,7 +81,8 @@ class Update:
         trusts.refuse_beyond(self._core, lease, target.lease.end)
         wishes, span = self._wishes(lease, target, changes, now)
         if changes.dry_run:
-            planned = self._booking.plan(wishes, span, now) if wishes else []
+            with rests.explained(self._core, lease, target.lease):
+                planned = self._booking.plan(wishes, span, now) if wishes else []
             return _as_planned(target.lease, planned)
         created = early.Change(self._core, lease, target.lease)
         try:
@@ -228,7 +230,8 @@ class Update:
             outbox.publish(connection, after, now, 'update')
             return after
         if wishes:
-            return self._booking.book(wishes, span, now, write)
+            with rests.explained(self._core, lease, target.lease):
+                return self._booking.book(wishes, span, now, write)
         return self._write_at_once(write)
 
     @core.again_after_a_race

@@ -30,6 +30,7 @@ QUERIES = {HOSTS: '?project_id=demo', SERVER_HOSTS: '?project_id=demo',
            '/availability': '?duration=1h&reservations=[{"resource_type":"virtual:dummy"}]'}
 # Route, body, and the status for: nobody, a reader of the project, a member of another project,
 # a member of the project, an admin of a third project, another service of the cloud.
+NOT_FOR_USERS_AT_1_0 = (401, 403, 403, 403, 404, 403)
 NOT_AT_1_0 = (401, 404, 404, 404, 404, 404)
 ADDRESSES = every_type.POOLS[0]
 # Each pool, with the body that enrols another resource of it.
@@ -65,6 +66,14 @@ TABLE = (
     # One that is not there: nobody sees those of other projects.
     ('GET', '/offers/{id}', None, (401, 404, 404, 404, 404, 403)),
     ('DELETE', '/offers/{id}', None, (401, 403, 404, 404, 404, 403)),
+    ('GET', '/maintenances', None, {'1.0': NOT_FOR_USERS_AT_1_0,
+                                    '1.1': (401, 403, 403, 403, 200, 403)}),
+    ('POST', '/maintenances', {'hosts': ['compute-1'], 'start': '2030-05-02 12:00',
+                               'end': '2030-05-02 13:00', 'reason': 'x'},
+     {'1.0': NOT_FOR_USERS_AT_1_0, '1.1': (401, 403, 403, 403, 201, 403)}),
+    # One that is not there.
+    ('GET', '/maintenances/{id}', None, NOT_FOR_USERS_AT_1_0),
+    ('DELETE', '/maintenances/{id}', None, NOT_FOR_USERS_AT_1_0),
     ('GET', '/os-hosts', None, (401, 403, 403, 403, 200, 403)),
     ('POST', '/os-hosts', {'name': 'compute-2'}, (401, 403, 403, 403, 201, 403)),
     ('GET', '/os-hosts/{id}', None, (401, 403, 403, 403, 200, 403)),

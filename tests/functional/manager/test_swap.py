@@ -111,7 +111,7 @@ def test_a_sick_host_is_not_given_for_a_broken_one(manager):
 
 
 def test_a_host_that_another_lease_has_later_is_not_given(manager):
-    first, second = manager.enrol(2)
+    first, _ = manager.enrol(2)
     lease = _running(manager)
     manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(4),
                                     end=NOON + hours(6)))

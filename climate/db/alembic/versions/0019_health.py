@@ -63,7 +63,7 @@ def _maintenances():
         sa.Column('running', _text(8), nullable=False),
         sa.Column('notice_minutes', sa.Integer, nullable=False),
         sa.Column('rule', sa.Text),
-        sa.Column('expanded_to', _moment(), nullable=False),
+        sa.Column('expanded_to', _moment()),
         sa.Column('user_id', _text(255)),
         sa.Column('created_at', _moment(), nullable=False),
         sa.Column('closing', sa.Boolean, nullable=False),
