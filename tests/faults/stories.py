@@ -15,11 +15,15 @@ from climate.db import events
 from climate.db import journal
 from climate.db import tables
 from climate.domain import lifecycle
+from climate.domain import maintenance
 from climate.domain import records
 from climate.manager.audit import comparison
+from climate.manager.health import blocking
 from climate.manager.leases import early
+from climate.manager.leases import healing
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
+from climate.manager.maintenance import windows
 
 LEASE = str(uuid.UUID(int=1))
 OTHER = str(uuid.UUID(int=2))
@@ -139,6 +143,74 @@ class Swap(_OfActive):
             manager.client.swap_resource(builders.a_member(), LEASE, '1')
 
     is_over = Grow.is_over
+
+
+class HealAhead(Story):
+    name = 'another host before the start'
+    hosts = 2
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        _create_lease(manager, builders.hosts(1), later=True)
+
+    def act(self, manager):
+        [host] = [each for each in manager.client.list_resources(builders.an_admin(), 'host')
+                  if each.id == 1]
+        if host.is_well:
+            manager.client.set_out_of_order(builders.an_admin(), 'host', 1, 'a fan is broken')
+        # What a manager does periodically.
+        now = manager.core.clock()
+        blocking.prolong(manager.core, now)
+        healing.Healing(manager.core).heal(now)
+        blocking.prolong(manager.core, now)
+
+    def is_over(self, manager):
+        return _lease(manager).reservations[0].resource_ids == (2,)
+
+
+class Maintain(HealAhead):
+    name = 'maintenance'
+
+    def act(self, manager):
+        now = manager.core.clock()
+        if not manager.client.list_maintenances(builders.an_admin()):
+            manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
+                'host', now, now + builders.hours(30), 'new firmware', resources=('1',)))
+        self.carry_on(manager)
+
+    @staticmethod
+    def carry_on(manager):
+        windows.Windows(manager.core, 'this manager').carry_on(manager.core.clock())
+
+    def is_over(self, manager):
+        [found] = manager.client.list_maintenances(builders.an_admin())
+        if found.windows[0].state != maintenance.RUNNING:
+            self.carry_on(manager)
+            return False
+        [closed] = manager.cloud.as_service().computes.of_hosts(['compute-1'])
+        return not closed.enabled and super().is_over(manager)
+
+
+class EndOfMaintenance(Maintain):
+    name = 'end of maintenance'
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        Maintain.act(self, manager)
+        wait_for(manager, lambda: Maintain.is_over(self, manager))
+
+    def act(self, manager):
+        for each in manager.client.list_maintenances(builders.an_admin()):
+            if not each.closing:
+                manager.client.delete_maintenance(builders.an_admin(), each.id)
+        self.carry_on(manager)
+
+    def is_over(self, manager):
+        if manager.client.list_maintenances(builders.an_admin()):
+            self.carry_on(manager)
+            return False
+        [opened] = manager.cloud.as_service().computes.of_hosts(['compute-1'])
+        return opened.enabled
 
 
 class StartOfInstances(Start):
@@ -559,6 +631,7 @@ class Withdraw(Story):
 
 
 STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink, Swap,
+                                             HealAhead, Maintain, EndOfMaintenance,
                                              StartOfInstances, Stage, StageOfHosts,
                                              StartOfStaged, StartOfStagedHosts, DeleteOfStaged,
                                              DeleteOfStagedHosts, ChangeOfAffinity, EndOfInstances,
@@ -595,6 +668,8 @@ def picture(manager):
         made = list(connection.execute(sa.select(tables.RESERVATIONS.c.id).order_by(
             tables.RESERVATIONS.c.lease_id, tables.RESERVATIONS.c.position)).scalars())
         names = {key: f'reservation {place}' for place, key in enumerate(made)}
+        names |= dict.fromkeys(connection.execute(
+            sa.select(tables.MAINTENANCE_WINDOWS.c.id)).scalars(), 'a window')
         found = {
             'leases': [_without_chance(row) for row in connection.execute(
                 sa.select(tables.LEASES).order_by(tables.LEASES.c.id)).mappings()],

@@ -25,9 +25,8 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# How long a window is claimed: this long, and longer for each of its resources.
-_CLAIM_SECONDS = 30
-_SECONDS_EACH = 5
+# A window is claimed as long as an event, and longer for each of its resources.
+_SECONDS_EACH = 2
 # A rule is expanded when so much time has no windows yet.
 _STEP = datetime.timedelta(days=1)
 
@@ -104,7 +103,7 @@ class Windows:
 
     def _claim(self, window, state, now, count):
         """Claim a Window in a new state; return (the Window, the Ownership)."""
-        seconds = _CLAIM_SECONDS + _SECONDS_EACH * count
+        seconds = self._core.conf.manager.claim_seconds + _SECONDS_EACH * count
         began = self._core.monotonic()
         with self._core.database.writer() as connection:
             claimed = maintenances.claim(connection, window, state, self._owner,
