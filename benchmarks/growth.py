@@ -26,6 +26,8 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.notifications import outbox
+from climate.manager.usage import days
+from climate.manager.usage import gauges
 from climate.plugins import base
 
 HOSTS = 50
@@ -58,9 +60,11 @@ class World:
         self._news = outbox.Sender(self.manager.core, 'bench',
                                    messaging.get_notification_transport(conf, url='fake:/'))
         hosts = [host.id for host in self.manager.enrol(HOSTS)]
-        self.clock.advance(builders.hours(1))
+        # After midnight: the day has as many ended leases in both, however many there are.
+        self.clock.advance(builders.hours(13))
         self._old = self.live(_unmeasured)
         history.multiply(database, self._old, ended, hosts)
+        days.close(database, self.clock(), most=None)
         worlds.analyzed(database)
 
     def live(self, step):
@@ -120,6 +124,15 @@ class World:
             self._plan(selection.Demand(selection.WHOLE, 1, 3, selection.Spread.APART), 3)
         with step('plan instances'):
             self._plan(selection.Demand(_SMALL, 3, 3, selection.Spread.ANY), 3)
+        with step('report the usage of this day'):
+            answer = self._ask('GET', '/v1/usage?start=now&end=%2B1h&group_by=pool')
+            assert answer['usage']['total']['allocated']['resource_hours'], answer
+        with step('report utilisation'):
+            self._ask('GET', '/v1/utilisation', token=builders.ADMIN)
+        with step('read the metrics of usage'):
+            assert list(gauges.families(self.database, self.clock()))
+        with step('look for a day to close'):
+            days.close(self.database, self.clock())
         with step('read what an audit compares'), self.database.reader() as connection:
             found = leases.open_ones(connection)
         assert [each.id for each in found] == [lease['id']]

@@ -12,6 +12,7 @@ from climate.db import engine
 from climate.db import leases
 from climate.db import resources
 from climate.db import tables
+from climate.db import work_slots
 from climate.domain import event_kinds
 from climate.domain import records
 
@@ -76,6 +77,13 @@ def columns_there(connection, table):
     """The columns of a table that it has in the database, which may be of an earlier release."""
     known = {each['name'] for each in sa.inspect(connection).get_columns(table.name)}
     return [each for each in table.c if each.name in known]
+
+
+def closed(database, day=NOON):
+    """Have usage closed up to the end of a day, so that a purge may remove what is over."""
+    with database.writer() as connection:
+        work_slots.take(connection, 'usage', day.replace(
+            hour=0, minute=0, second=0, microsecond=0))
 
 
 def hosts(database, *names, pool='host'):

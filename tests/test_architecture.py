@@ -34,10 +34,13 @@ ROOMS = (
     ('events',),
     ('audit',),
     ('maintenance',),
+    ('idle',),
+    ('usage',),
     ('leases',),
     ('acquisition',),
     ('clearing',),
     ('pools',),
+    ('planning',),
     ('booking',),
     ('health',),
     ('queue',),
@@ -66,7 +69,8 @@ FENCED = {
 }
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'collections', 'enum', 'typing', 'functools', 'itertools',
-        'decimal', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect', 'zlib'}
+        'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect',
+        'zlib'}
 
 
 def files():

@@ -17,6 +17,7 @@ LOG = log.getLogger(__name__)
 
 _CALLER = 'climate.caller'
 _VERSION = 'climate.version'
+_ACCEPTED = 'climate.accepted'
 _REQUEST_ID = 'openstack.request_id'
 _CHANGING = ('POST', 'PUT', 'PATCH', 'DELETE')
 
@@ -31,6 +32,11 @@ def version(request):
     return request.environ[_VERSION]
 
 
+def accepted(request):
+    """Return the header Accept as the caller sent it, or None."""
+    return request.environ.get(_ACCEPTED)
+
+
 def is_lenient(request):
     """Whether the request uses REST 1.0, which ignores or converts much that 1.1 refuses."""
     return version(request) == microversion.MINIMUM
@@ -43,7 +49,8 @@ class RequestHook(hooks.PecanHook):
 
     def on_route(self, state):
         request = state.request
-        # Every response is JSON, whatever the caller accepts.
+        # pecan chooses JSON, whatever the caller accepts. Reports look for CSV themselves.
+        request.environ[_ACCEPTED] = request.headers.get('Accept')
         request.accept = 'application/json'
         request.environ[_CALLER] = context.RequestContext.from_environ(request.environ)
         path = request.path_info

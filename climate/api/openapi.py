@@ -5,6 +5,8 @@ from climate.api import operations
 from climate.api import pool_paths
 from climate.api import reservation_schemas
 from climate.api import schemas
+from climate.api import usage_request
+from climate.domain import usage_groups
 
 _operation, _query = operations.operation, operations.query
 _flag, _paging = operations.flag, operations.paging
@@ -86,6 +88,11 @@ def document(plugins):
                                   query=_availability_query()),
                 'post': _operation('Find times at which reservations fit, and hold them',
                                    schemas.AVAILABILITY_HOLD[1], 201)},
+            '/usage': {'get': _operation(
+                'Report allocated, occupied, idle and refused resource-hours',
+                query=_usage_query())},
+            '/utilisation': {'get': _operation(
+                'Report how full pools were and will be', query=_utilisation_query())},
             '/services': {'get': _operation('List the managers and their states')},
             **pool_paths.of(plugins),
         },
@@ -102,6 +109,21 @@ def _lease_filters():
             _query('starts_before', format='moment'), _query('ends_after', format='moment'),
             _query('resource_id', pattern='^[0-9]{1,18}$'), _flag('all_projects'),
             _flag('deleted')]
+
+
+def _usage_query():
+    return [_query('start', format='moment'), _query('end', format='moment'),
+            _query('group_by', pattern=f'^({"|".join(usage_groups.GROUPS)})?$'),
+            _query('project_id'), _flag('all_projects'), _format()]
+
+
+def _utilisation_query():
+    return [_query('start', format='moment'), _query('end', format='moment'),
+            _query('step', pattern='^[1-9][0-9]{0,2}[hd]$'), _query('pool'), _format()]
+
+
+def _format():
+    return _query('format', enum=list(usage_request.FORMATS))
 
 
 def _availability_query():

@@ -15,6 +15,7 @@ from climate.client import offers
 from climate.client import resources
 from climate.client import servers
 from climate.client import services
+from climate.client import usage
 
 
 class Client:
@@ -56,6 +57,8 @@ class Client:
         self.maintenances = maintenances.Maintenances(self.http)
         self.offers = offers.Offers(self.http)
         self.services = services.Services(self.http)
+        self.usage = usage.Usage(self.http)
+        self.utilisation = usage.Utilisation(self.http)
 
     def pool(self, name: str) -> resources.Resources:
         """Return the resources of a pool, such as "host"; the name is checked by the service."""

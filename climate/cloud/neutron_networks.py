@@ -101,6 +101,9 @@ class NetworkParts(_OfNeutron, base.NetworkParts):
     def ports(self, network_id):
         return [_port(each) for each in self._neutron.ports(network_id=network_id)]
 
+    def every_port(self):
+        return [_port(each) for each in self._neutron.ports()]
+
     def ports_of(self, device_id):
         return [_port(each) for each in self._neutron.ports(device_id=device_id)]
 

@@ -11,6 +11,7 @@ from climate import errors
 from climate.db import clock_confirmations
 from climate.db import engine
 from climate.db import migrate
+from climate.manager.usage import days
 
 
 def _upgrade(conf, database):
@@ -24,6 +25,8 @@ def _version(conf, database):
 
 def _purge(conf, database):
     before = _day(conf.command.before)
+    # Usage of the days that managers have not closed yet must be counted first.
+    days.close(database, database.now(), most=None)
     count = migrate.purge(database, before)
     print(f'Removed {count} leases that ended or were deleted before {before:%Y-%m-%d} UTC.')
 
@@ -49,7 +52,7 @@ def _add_commands(subparsers):
     upgrade.set_defaults(run=_upgrade)
     version = subparsers.add_parser('version', help='Show the revision of the tables.')
     version.set_defaults(run=_version)
-    purge = subparsers.add_parser('purge', help='Remove old leases.')
+    purge = subparsers.add_parser('purge', help='Remove old leases and refusals.')
     purge.add_argument('--before', required=True, metavar='YYYY-MM-DD',
                        help='Remove leases that ended or were deleted before this day (UTC).')
     purge.set_defaults(run=_purge)

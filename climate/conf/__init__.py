@@ -11,13 +11,15 @@ from climate.conf import base
 from climate.conf import cloud
 from climate.conf import glance
 from climate.conf import health
+from climate.conf import idle
 from climate.conf import keystone
 from climate.conf import manager
 from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 
-MODULES = (base, api, manager, acquire, health, cloud, keystone, nova, placement, glance, simulated)
+MODULES = (base, api, manager, acquire, health, idle, cloud, keystone, nova, placement, glance,
+           simulated)
 
 
 def register(conf):

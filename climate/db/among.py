@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements for rows with given keys, with a cheaper form for a single key.
+"""Statements for rows with given keys, with a cheaper form for a single key; batches of keys.
 
 SQLAlchemy renders the IN clause for each call, which costs half as much as a small statement. Most
 calls name one lease or one event, for which a comparison with = is enough.
 """
 import sqlalchemy as sa
+
+
+def batches(keys, size):
+    """Yield lists of at most `size` of the keys, in their order."""
+    every = list(keys)
+    for first in range(0, len(every), size):
+        yield every[first:first + size]
 
 
 class Among:

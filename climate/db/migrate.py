@@ -9,7 +9,10 @@ from alembic.runtime import migration
 import sqlalchemy as sa
 
 from climate.db import offers
+from climate.db import refusals
 from climate.db import tables
+from climate.db import usage_days
+from climate.db import use_samples
 
 _SCRIPTS = pathlib.Path(__file__).parent / 'alembic'
 
@@ -37,11 +40,14 @@ def purge(database, before):
     """Delete leases that ended or were deleted before `before`; return how many.
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
-    without allocations, expired idempotency keys and expired offers are deleted too.
+    without allocations, expired idempotency keys, expired offers, old samples of use and old
+    refusals are deleted too. What the usage of days that are not closed is counted from stays.
     """
     leases, resources, allocations = tables.LEASES, tables.RESOURCES, tables.ALLOCATIONS
     theirs = tables.RESERVATIONS
-    over = sa.or_(leases.c.deleted_at < before, leases.c.ended_at < before)
+    with database.reader() as connection:
+        counted = min(before, usage_days.counted_until(connection) or before)
+    over = sa.or_(leases.c.deleted_at < counted, leases.c.ended_at < counted)
     # A lease that is being ended or deleted still has something in the cloud.
     over = sa.and_(over, leases.c.task.is_(None))
     with database.writer() as connection:
@@ -57,10 +63,12 @@ def purge(database, before):
             connection.execute(sa.delete(leases).where(leases.c.id.in_(some)))
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
+        use_samples.delete(connection, counted)
+        refusals.purge(connection, counted)
     # A transaction of its own, because resources must be locked before anything else.
     with database.writer() as connection:
         connection.execute(sa.delete(resources).where(
-            resources.c.withdrawn_at < before,
+            resources.c.withdrawn_at < counted,
             ~sa.exists().where(allocations.c.resource_id == resources.c.id)))
     return len(ids)
 

@@ -5,10 +5,12 @@ import collections
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import absences
 from climate.db import among
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import records
+from climate.domain import utilisation
 
 ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
@@ -58,9 +60,13 @@ def add(connection, pool, name, capacity, now, **values):
 
     :param values: values of further columns: reservable, lent_to.
     """
-    return connection.execute(sa.insert(RESOURCES).values(
+    key = connection.execute(sa.insert(RESOURCES).values(
         pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now,
         available_since=now, **values)).inserted_primary_key[0]
+    # A resource that is lent to a lease is in use.
+    if not values.get('reservable', True) and values.get('lent_to') is None:
+        absences.begin(connection, key, utilisation.OUT_OF_ORDER, now)
+    return key
 
 
 def find(connection, pool, ids=None, after_id=None, limit=None):
@@ -155,6 +161,9 @@ def change(connection, resource_id, now, **values):
             .values(available_since=now))
     connection.execute(sa.update(RESOURCES).where(RESOURCES.c.id == resource_id)
                        .values(updated_at=now, **values))
+    if 'reservable' in values:
+        note = absences.end if values['reservable'] else absences.begin
+        note(connection, resource_id, utilisation.OUT_OF_ORDER, now)
 
 
 def withdraw(connection, resource_id, now):

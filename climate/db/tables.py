@@ -129,6 +129,8 @@ LEASES = sa.Table(
     sa.Index(None, 'deleted_at', 'state', 'created_at', 'id'),
     sa.Index(None, 'name', 'project_id', 'deleted_at'),
     sa.Index(None, 'trust_id'),
+    # Usage asks which leases were over after a moment, or are not over though their end has come.
+    sa.Index(None, 'ended_at', 'end'),
     **_MYSQL)
 
 RESERVATIONS = sa.Table(
@@ -365,6 +367,81 @@ CLOCK_CONFIRMATIONS = sa.Table(
     sqlite_autoincrement=True,
     **_MYSQL)
 
+# How much of running reservations was used, an hour at a time. No foreign key: what was used stays
+# known for a while after the lease is gone.
+USE_SAMPLES = sa.Table(
+    'use_samples', METADATA,
+    sa.Column('hour', UtcDateTime, primary_key=True),
+    sa.Column('reservation_id', _text(36), primary_key=True),
+    # 0: the reservation has no resource of a pool.
+    sa.Column('resource_id', _ID, primary_key=True, autoincrement=False),
+    sa.Column('seconds', sa.Integer, nullable=False),
+    sa.Column('idle_seconds', sa.Integer, nullable=False),
+    sa.Column('used_seconds', sa.Double, nullable=False),
+    sa.Index(None, 'reservation_id', 'hour'),
+    **_MYSQL)
+
+# The last slot of time for which a manager did some periodic work, so that no other does it again.
+WORK_SLOTS = sa.Table(
+    'work_slots', METADATA,
+    sa.Column('work', _text(64), primary_key=True),
+    sa.Column('slot', UtcDateTime, nullable=False),
+    **_MYSQL)
+
+# Resource-seconds of each day that is over (see ``work_slots``), by who had what.
+USAGE_DAYS = sa.Table(
+    'usage_days', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    # The first moment of the day, in UTC.
+    sa.Column('day', UtcDateTime, nullable=False),
+    sa.Column('project_id', _text(255), nullable=False),
+    sa.Column('user_id', _text(255), nullable=False),
+    sa.Column('resource_type', _text(66), nullable=False),
+    sa.Column('pool', _text(32), nullable=False),
+    # No foreign key: the row outlives its resource. 0: a refusal has no resource.
+    sa.Column('resource_id', _ID, nullable=False),
+    # The units of one copy, as JSON text.
+    sa.Column('amount', _long_text(), nullable=False),
+    # Of a refusal; else ''.
+    sa.Column('reason', _text(64), nullable=False),
+    sa.Column('allocated', sa.BigInteger, nullable=False),
+    sa.Column('occupied', sa.BigInteger, nullable=False),
+    sa.Column('idle', sa.BigInteger, nullable=False),
+    sa.Column('refused', sa.BigInteger, nullable=False),
+    sa.Index(None, 'day'),
+    sa.Index(None, 'project_id', 'day'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
+# Resource-seconds of each pool in the hours of the days that are over.
+POOL_HOURS = sa.Table(
+    'pool_hours', METADATA,
+    sa.Column('hour', UtcDateTime, primary_key=True),
+    sa.Column('pool', _text(32), primary_key=True),
+    sa.Column('capacity', sa.BigInteger, nullable=False),
+    sa.Column('allocated', sa.BigInteger, nullable=False),
+    sa.Column('occupied', sa.BigInteger, nullable=False),
+    sa.Column('out_of_order', sa.BigInteger, nullable=False),
+    sa.Column('asleep', sa.BigInteger, nullable=False),
+    # {class: {figure: unit-seconds}}
+    sa.Column('units', sa.JSON, nullable=False),
+    **_MYSQL)
+
+# When a resource was enrolled and yet could not be leased, or slept.
+RESOURCE_ABSENCES = sa.Table(
+    'resource_absences', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('kind', _text(16), nullable=False),
+    sa.Column('start', UtcDateTime, nullable=False),
+    # Null: it goes on.
+    sa.Column('end', UtcDateTime),
+    sa.Index(None, 'resource_id', 'kind', 'end'),
+    sa.Index(None, 'end'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
 ACQUISITIONS = sa.Table(
     'acquisitions', METADATA,
     sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
@@ -443,4 +520,37 @@ MAINTENANCE_WINDOWS = sa.Table(
 WAIT_QUEUE = sa.Table(
     'wait_queue', METADATA,
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
+    **_MYSQL)
+
+# What was asked for and not given, for usage and forecasts; see ``domain.refusals.Refusal``.
+REFUSALS = sa.Table(
+    'refusals', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('last_at', UtcDateTime, nullable=False),
+    sa.Column('times', sa.Integer, nullable=False, default=1),
+    sa.Column('project_id', _text(255), nullable=False),
+    sa.Column('user_id', _text(255), nullable=False),
+    # No foreign key: a lease that was refused was never written.
+    sa.Column('lease_id', _text(36), nullable=False),
+    sa.Column('resource_type', _text(66), nullable=False),
+    sa.Column('pool', _text(32), nullable=False),
+    sa.Column('start', UtcDateTime, nullable=False),
+    sa.Column('end', UtcDateTime, nullable=False),
+    sa.Column('copies', sa.Integer, nullable=False),
+    # Of one copy, {class: units}; null for whole resources.
+    sa.Column('amount', sa.JSON(none_as_null=True)),
+    sa.Column('reason', _text(32), nullable=False),
+    sa.Column('waited_seconds', sa.BigInteger, nullable=False, default=0),
+    sa.Column('request_hash', _text(64), nullable=False),
+    # Counts the rows of equal requests, so that two managers do not write the same row twice.
+    sa.Column('episode', sa.Integer, nullable=False),
+    sa.UniqueConstraint('request_hash', 'episode'),
+    # Of a pool in a span, and of a project in a span.
+    sa.Index(None, 'pool', 'end', 'start'),
+    sa.Index(None, 'project_id', 'end', 'start'),
+    sa.Index(None, 'last_at'),
+    # Of all in a span.
+    sa.Index(None, 'end', 'start'),
+    sqlite_autoincrement=True,
     **_MYSQL)

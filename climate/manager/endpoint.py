@@ -12,6 +12,8 @@ from climate import errors
 from climate.domain import availability
 from climate.domain import maintenance
 from climate.domain import records
+from climate.domain import usage_groups
+from climate.domain import utilisation
 from climate.manager import services
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
@@ -27,6 +29,8 @@ from climate.manager.leases import update
 from climate.manager.maintenance import maintenances
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
+from climate.manager.usage import pool_steps
+from climate.manager.usage import report
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -62,6 +66,8 @@ class Endpoint:
         self._allocations = allocations.Allocations(core)
         self._offers = offers.Offers(core)
         self._calendar = pool_calendar.PoolCalendar(core)
+        self._usage = report.Usage(core)
+        self._utilisation = pool_steps.Utilisation(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
     @_answers
@@ -155,6 +161,14 @@ class Endpoint:
     @_answers
     def delete_maintenance(self, context, maintenance_id):
         self._maintenances.delete(maintenance_id)
+
+    @_answers
+    def report_usage(self, context, query):
+        return self._usage.report(wire.unpack(usage_groups.Query, query))
+
+    @_answers
+    def report_utilisation(self, context, query):
+        return self._utilisation.report(wire.unpack(utilisation.Query, query))
 
     @_answers
     def list_services(self, context):

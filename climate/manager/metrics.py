@@ -9,6 +9,7 @@ from climate.db import health as stored
 from climate.db import leases
 from climate.domain import audit
 from climate.domain import health
+from climate.manager.usage import gauges
 
 
 class Unusable(Exception):
@@ -47,6 +48,7 @@ class Collector:
             'climate_clock_ahead_seconds', 'How far the clock of the database is ahead of what '
             'this manager expects, while it doubts it; else 0',
             value=self._clock_watch.ahead_seconds)
+        yield from gauges.families(self._core.database, self._core.clock())
         counts = self._audit_schedule.counts
         if counts is not None:
             drift = prometheus.GaugeMetricFamily(

@@ -24,6 +24,7 @@ from climate.manager.booking import offer_expiry
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
 from climate.manager.health import checks
+from climate.manager.idle import sampler
 from climate.manager.leases import early
 from climate.manager.leases import healing
 from climate.manager.leases import target_watch
@@ -31,6 +32,7 @@ from climate.manager.leases import trusts
 from climate.manager.maintenance import windows
 from climate.manager.notifications import outbox
 from climate.manager.pools import refresh
+from climate.manager.usage import days
 from climate.plugins import registry
 from climate.plugins.health import registry as health_sources
 from climate.rpc import bus
@@ -44,6 +46,8 @@ _SHORTEST_SLEEP_SECONDS = 0.05
 _FORGET = datetime.timedelta(hours=1)
 # The pause between two looks at the login. One asks Keystone only if the token expires soon.
 _LOGIN_SECONDS = 10
+# How often it is looked whether a new slot for samples of use has begun.
+_SAMPLE_SECONDS = 20
 # The default time limit of a stop, the share of it in which running events may finish, and the
 # share in which the others are handed back. The rest is for closing everything else.
 _STOP_SECONDS = 60
@@ -184,6 +188,9 @@ class Manager:
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (self._care, self._conf.health.poll_seconds),
+                (sampler.Sampler(self.core, self.owner).step,
+                 _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
+                (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.

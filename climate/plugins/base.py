@@ -17,6 +17,7 @@ from climate.domain import selection
 from climate.plugins import audited
 from climate.plugins import cloud as clouds
 from climate.plugins import early
+from climate.plugins import measured
 from climate.plugins import pool_view
 from climate.plugins import targets
 
@@ -230,7 +231,8 @@ class Occasion:
     depends_on: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited, abc.ABC):
+class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
+                     measured.Measured, abc.ABC):
     """The plugin of one resource type: it checks requests and hands over what was leased.
 
     One instance serves all threads of a manager. A plugin never opens the database.

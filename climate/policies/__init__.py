@@ -12,6 +12,7 @@ from climate.policies import offers
 from climate.policies import reservations
 from climate.policies import servers
 from climate.policies import services
+from climate.policies import usage
 
 
 def list_rules():
@@ -22,4 +23,5 @@ def list_rules():
     return list(itertools.chain(base.list_rules(), leases.list_rules(), hosts.list_rules(),
                                 allocations.list_rules(), reservations.list_rules(),
                                 servers.list_rules(), services.list_rules(), offers.list_rules(),
-                                availability.list_rules(), maintenances.list_rules()))
+                                availability.list_rules(), maintenances.list_rules(),
+                                usage.list_rules()))

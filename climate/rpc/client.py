@@ -9,6 +9,8 @@ from climate.domain import availability
 from climate.domain import maintenance
 from climate.domain import records
 from climate.domain import usability
+from climate.domain import usage_groups
+from climate.domain import utilisation
 from climate.rpc import wire
 
 
@@ -160,6 +162,17 @@ class ManagerClient:
     def delete_maintenance(self, context: context.RequestContext, maintenance_id: str) -> None:
         """Delete a maintenance."""
         self._call(context, 'delete_maintenance', maintenance_id=maintenance_id)
+
+    def report_usage(self, context: context.RequestContext,
+                     query: usage_groups.Query) -> usage_groups.Report:
+        """Return the ``usage_groups.Report`` that answers a ``usage_groups.Query``."""
+        return wire.unpack(usage_groups.Report, self._call(context, 'report_usage', query=query))
+
+    def report_utilisation(self, context: context.RequestContext,
+                           query: utilisation.Query) -> utilisation.Answer:
+        """Return the ``utilisation.Answer`` to a ``utilisation.Query``."""
+        return wire.unpack(utilisation.Answer, self._call(
+            context, 'report_utilisation', query=query))
 
     def list_services(self, context: context.RequestContext) -> list[records.Service]:
         """Return the Services by their ids."""

@@ -14,9 +14,12 @@ from climate.domain import availability
 from climate.domain import health
 from climate.domain import maintenance
 from climate.domain import records
+from climate.domain import usage_groups
+from climate.domain import utilisation
 
 # The modules of records that are fields of other records.
-_MODULES = tuple(each.__name__ for each in (records, availability, health, maintenance))
+_MODULES = tuple(each.__name__ for each in (
+    records, availability, health, maintenance, usage_groups, utilisation))
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

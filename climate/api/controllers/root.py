@@ -14,6 +14,7 @@ from climate.api.controllers import reservations
 from climate.api.controllers import resources
 from climate.api.controllers import servers
 from climate.api.controllers import services
+from climate.api.controllers import usage
 from climate.plugins import registry
 
 
@@ -48,6 +49,8 @@ class V1Controller:
         self.offers = offers.OffersController(parts)
         self.services = services.ServicesController(parts)
         self.availability = availability.AvailabilityController(parts)
+        self.usage = usage.UsageController(parts)
+        self.utilisation = usage.UtilisationController(parts)
         self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)
         # Python has no attribute syntax for a name with a dash.

@@ -20,6 +20,11 @@ class NetworkParts(face.Face):
 
     @abc.abstractmethod
     @face.read
+    def every_port(self) -> list[network_models.Port]:
+        """Return the Ports of all projects. Only as Climate itself."""
+
+    @abc.abstractmethod
+    @face.read
     def ports_of(self, device_id: str) -> list[network_models.Port]:
         """Return the Ports that a server or a router uses."""
 

@@ -69,6 +69,9 @@ class NetworkParts(_Calls, base.NetworkParts):
     def ports(self, network_id):
         return self._ports(lambda each: each.network_id == network_id)
 
+    def every_port(self):
+        return self._ports(lambda each: True)
+
     def ports_of(self, device_id):
         return self._ports(lambda each: each.device_id == device_id)
 

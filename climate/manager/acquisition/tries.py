@@ -16,6 +16,7 @@ from climate.domain import acquire
 from climate.domain import least
 from climate.domain import lifecycle
 from climate.domain import reasons
+from climate.domain import refusals
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
@@ -24,6 +25,7 @@ from climate.manager import results
 from climate.manager.acquisition import closing
 from climate.manager.acquisition import hold_back
 from climate.manager.booking import booking
+from climate.manager.booking import refused_demand
 from climate.manager.clearing import reconcile
 from climate.manager.queue import bound
 from climate.manager.queue import wakeups
@@ -42,6 +44,7 @@ class Tries:
         self._core = core
         self._conf = core.conf.acquire
         self._booking = booking.Booking(core)
+        self._refused = refused_demand.RefusedDemand(core)
         self._holding = hold_back.Holding(core)
         self._clearing = reconcile.Reconciler(core)
         self._breath = datetime.timedelta(seconds=core.conf.manager.busy_seconds)
@@ -183,6 +186,7 @@ class Tries:
             if next_at is None:
                 events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
                 acquisitions.change(connection, lease.id, now, attempts=attempts)
+                self._record_in_vain(connection, lease, refusals.RETRIES_USED_UP, now)
                 closing.give_up(connection, current, lifecycle.USED_UP, text, now)
                 return
             is_first = wait_queue.is_first(connection, lease.id)
@@ -228,7 +232,11 @@ class Tries:
             current = ownership.current(connection, claim.lease)
             wakeups.lock(connection, current)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
+            self._record_in_vain(connection, claim.lease, refusals.WAITED_TOO_LONG, now)
             closing.give_up(connection, current, lifecycle.TOO_LATE, reason, now)
+
+    def _record_in_vain(self, connection, lease, reason, now):
+        self._refused.gave_up(connection, lease, self._booking.wishes_of_all(lease), reason, now)
 
     @cores.again_after_a_race
     def _finish(self, claim, now):

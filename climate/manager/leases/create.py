@@ -19,6 +19,7 @@ from climate.domain import records
 from climate.manager.acquisition import first_try
 from climate.manager.booking import booking
 from climate.manager.booking import offers
+from climate.manager.booking import refused_demand
 from climate.manager.leases import draft
 from climate.manager.leases import early
 from climate.manager.leases import targets
@@ -38,6 +39,7 @@ class Create:
         self._drafts = draft.Drafts(parts)
         self._first = first_try.FirstTry(parts)
         self._offers = offers.Offers(parts)
+        self._refused = refused_demand.RefusedDemand(parts)
 
     def create(self, context, lease_id, request):
         """Create the lease of a LeaseRequest and return it; with `dry_run` only return a draft.
@@ -75,12 +77,23 @@ class Create:
             request = way.said(request)
         lease, wishes = self._drafts.draft(context, lease_id, request, now)
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
+        if request.dry_run:
+            lease, planned = self._plan(context, way, lease, wishes, span, now)
+            return _with_resources(lease, planned or ())
+        asked = refused_demand.Asked(lease, tuple(wishes), span, (
+            'create', request.reservations, request.start, request.end, request.duration_seconds))
+        with self._refused.recorded(asked, now):
+            return self._make(context, request, way, lease, wishes, span, now)
+
+    def _plan(self, context, way, lease, wishes, span, now):
         try:
-            lease, planned = way.plan(lease, wishes, span, now)
+            return way.plan(lease, wishes, span, now)
         except errors.NotEnough as error:
             raise self._offers.naming_own(context, span, error) from error
-        if request.dry_run:
-            return _with_resources(lease, planned or ())
+
+    def _make(self, context, request, way, lease, wishes, span, now):
+        """Book the resources of a drafted lease, write it, and return it."""
+        lease, planned = self._plan(context, way, lease, wishes, span, now)
         lease, trust = self._trusts.entrust(context, lease, now)
         created = early.Early(self._core, lease, request.offer_id, now)
 

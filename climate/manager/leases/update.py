@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Change a lease in one transaction: either all changes of the request are made, or none."""
 import collections
+import contextlib
 import dataclasses
 
 from oslo_log import log
@@ -25,6 +26,7 @@ from climate.manager import core
 from climate.manager import preparations
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.booking import refused_demand
 from climate.manager.booking import slots
 from climate.manager.health import blocking
 from climate.manager.leases import early
@@ -56,6 +58,7 @@ class Update:
     def __init__(self, parts):
         self._core = parts
         self._booking = booking.Booking(parts)
+        self._refused = refused_demand.RefusedDemand(parts)
 
     def update(self, context, lease_id, changes):
         """Apply LeaseChanges to a lease and return it; with `dry_run` only return the result.
@@ -87,7 +90,8 @@ class Update:
         created = early.Change(self._core, lease, target.lease)
         try:
             target = dataclasses.replace(target, lease=created.create())
-            changed = self._apply(context, lease, target, wishes, span, changes, now)
+            with self._recorded(lease, wishes, span, changes, now):
+                changed = self._apply(context, lease, target, wishes, span, changes, now)
         except errors.ClimateError:
             created.undo()
             raise
@@ -96,6 +100,15 @@ class Update:
                  changed.end.isoformat())
         self._core.notify()
         return changed
+
+    def _recorded(self, lease, wishes, span, changes, now):
+        """Return the context in which a change that is refused is recorded as demand."""
+        if not wishes:
+            return contextlib.nullcontext()
+        return self._refused.recorded(refused_demand.Asked(
+            lease, tuple(wishes), span, ('update', lease.id, changes.reservations, changes.start,
+                                         changes.end, changes.duration_seconds),
+            had_span=lease.interval), now)
 
     @core.again_after_a_race
     def _rename(self, context, lease, changes, now):

@@ -6,10 +6,13 @@ from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import host_pool
+from climate.plugins.compute import use
 
 
 class CapacityPlugin(base.ResourcePlugin):
     """Leases instance capacity, in sizes that a subclass defines."""
+
+    measures_use = True
 
     def needs_owner(self, request):
         return capacity.needs_owner(request)
@@ -39,6 +42,9 @@ class CapacityPlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         capacity.end(cloud, lease, reservation)
+
+    def use(self, cloud, parts):
+        return use.of_capacity(cloud, parts)
 
     def observe(self, cloud):
         return capacity_audit.observe(self.conf, cloud)

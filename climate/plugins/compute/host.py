@@ -17,6 +17,7 @@ from climate.plugins.compute import drain
 from climate.plugins.compute import foreign
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import server_images
+from climate.plugins.compute import use
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +32,7 @@ class HostPlugin(base.ResourcePlugin):
     resource_type = 'physical:host'
     pools = (host_pool.HostPool,)
     services = ('nova', 'glance')
+    measures_use = True
     schema = {
         'type': 'object',
         'properties': {
@@ -132,6 +134,9 @@ class HostPlugin(base.ResourcePlugin):
         """Return the Drain that ends a reservation."""
         images = server_images.before_end(self.conf, cloud, lease, reservation)
         return drain.Drain(self.conf, cloud, lease, reservation, resources[host_pool.NEED], images)
+
+    def use(self, cloud, parts):
+        return use.of_hosts(cloud, parts)
 
     def observe(self, cloud):
         services = cloud.as_service()

@@ -38,6 +38,7 @@ class InstancePlugin(base.ResourcePlugin):
     leases_targets = True
     target_kind = 'server'
     schedules_targets = True
+    measures_use = True
     schema = {
         'type': 'object',
         'description': 'Capacity for instances (vcpus, memory_mb, disk_gb, amount, affinity, '
@@ -147,6 +148,12 @@ class InstancePlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         self._form_of(reservation).end(cloud, lease, reservation, resources)
+
+    def use(self, cloud, parts):
+        theirs = [each for each in parts if self._form_of(each.reservation) is self._server]
+        others = [each for each in parts if each not in theirs]
+        return {**(self._server.use(cloud, theirs) if theirs else {}),
+                **(self._sized.use(cloud, others) if others else {})}
 
     def observe(self, cloud):
         return Observed(capacity=self._sized.observe(cloud), server=self._server.observe(cloud))

@@ -13,6 +13,7 @@ from climate.plugins.network import address_pool
 from climate.plugins.network import floatingip_request
 from climate.plugins.network import marks
 from climate.plugins.network import owned
+from climate.plugins.network import use
 
 #: The needs: addresses that the request names, and any others.
 NAMED, OTHERS = 'named', 'others'
@@ -28,6 +29,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
     resource_type = 'virtual:floatingip'
     pools = (address_pool.AddressPool,)
     services = ('neutron',)
+    measures_use = True
     schema = {
         'type': 'object',
         'properties': floatingip_request.PROPERTIES,
@@ -89,6 +91,9 @@ class FloatingIPPlugin(base.ResourcePlugin):
     def end(self, cloud, lease, reservation, resources):
         self._take_back(cloud, owned.of_reservation(cloud.as_service(), lease, reservation),
                         cloud.attempt)
+
+    def use(self, cloud, parts):
+        return use.of_addresses(cloud, parts)
 
     def observe(self, cloud):
         services = cloud.as_service()

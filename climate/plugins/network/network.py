@@ -13,6 +13,7 @@ from climate.plugins.network import network_clearing
 from climate.plugins.network import network_made
 from climate.plugins.network import network_request
 from climate.plugins.network import segment_pool
+from climate.plugins.network import use
 
 #: The key of the only need.
 NEED = 'segment'
@@ -35,6 +36,7 @@ class NetworkPlugin(base.ResourcePlugin):
     resource_type = network_clearing.GROUP
     pools = (segment_pool.SegmentPool,)
     services = ('neutron', 'nova')
+    measures_use = True
     schema = {
         'type': 'object',
         'properties': network_request.PROPERTIES,
@@ -84,6 +86,9 @@ class NetworkPlugin(base.ResourcePlugin):
                      network_made.networks_of(cloud, lease, reservation,
                                               resources.get(NEED, ())),
                      network_made.routers_of(cloud, lease, reservation))
+
+    def use(self, cloud, parts):
+        return use.of_networks(cloud, parts)
 
     def observe(self, cloud):
         services = cloud.as_service()

@@ -15,6 +15,7 @@ from climate.plugins.volume import existing
 from climate.plugins.volume import names
 from climate.plugins.volume import parsing
 from climate.plugins.volume import room
+from climate.plugins.volume import use
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +32,7 @@ class VolumePlugin(base.ResourcePlugin):
     services = ('cinder', 'nova', 'glance')
     leases_targets = True
     target_kind = 'volume'
+    measures_use = True
     schema = {
         'type': 'object',
         'description': 'Room for volumes (size_gb, amount, give, resource_properties), or one '
@@ -108,6 +110,9 @@ class VolumePlugin(base.ResourcePlugin):
             existing.end(self.conf, cloud, lease, reservation)
         else:
             ending.end(self.conf, cloud, lease, reservation)
+
+    def use(self, cloud, parts):
+        return use.of_volumes(cloud, parts)
 
     def observe(self, cloud):
         volumes = cloud.as_service().volumes

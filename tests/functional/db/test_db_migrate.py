@@ -193,6 +193,7 @@ def test_a_purge_takes_what_is_long_over_and_all_that_belongs_to_it(database):
         resources.withdraw(connection, lost_host, NOON)
         resources.withdraw(connection, kept_host, NOON)
 
+    db_rows.closed(database)
     assert migrate.purge(database, NOON + hours(2)) == 2
 
     left = {'leases': 3, 'reservations': 3, 'events': 6, 'allocations': 1, 'history': 1,

@@ -7,6 +7,7 @@ wrong and, where it can be repaired, how.
 import uuid
 
 import builders
+import db_rows
 
 from climate import errors
 from climate.db import leases
@@ -35,6 +36,7 @@ def aggregate_of_a_purged_lease(case):
         leases.change(connection, leases.get(connection, case.over.id), case.manager.clock(),
                       deleted_at=case.manager.clock())
     leftover_aggregate(case)
+    db_rows.closed(case.manager.database, case.manager.clock())
     migrate.purge(case.manager.database, case.manager.clock() + builders.hours(1))
     return f'aggregate {case.id_of(case.over)}', 'no lease has its reservation', UNKNOWN
 

@@ -2,6 +2,7 @@
 """Offers hold resources for a project for a while, and a lease is made of one."""
 import acts
 import builders
+import db_rows
 import pytest
 
 from climate import errors
@@ -302,5 +303,6 @@ def test_a_purge_leaves_no_promises_behind(manager, rows):
     manager.enrol(1)
     manager.take(manager.hold(builders.a_lease()))
     manager.run_until(NOON + hours(3))
+    db_rows.closed(manager.database)
     assert migrate.purge(manager.database, NOON + hours(4)) == 1
     assert rows(tables.ALLOCATIONS) == []

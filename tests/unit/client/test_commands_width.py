@@ -93,7 +93,9 @@ LISTS = {
     'maintenance list': (), 'offer list': (),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
     'segment list': (),
-    'server list': (), 'service list': ()}
+    'server list': (), 'service list': (),
+    'usage': ('--by', 'project', '--by', 'pool', '--sparkline', '--all-projects'),
+    'utilisation': ()}
 
 
 def test_every_list_fits(house):

@@ -16,6 +16,7 @@ from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import requirements
+from climate.plugins.compute import use
 from climate.plugins.compute.servers import audit
 from climate.plugins.compute.servers import end
 from climate.plugins.compute.servers import leased
@@ -30,6 +31,7 @@ class LeasedServer(base.ResourcePlugin):
     resource_type = 'virtual:instance'
     leases_targets = True
     target_kind = 'server'
+    measures_use = True
     options = (
         cfg.StrOpt('on_end', default='snapshot', choices=list(parsing.ENDINGS),
                    help='What happens to a leased server at the end of its lease if the lease does '
@@ -142,6 +144,9 @@ class LeasedServer(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         end.end(self.conf, cloud, lease, reservation)
+
+    def use(self, cloud, parts):
+        return use.of_servers(cloud, parts)
 
     def observe(self, cloud):
         return audit.observe(cloud)

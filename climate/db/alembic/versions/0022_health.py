@@ -4,8 +4,8 @@ from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
-revision = '0019'
-down_revision = '0018'
+revision = '0022'
+down_revision = '0021'
 
 _ID = sa.BigInteger().with_variant(sa.Integer, 'sqlite')
 _MYSQL = {'mysql_engine': 'InnoDB', 'mysql_charset': 'utf8mb4'}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of figures: sparklines for terminals, and pictures that matplotlib draws."""
+from collections.abc import Mapping
+from collections.abc import Sequence
+import importlib
+import itertools
+import pathlib
+import typing
+
+from climate import version
+from climate.client import errors
+from climate.client import times
+
+_BLOCKS = '▁▂▃▄▅▆▇█'
+#: How wide a sparkline is at most.
+WIDTH = 30
+_FORMATS = ('.svg', '.png', '.pdf')
+_LINES = ('capacity', 'allocated', 'occupied', 'out_of_order', 'asleep')
+FIGURES = ('allocated', 'occupied', 'idle', 'refused')
+
+
+def sparkline(values: Sequence[float | None], most: float | None = None,
+              width: int = WIDTH) -> str:
+    """Draw values as blocks of different heights; a value that is not known is a space.
+
+    :param most: the value of the highest block; None: the highest value.
+    :param width: values are averaged to at most so many blocks.
+    """
+    shown = _averaged(values, width)
+    top = most or max((value for value in shown if value is not None), default=0)
+    return ''.join(' ' if value is None else _BLOCKS[
+        min(len(_BLOCKS) - 1, int(value / top * len(_BLOCKS)) if top else 0)] for value in shown)
+
+
+def check(path: str) -> None:
+    """Raise an error unless a picture can be drawn into a file of this name.
+
+    :raises BadValue: its ending is unknown.
+    :raises NotConfigured: matplotlib is not installed.
+    """
+    if pathlib.Path(path).suffix.lower() not in _FORMATS:
+        raise errors.BadValue(f'--plot: "{path}" does not end in {", ".join(_FORMATS)}.')
+    try:
+        importlib.import_module('matplotlib')
+    except ImportError as error:
+        raise errors.NotConfigured(
+            '--plot draws with matplotlib, which is not installed: '
+            f"python3 -m pip install '{version.DISTRIBUTION}[plot]'.") from error
+
+
+def plot_pools(path: str, pools: Sequence[Mapping[str, typing.Any]]) -> None:
+    """Draw the utilisation of each pool over time into a file."""
+    figure, axes = _axes(len(pools))
+    now = times.utcnow()
+    for axis, pool in zip(axes, pools, strict=True):
+        steps = pool['steps']
+        edges = [times.moment(step['start'], now) for step in steps] + [
+            times.moment(step['end'], now) for step in steps[-1:]]
+        for name in _LINES:
+            values = [step[name] for step in steps]
+            known = [value for value in values if value is not None]
+            if name == 'capacity' or any(known):
+                axis.stairs([float('nan') if value is None else value for value in values],
+                            edges, label=name.replace('_', ' '), baseline=None)
+        axis.set_ylim(bottom=0)
+        axis.set_title(pool['pool'])
+        axis.set_ylabel('resources')
+        axis.legend(loc='upper left', fontsize='small')
+    figure.autofmt_xdate()
+    _save(figure, path)
+
+
+def plot_groups(path: str, groups: Sequence[tuple[str, Mapping[str, typing.Any]]]) -> None:
+    """Draw the resource-hours of each group into a file: a bar for each figure.
+
+    :param groups: pairs (name, group of a usage report).
+    """
+    figure, [axis] = _axes(1, max(4.0, 0.5 * len(groups)))
+    height = 0.8 / len(FIGURES)
+    for number, name in enumerate(FIGURES):
+        axis.barh([place + number * height for place in range(len(groups))],
+                  [group[name]['resource_hours'] for _, group in groups], height=height,
+                  label=name)
+    axis.set_yticks([place + 0.4 - height / 2 for place in range(len(groups))],
+                    [name for name, _ in groups])
+    axis.invert_yaxis()
+    axis.set_xlabel('resource-hours')
+    axis.legend(fontsize='small')
+    _save(figure, path)
+
+
+def _axes(count: int, inches: float = 3.0) -> tuple[typing.Any, list[typing.Any]]:
+    # The module figure draws without a window system, and without the state of pyplot.
+    figures = importlib.import_module('matplotlib.figure')
+    figure = figures.Figure(figsize=(10, inches * max(count, 1)), layout='constrained')
+    return figure, [*figure.subplots(max(count, 1), 1, squeeze=False)[:, 0]]
+
+
+def _save(figure: typing.Any, path: str) -> None:
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise errors.ClientError(f'--plot: {path}: {error.strerror}.') from error
+
+
+def _averaged(values: Sequence[float | None], width: int) -> list[float | None]:
+    if len(values) <= width:
+        return [*values]
+    edges = [place * len(values) // width for place in range(width + 1)]
+    found: list[float | None] = []
+    for begin, end in itertools.pairwise(edges):
+        known = [value for value in values[begin:end] if value is not None]
+        found.append(sum(known) / len(known) if known else None)
+    return found

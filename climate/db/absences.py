@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When resources were absent: enrolled, but out of order or asleep."""
+import collections
+
+import sqlalchemy as sa
+
+from climate.db import tables
+
+ABSENCES = tables.RESOURCE_ABSENCES
+
+
+def begin(connection, resource_id, kind, now):
+    """Record that an absence of a resource begins, unless one of its kind goes on.
+
+    The caller has changed the row of the resource in the same transaction, so no other transaction
+    begins the same absence.
+
+    :param kind: one of ``utilisation.ABSENCES``.
+    """
+    going_on = connection.execute(sa.select(ABSENCES.c.id).where(*_open(resource_id, kind))).first()
+    if going_on is None:
+        connection.execute(sa.insert(ABSENCES).values(resource_id=resource_id, kind=kind,
+                                                      start=now))
+
+
+def end(connection, resource_id, kind, now):
+    """Record that the absence of a resource ends, if one of its kind goes on."""
+    connection.execute(sa.update(ABSENCES).where(*_open(resource_id, kind)).values(end=now))
+
+
+def touching(connection, start, end):
+    """Return {resource id: [(kind, start, end or None)]} of what lasted between two moments."""
+    found = collections.defaultdict(list)
+    for row in connection.execute(
+            sa.select(ABSENCES).where(ABSENCES.c.start < end, sa.or_(
+                ABSENCES.c.end.is_(None), ABSENCES.c.end > start)).order_by(ABSENCES.c.id)):
+        found[row.resource_id].append((row.kind, row.start, row.end))
+    return found
+
+
+def _open(resource_id, kind):
+    return (ABSENCES.c.resource_id == resource_id, ABSENCES.c.kind == kind,
+            ABSENCES.c.end.is_(None))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refusals in the database: what was asked for and not given."""
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.domain import refusals
+
+REFUSALS = tables.REFUSALS
+_COLUMNS = tables.columns(REFUSALS, refusals.Refusal)
+_NAMES = tuple(column.name for column in _COLUMNS if column.name != 'id')
+
+
+def repeat(connection, hashes, now):
+    """Count one more refusal of a request that was refused a short while ago.
+
+    :param hashes: the request hashes of all Refusals of the request.
+    :returns: whether it was refused a short while ago; if not, nothing was written.
+    """
+    return connection.execute(
+        sa.update(REFUSALS).where(REFUSALS.c.request_hash.in_(list(hashes)),
+                                  REFUSALS.c.last_at > now - refusals.SAME_WITHIN)
+        .values(times=REFUSALS.c.times + 1, last_at=now)).rowcount > 0
+
+
+def add(connection, added):
+    """Insert the Refusals of one request.
+
+    If another transaction adds the same request at the same moment, one of them raises Duplicate.
+    """
+    last = connection.execute(
+        sa.select(sa.func.max(REFUSALS.c.episode))
+        .where(REFUSALS.c.request_hash.in_([each.request_hash for each in added]))).scalar()
+    connection.execute(sa.insert(REFUSALS).inline(), [
+        {**{name: getattr(each, name) for name in _NAMES},
+         'amount': None if each.amount is None else dict(each.amount),
+         'episode': 0 if last is None else last + 1}
+        for each in added])
+
+
+def of_pool(connection, pool, span):
+    """Return the Refusals that asked for resources of a pool during `span`, by their start."""
+    return _find(connection, span, REFUSALS.c.pool == pool)
+
+
+def of_project(connection, project_id, span):
+    """Return the Refusals of a project that asked for resources during `span`, by their start."""
+    return _find(connection, span, REFUSALS.c.project_id == project_id)
+
+
+def purge(connection, before):
+    """Delete the refusals whose last repetition, and the time asked for, is before a moment."""
+    connection.execute(sa.delete(REFUSALS).where(
+        REFUSALS.c.last_at < before, REFUSALS.c.end < before))
+
+
+def _find(connection, span, condition):
+    rows = connection.execute(
+        sa.select(*_COLUMNS)
+        .where(condition, REFUSALS.c.end > span.start, REFUSALS.c.start < span.end)
+        .order_by(REFUSALS.c.start, REFUSALS.c.id))
+    return [refusals.Refusal(*row) for row in rows]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Usage of the days that are over, which stays when their leases are purged."""
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.db import usage_rows
+from climate.db import work_slots
+from climate.domain import usage_figures
+from climate.domain import utilisation
+
+DAYS = tables.USAGE_DAYS
+HOURS = tables.POOL_HOURS
+PROPERTIES = tables.PROPERTIES
+VALUES = tables.PROPERTY_VALUES
+
+_WORK = 'usage'
+_AT_ONCE = 2_000
+_DAY = usage_figures.DAY_SECONDS
+_SUMS = tuple(sa.func.sum(DAYS.c[figure]).label(figure) for figure in usage_figures.FIGURES)
+# The columns of a Key, besides amount and reason.
+_KEYS = ('day', 'project_id', 'user_id', 'resource_type', 'pool', 'resource_id')
+
+
+def closed_until(connection):
+    """Return the end of the last day that was closed, in seconds since 1970; None: none was."""
+    slot = work_slots.last(connection, _WORK)
+    return None if slot is None else usage_figures.second(slot) + _DAY
+
+
+def counted_until(connection):
+    """Return the moment up to which no row is needed any more; None: there is nothing to count."""
+    until = closed_until(connection)
+    return usage_rows.first_moment(connection) if until is None else usage_figures.moment(until)
+
+
+def close(connection, day, tally, hours):
+    """Write what was counted of a day, once.
+
+    :param day: the first second of the day. All days before it are closed.
+    :param tally: {Key: Seconds} of that day.
+    :param hours: the PoolSteps of its hours.
+    :returns: False if another manager has closed it; then nothing was written.
+    :raises Duplicate: another manager closed the first day ever just now.
+    """
+    if not work_slots.take(connection, _WORK, usage_figures.moment(day)):
+        return False
+    _insert(connection, DAYS, [
+        {**vars(key), **vars(seconds), 'day': usage_figures.moment(key.day)}
+        for key, seconds in tally.items()])
+    _insert(connection, HOURS, [
+        {'hour': usage_figures.moment(each.start), 'pool': each.pool, **each.seconds,
+         'units': each.units} for each in hours])
+    return True
+
+
+def sums(connection, start, end, columns, project_id=None):
+    """Return [(Key, Seconds)]: the sums of closed days between two beginnings of days.
+
+    :param columns: the parts of a Key by which is summed, besides amount and reason; the other
+        parts are None.
+    :param project_id: only this project; None: all.
+    """
+    mine = [DAYS.c[name] for name in _KEYS if name in columns] + [DAYS.c.amount, DAYS.c.reason]
+    wanted = [DAYS.c.day >= usage_figures.moment(start), DAYS.c.day < usage_figures.moment(end)]
+    if project_id is not None:
+        wanted.append(DAYS.c.project_id == project_id)
+    rows = connection.execute(sa.select(*mine, *_SUMS).where(*wanted).group_by(*mine))
+    return [(_key(row), usage_figures.Seconds(*(int(row._mapping[figure])
+                                                for figure in usage_figures.FIGURES)))
+            for row in rows]
+
+
+def hours(connection, start, end, pool=None):
+    """Return the PoolSteps of the hours of closed days between two seconds."""
+    wanted = [HOURS.c.hour >= usage_figures.moment(start), HOURS.c.hour < usage_figures.moment(end)]
+    if pool is not None:
+        wanted.append(HOURS.c.pool == pool)
+    rows = connection.execute(sa.select(HOURS).where(*wanted).order_by(HOURS.c.pool, HOURS.c.hour))
+    return [utilisation.PoolStep(
+        row.pool, usage_figures.second(row.hour),
+        {figure: row._mapping[figure] for figure in utilisation.FIGURES}, row.units)
+        for row in rows]
+
+
+def properties(connection, names, hidden):
+    """Return {name: {resource id: text}} of the properties of all pools that have these names.
+
+    A name that no property has is left out.
+
+    :param hidden: whether private properties and facts count.
+    """
+    wanted = [PROPERTIES.c.name.in_(sorted(names))]
+    if not hidden:
+        wanted += [PROPERTIES.c.private.is_(False), PROPERTIES.c.fact.is_(False)]
+    found = {}
+    for name, resource_id, text in connection.execute(
+            sa.select(PROPERTIES.c.name, VALUES.c.resource_id, VALUES.c.text)
+            .join_from(PROPERTIES, VALUES, VALUES.c.property_id == PROPERTIES.c.id, isouter=True)
+            .where(*wanted)):
+        values = found.setdefault(name, {})
+        if resource_id is not None:
+            values[resource_id] = text
+    return found
+
+
+def _insert(connection, table, rows):
+    for first in range(0, len(rows), _AT_ONCE):
+        connection.execute(sa.insert(table).inline(), rows[first:first + _AT_ONCE])
+
+
+def _key(row):
+    named = dict(row._mapping)
+    values = {name: named.get(name) for name in (*_KEYS, 'amount', 'reason')}
+    if values['day'] is not None:
+        values['day'] = usage_figures.second(values['day'])
+    return usage_figures.Key(**values)

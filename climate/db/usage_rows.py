@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of allocations, leases and resources from which usage is counted."""
+import collections
+import datetime
+import functools
+import json
+
+import sqlalchemy as sa
+
+from climate.db import absences
+from climate.db import allocations
+from climate.db import among
+from climate.db import tables
+from climate.db import use_samples
+from climate.domain import event_kinds
+from climate.domain import usage_figures
+from climate.domain import utilisation
+
+ALLOCATIONS = tables.ALLOCATIONS
+HISTORY = tables.HISTORY
+LEASES = tables.LEASES
+RESERVATIONS = tables.RESERVATIONS
+RESOURCES = tables.RESOURCES
+
+_HOUR = datetime.timedelta(hours=1)
+# How many keys a statement names at most.
+_AT_ONCE = 2_000
+_STARTED = (event_kinds.START, 'healed')
+_DELETION = 'delete'
+
+_AMOUNT = sa.case((ALLOCATIONS.c.whole.is_(True), sa.cast(RESOURCES.c.capacity, sa.Text)),
+                  else_=sa.cast(ALLOCATIONS.c.amount, sa.Text)).label('units')
+_SHARES = (
+    sa.select(LEASES.c.id.label('lease_id'), LEASES.c.project_id, LEASES.c.user_id,
+              LEASES.c.end.label('lease_end'), LEASES.c.ended_at,
+              RESERVATIONS.c.resource_type, RESOURCES.c.pool, ALLOCATIONS.c.reservation_id,
+              ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
+              ALLOCATIONS.c.released_at, ALLOCATIONS.c.copies, _AMOUNT)
+    .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+    .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
+    .join(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id))
+_BETWEEN = _SHARES.where(allocations.TOUCHES)
+# Leases of which the cloud may have held something after its allocation had ended: those that were
+# over later, that should be over, and that are being deleted. They are found first, because a
+# database that joins may begin with all allocations that have ended.
+_OPEN = LEASES.c.ended_at.is_(None)
+_START = sa.bindparam('start', type_=tables.UtcDateTime)
+_LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in (
+    (LEASES.c.ended_at > _START, sa.or_(LEASES.c.end <= _START, LEASES.c.deleted_at.is_not(None))),
+    (_OPEN, LEASES.c.end <= _START),
+    (_OPEN, LEASES.c.end > _START, LEASES.c.task == 'delete'))))
+_OF_LEASES = among.Among(
+    _SHARES.where(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _START),
+    RESERVATIONS.c.lease_id)
+# Not an index on projects: it would find all leases that a project ever had.
+_PROJECT = sa.func.coalesce(LEASES.c.project_id, '')
+_COURSES = among.Among(
+    sa.select(HISTORY.c.lease_id, HISTORY.c.what, HISTORY.c.at)
+    .where(HISTORY.c.what.in_((*_STARTED, _DELETION))).order_by(HISTORY.c.id), HISTORY.c.lease_id)
+
+
+def shares(connection, start, end, now, pool=None, project_id=None):
+    """Return the Shares of all allocations that were allocated or occupied between two moments.
+
+    Allocations of offers are left out, because no lease has them yet.
+
+    :param now: the present moment, up to which occupied and idle are counted.
+    :param pool: only those of this pool; None: of all.
+    :param project_id: only those of this project; None: of all.
+    """
+    asked = {'start': start, 'end': end}
+    wanted = ([] if pool is None else [RESOURCES.c.pool == pool]) + (
+        [] if project_id is None else [project_id == _PROJECT])
+    rows = connection.execute(_BETWEEN.where(*wanted), asked).all()
+    late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
+    for some in among.batches(late, _AT_ONCE):
+        rows += [row for row in _OF_LEASES.execute(connection, some, {'start': start})
+                 if pool in (None, row.pool) and project_id in (None, row.project_id)]
+    courses = _courses(connection, rows)
+    occupied = [usage_figures.occupied(row.start, row.end, row.released_at is not None,
+                                       courses[row.lease_id], now) for row in rows]
+    idle = _idle(connection, {row.reservation_id for row, span in zip(rows, occupied, strict=True)
+                              if span}, start, min(end, now))
+    return [usage_figures.Share(
+        reservation_id=row.reservation_id, project_id=row.project_id, user_id=row.user_id,
+        resource_type=row.resource_type, pool=row.pool, resource_id=row.resource_id,
+        amount=_canonical(row.units), copies=row.copies,
+        allocated=_span(row.start, row.end), occupied=span,
+        idle=tuple(idle.get((row.reservation_id, row.resource_id), ())))
+        for row, span in zip(rows, occupied, strict=True)]
+
+
+def enrolments(connection, start, end, pool=None):
+    """Return the Enrolments of all resources that were enrolled between two moments."""
+    wanted = [RESOURCES.c.created_at < end,
+              sa.or_(RESOURCES.c.withdrawn_at.is_(None), RESOURCES.c.withdrawn_at > start)]
+    if pool is not None:
+        wanted.append(RESOURCES.c.pool == pool)
+    rows = connection.execute(
+        sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.created_at,
+                  RESOURCES.c.withdrawn_at, sa.cast(RESOURCES.c.capacity, sa.Text).label('units'))
+        .where(*wanted).order_by(RESOURCES.c.id)).all()
+    absent = absences.touching(connection, start, end)
+    return [utilisation.Enrolment(
+        row.id, row.pool, _canonical(row.units), _span(row.created_at, row.withdrawn_at or end),
+        tuple((kind, _span(begin, until or end)) for kind, begin, until in absent.get(row.id, ())))
+        for row in rows]
+
+
+def first_moment(connection):
+    """Return the first moment of which there is anything to count; None: there is nothing."""
+    found = [connection.execute(sa.select(sa.func.min(column))).scalar_one()
+             for column in (ALLOCATIONS.c.start, RESOURCES.c.created_at)]
+    return min((each for each in found if each is not None), default=None)
+
+
+def _courses(connection, rows):
+    """Return {lease id: Course} of the leases of rows."""
+    leases = {row.lease_id: row for row in rows}
+    started, deletion = {}, {}
+    for some in among.batches(leases, _AT_ONCE):
+        for lease_id, what, at in _COURSES.execute(connection, list(some)):
+            if what == _DELETION:
+                deletion[lease_id] = at
+            elif at < leases[lease_id].lease_end:
+                # A start that came after the end of the lease handed nothing over.
+                started.setdefault(lease_id, at)
+    return {key: usage_figures.Course(
+        end=row.lease_end, started=started.get(key), deletion=deletion.get(key),
+        over=row.ended_at) for key, row in leases.items()}
+
+
+def _idle(connection, reservation_ids, start, end):
+    """Return {(reservation id, resource id): [(hour, idle seconds)]} between two moments."""
+    found = collections.defaultdict(list)
+    first = start.replace(minute=0, second=0, microsecond=0)
+    for some in among.batches(sorted(reservation_ids), _AT_ONCE):
+        for reservation_id, resource_id, hour, sample in use_samples.by_hour(
+                connection, some, first, max(end, first)):
+            if sample.idle_seconds:
+                found[reservation_id, resource_id].append(
+                    (usage_figures.second(hour), sample.idle_seconds))
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _canonical(text):
+    return usage_figures.as_text(json.loads(text))
+
+
+def _span(start, end):
+    return usage_figures.second(start), usage_figures.second(end)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of running reservations was used by the hour."""
+import collections
+
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.domain import use
+
+ALLOCATIONS = tables.ALLOCATIONS
+LEASES = tables.LEASES
+RESERVATIONS = tables.RESERVATIONS
+SAMPLES = tables.USE_SAMPLES
+
+_KEY = (SAMPLES.c.reservation_id, SAMPLES.c.resource_id)
+_FIGURES = (SAMPLES.c.seconds, SAMPLES.c.idle_seconds, SAMPLES.c.used_seconds)
+_NOW = sa.bindparam('now', type_=tables.UtcDateTime)
+_OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated')
+# What a reservation has now; a reservation that has nothing stays in the result.
+_HAS = sa.and_(ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id,
+               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.start <= _NOW,
+               ALLOCATIONS.c.end > _NOW)
+_RUNNING = (
+    sa.select(*_OWN, LEASES.c.project_id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.copies)
+    .join_from(LEASES, RESERVATIONS, RESERVATIONS.c.lease_id == LEASES.c.id)
+    .outerjoin(ALLOCATIONS, _HAS)
+    .where(LEASES.c.deleted_at.is_(None), LEASES.c.state == lifecycle.ACTIVE,
+           RESERVATIONS.c.state == lifecycle.RESERVATION_ACTIVE)
+    .order_by(RESERVATIONS.c.id, ALLOCATIONS.c.resource_id))
+_HERE = sa.and_(SAMPLES.c.hour == sa.bindparam('of_hour', type_=tables.UtcDateTime),
+                SAMPLES.c.reservation_id == sa.bindparam('of_reservation'),
+                SAMPLES.c.resource_id == sa.bindparam('of_resource'))
+_MORE = sa.update(SAMPLES).where(_HERE).values(
+    {each: each + sa.bindparam(f'more_{each.name}', type_=each.type) for each in _FIGURES})
+
+
+def running(connection, now):
+    """Return what running reservations of active leases have at `now`.
+
+    :returns: [(Reservation without its `allocated`, project id, resource id or None, copies)].
+    """
+    rows = connection.execute(_RUNNING, {'now': now}).all()
+    # Two needs of a reservation may be served by one resource.
+    copies, found = collections.Counter(), {}
+    for row in rows:
+        key = row.id, row.resource_id
+        copies[key] += row.copies or 0
+        found[key] = row
+    return [(records.Reservation(*row[:len(_OWN)]), row.project_id, row.resource_id, copies[key])
+            for key, row in found.items()]
+
+
+def add(connection, hour, samples):
+    """Add Samples to those of an hour.
+
+    The caller has claimed a slot of this work in the same transaction; see ``work_slots``.
+
+    :param samples: {key: Sample}.
+    """
+    known = {tuple(row) for row in connection.execute(
+        sa.select(*_KEY).where(SAMPLES.c.hour == hour))}
+    more = [{'of_hour': hour, 'of_reservation': key[0], 'of_resource': key[1],
+             **{f'more_{name}': value for name, value in vars(each).items()}}
+            for key, each in sorted(samples.items()) if key in known]
+    new = [{'hour': hour, 'reservation_id': key[0], 'resource_id': key[1], **vars(each)}
+           for key, each in sorted(samples.items()) if key not in known]
+    if more:
+        connection.execute(_MORE, more)
+    if new:
+        connection.execute(sa.insert(SAMPLES), new)
+
+
+def since(connection, hour):
+    """Return {key: the sum of its Samples} from the hour that begins at `hour` on."""
+    rows = connection.execute(
+        sa.select(*_KEY, *(sa.func.sum(each) for each in _FIGURES))
+        .where(SAMPLES.c.hour >= hour).group_by(*_KEY))
+    return {(reservation_id, resource_id): use.Sample(int(seconds), int(idle), float(used))
+            for reservation_id, resource_id, seconds, idle, used in rows}
+
+
+def by_hour(connection, reservation_ids, start, end):
+    """Return the samples of reservations in the hours that begin in [start, end), in order.
+
+    :returns: [(reservation id, resource id, hour, Sample)].
+    """
+    rows = connection.execute(
+        sa.select(*_KEY, SAMPLES.c.hour, *_FIGURES)
+        .where(SAMPLES.c.reservation_id.in_(sorted(reservation_ids)), SAMPLES.c.hour >= start,
+               SAMPLES.c.hour < end)
+        .order_by(SAMPLES.c.hour, *_KEY))
+    return [(row.reservation_id, row.resource_id, row.hour, use.Sample(*row[3:])) for row in rows]
+
+
+def delete(connection, before):
+    """Delete the samples of hours that began before that moment."""
+    connection.execute(sa.delete(SAMPLES).where(SAMPLES.c.hour < before))

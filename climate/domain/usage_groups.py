@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Usage by group: the question, the sums of each group, and the answer.
+
+Each second that was counted belongs to one group. So the groups add up to the whole.
+"""
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+from typing import Any
+
+from climate.domain import usage_figures as figures
+
+Moment = datetime.datetime
+#: What usage can be grouped by, besides properties.
+GROUPS = ('project', 'user', 'type', 'pool', 'day')
+#: "property:NAME" groups by the values of a property.
+PROPERTY = 'property:'
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    """A question for usage: the days from `start` up to `end`, and the groups.
+
+    :ivar start: the beginning of a day (UTC), as is `end`.
+    :ivar group_by: words of GROUPS, or "property:NAME".
+    :ivar project_id: None: all projects.
+    :ivar hidden: whether private properties and facts may be groups.
+    """
+
+    start: Moment
+    end: Moment
+    group_by: tuple[str, ...] = ()
+    project_id: str | None = None
+    hidden: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """The usage of one group.
+
+    :ivar keys: {word of the query: value}; a value that is not known is None.
+    :ivar seconds: {figure: resource-seconds}.
+    :ivar units: {class: {figure: unit-seconds}}.
+    :ivar reasons: {code of a reason: refused resource-seconds}.
+    """
+
+    keys: Mapping[str, str | None]
+    seconds: Mapping[str, int]
+    units: Mapping[str, Mapping[str, int]]
+    reasons: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """The answer to a Query: its groups in order, and the total of all of them.
+
+    :ivar counted_to: up to this moment occupied and idle are counted; later they are not known.
+    """
+
+    start: Moment
+    end: Moment
+    counted_to: Moment
+    group_by: tuple[str, ...]
+    groups: tuple[Group, ...]
+    total: Group
+
+
+def grouped(counted: Iterable[tuple[figures.Key, figures.Seconds]], group_by: Sequence[str],
+            properties: Mapping[int, Mapping[str, str]] | None = None) -> list[Group]:
+    """Return the Groups of what was counted, sorted by their keys.
+
+    :param properties: {resource id: {name: text}}, for groups by properties.
+    """
+    sums: dict[tuple[str | None, ...], _Sum] = {}
+    for key, seconds in counted:
+        sums.setdefault(_group(key, group_by, properties or {}), _Sum()).add(key, seconds)
+    return [found.group(dict(zip(group_by, values, strict=True)))
+            for values, found in sorted(sums.items(), key=_in_order)]
+
+
+class _Sum:
+    """The usage of a group while it is added up."""
+
+    def __init__(self) -> None:
+        self._by_amount: dict[str, figures.Seconds] = {}
+        self._reasons: dict[str, int] = {}
+
+    def add(self, key: figures.Key, seconds: figures.Seconds) -> None:
+        self._by_amount[key.amount] = self._by_amount.get(key.amount, figures.Seconds()) + seconds
+        if key.reason:
+            self._reasons[key.reason] = self._reasons.get(key.reason, 0) + seconds.refused
+
+    def group(self, keys: Mapping[str, str | None]) -> Group:
+        units: dict[str, dict[str, int]] = {}
+        total = figures.Seconds()
+        for amount, seconds in self._by_amount.items():
+            total += seconds
+            for name, count in figures.units_of(amount).items():
+                of_class = units.setdefault(name, dict.fromkeys(figures.FIGURES, 0))
+                for figure in figures.FIGURES:
+                    of_class[figure] += count * getattr(seconds, figure)
+        return Group(keys, dataclasses.asdict(total), dict(sorted(units.items())),
+                     dict(sorted(self._reasons.items())))
+
+
+def _group(key: figures.Key, group_by: Sequence[str],
+           properties: Mapping[int, Mapping[str, str]]) -> tuple[str | None, ...]:
+    values: list[str | None] = []
+    for word in group_by:
+        if word == 'day':
+            values.append(None if key.day is None else f'{figures.moment(key.day):%Y-%m-%d}')
+        elif word.startswith(PROPERTY):
+            mine = properties.get(key.resource_id or 0, {})
+            values.append(mine.get(word.removeprefix(PROPERTY)))
+        else:
+            values.append({'project': key.project_id, 'user': key.user_id,
+                           'type': key.resource_type, 'pool': key.pool}[word])
+    return tuple(values)
+
+
+def _in_order(item: tuple[tuple[str | None, ...], Any]) -> list[tuple[bool, str]]:
+    return [(value is None, value or '') for value in item[0]]
+
+
+#: The usage of a group in which nothing was counted.
+NOTHING = _Sum().group({})

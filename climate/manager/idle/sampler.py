@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Look at regular moments how much of each running lease is used, and write it down."""
+import collections
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.cloud import readings
+from climate.db import engine
+from climate.db import managers
+from climate.db import resources
+from climate.db import use_samples
+from climate.db import work_slots
+from climate.domain import use
+from climate.manager import core as cores
+from climate.plugins import measured
+
+LOG = log.getLogger(__name__)
+
+_WORK = 'use samples'
+# If a manager has not been seen for this long, the next one takes the samples.
+_ALIVE = datetime.timedelta(seconds=60)
+
+
+class Sampler:
+    """Takes one sample of the use of all running leases in each slot of time.
+
+    The slot is claimed in the transaction that writes the samples. So a crash may lose a slot, and
+    several managers never count one twice.
+    """
+
+    def __init__(self, core, owner):
+        self._core = core
+        self._owner = owner
+
+    def step(self, now):
+        """Take the samples of the present slot, unless it is done; return how many were written."""
+        slot = use.slot_of(now, self._core.conf.idle.sample_minutes)
+        with self._core.database.reader() as connection:
+            eldest = managers.longest_running(connection, now - _ALIVE)
+            last = work_slots.last(connection, _WORK)
+        # Only the manager that has run longest asks the cloud. Two of them are harmless.
+        if eldest not in (None, self._owner) or (last is not None and last >= slot.begin):
+            return 0
+        found = self._look(now)
+        try:
+            return self._write(slot, found)
+        except engine.Duplicate:
+            return 0
+
+    def _look(self, now):
+        """Return {key: Use} of all that runs and is known of; each list is read only once."""
+        cloud = readings.Readings(self._core.cloud)
+        found = {}
+        for resource_type, parts in self._parts(now).items():
+            plugin = self._core.registry.plugins.get(resource_type)
+            if plugin is None or not plugin.measures_use:
+                continue
+            try:
+                found |= plugin.use(cloud, parts)
+            except errors.CloudError as error:
+                # What is not known is not idle: there is no sample of it.
+                LOG.warning('%s: how much of it is used is not known this time: %s',
+                            resource_type, error.message)
+        return found
+
+    def _parts(self, now):
+        """Return {resource type: the Parts of its running reservations}."""
+        with self._core.database.reader() as connection:
+            rows = use_samples.running(connection, now)
+            known = {each.id: each for each in resources.enrolled(
+                connection, {key for _, _, key, _ in rows if key is not None})}
+        found = collections.defaultdict(list)
+        for reservation, project_id, resource_id, copies in rows:
+            # What was withdrawn meanwhile has no name by which the cloud could be asked.
+            if resource_id is None or resource_id in known:
+                found[reservation.resource_type].append(measured.Part(
+                    reservation, project_id, known.get(resource_id), copies))
+        return found
+
+    @cores.again_after_a_race
+    def _write(self, slot, found):
+        samples = {key: use.sampled(each, slot) for key, each in found.items()}
+        oldest = slot.hour - datetime.timedelta(days=self._core.conf.idle.keep_days)
+        with self._core.database.writer() as connection:
+            if not work_slots.take(connection, _WORK, slot.begin):
+                return 0
+            use_samples.add(connection, slot.hour, samples)
+            use_samples.delete(connection, oldest)
+        return len(samples)

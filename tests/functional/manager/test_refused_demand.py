@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was asked for and not given is recorded once, whatever becomes of the record."""
+import threading
+import uuid
+
+import builders
+import db_rows
+import pytest
+
+from climate import errors
+from climate.db import engine
+from climate.db import migrate
+from climate.db import refusals as rows
+from climate.domain import interval
+from climate.domain import records
+from climate.domain import refusals
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+EVER = interval.Interval(NOON - hours(24), NOON + hours(24 * 30))
+
+
+def found(manager, pool='host'):
+    with manager.database.reader() as connection:
+        return rows.of_pool(connection, pool, EVER)
+
+
+def refused(manager, request, caller=None):
+    with pytest.raises(refusals.SHORTAGES):
+        manager.create(request, caller)
+
+
+def three(**more):
+    return builders.a_lease(builders.hosts(3), end=NOON + hours(2), **more)
+
+
+def test_a_request_that_does_not_fit_is_recorded_with_its_time_and_its_reason(manager):
+    manager.enrol(2)
+    refused(manager, three())
+    (refusal,) = found(manager)
+    assert (refusal.start, refusal.end, refusal.copies) == (NOON, NOON + hours(2), 3)
+    assert (refusal.amount, refusal.reason) == (None, refusals.NO_MATCH)
+    assert (refusal.project_id, refusal.user_id, refusal.times) == ('demo', 'demo', 1)
+    assert (refusal.resource_type, refusal.waited_seconds) == ('physical:host', 0)
+
+
+def test_hosts_that_others_have_are_another_reason_than_hosts_that_do_not_exist(manager):
+    manager.enrol(3)
+    manager.create(builders.a_lease())
+    refused(manager, three())
+    assert [each.reason for each in found(manager)] == [refusals.NOT_FREE]
+
+
+def test_what_fits_and_what_is_only_tried_is_not_recorded(manager, api):
+    manager.enrol(2)
+    manager.create(builders.a_lease())
+    refused(manager, three(dry_run=True))
+    assert found(manager) == []
+
+
+def test_a_request_in_a_loop_is_one_refusal_that_counts(manager):
+    manager.enrol(1)
+    for _ in range(4):
+        refused(manager, builders.a_lease(builders.hosts(3), end=NOON + hours(9)))
+        manager.clock.advance(minutes(50))
+    (refusal,) = found(manager)
+    assert (refusal.times, refusal.at, refusal.last_at) == (4, NOON, NOON + minutes(150))
+
+
+def test_the_same_request_of_another_project_or_another_day_is_another_refusal(manager):
+    manager.enrol(1)
+    later = builders.a_lease(builders.hosts(3), start=NOON + hours(20), end=NOON + hours(22))
+    refused(manager, later)
+    refused(manager, later, builders.a_member('eve', 'other'))
+    manager.clock.advance(minutes(61))
+    refused(manager, later)
+    assert [(each.project_id, each.times) for each in found(manager)] == [
+        ('demo', 1), ('other', 1), ('demo', 1)]
+
+
+def test_all_needs_of_a_lease_are_refused_together(manager):
+    manager.enrol(2)
+    refused(manager, builders.a_lease(builders.hosts(1), builders.hosts(2)))
+    assert [each.copies for each in found(manager)] == [1, 2]
+
+
+def test_of_a_change_only_what_goes_beyond_the_lease_is_recorded(manager):
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(2)))
+    manager.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(5)))
+    with pytest.raises(errors.NotEnough):
+        manager.client.update_lease(builders.a_member(), lease.id,
+                                    records.LeaseChanges(end=NOON + hours(4)))
+    (refusal,) = found(manager)
+    assert (refusal.start, refusal.end) == (NOON + hours(2), NOON + hours(4))
+    assert (refusal.copies, refusal.lease_id) == (2, lease.id)
+
+
+def test_a_lease_that_waited_in_vain_is_recorded_with_its_wait(manager):
+    manager.enrol(1)
+    manager.create(builders.a_lease(end=NOON + hours(9)))
+    manager.run()
+    manager.create(builders.a_lease(duration_seconds=3600, acquire=records.Acquire(
+        'wait', not_after=NOON + hours(1))))
+    assert found(manager) == []
+    manager.run_until(NOON + hours(2))
+    (refusal,) = found(manager)
+    assert refusal.reason == refusals.WAITED_TOO_LONG
+    assert (refusal.start, refusal.end) == (NOON, NOON + hours(1))
+    assert refusal.waited_seconds == 3600
+
+
+def test_a_record_that_cannot_be_written_changes_no_answer(manager, monkeypatch):
+    manager.enrol(1)
+    manager.create(builders.a_lease(end=NOON + hours(2)))
+    with pytest.raises(errors.NotEnough) as before:
+        manager.create(builders.a_lease(end=NOON + hours(2)))
+    for error in (errors.DatabaseUnreachable(retry_after=5), engine.Duplicate(), errors.LostRace()):
+        def fail(*_, error=error):
+            raise error
+        monkeypatch.setattr(rows, 'repeat', fail)
+        with pytest.raises(errors.NotEnough) as after:
+            manager.create(builders.a_lease(end=NOON + hours(2)))
+        assert after.value.message == before.value.message
+
+
+def test_requests_at_the_same_moment_are_one_refusal(conf, database, clock):
+    manager = builders.Manager(conf, database, clock)
+    manager.enrol(1)
+    gate = threading.Barrier(4)
+
+    def ask():
+        gate.wait()
+        with pytest.raises(errors.NotEnough):
+            manager.client.create_lease(builders.a_member(), str(uuid.uuid4()), three())
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert [each.times for each in found(manager)] == [4]
+
+
+def test_a_purge_takes_old_refusals_and_keeps_those_of_times_to_come(manager):
+    manager.enrol(1)
+    refused(manager, three())
+    refused(manager, builders.a_lease(builders.hosts(2), start=NOON + hours(90),
+                                      end=NOON + hours(99)))
+    db_rows.closed(manager.database)
+    migrate.purge(manager.database, NOON + hours(10))
+    assert [each.copies for each in found(manager)] == [2]

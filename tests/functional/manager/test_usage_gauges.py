@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Usage at this moment, as Prometheus reads it."""
+import builders
+import prometheus_client
+from prometheus_client import parser
+import pytest
+
+from climate import errors
+from climate.db import use_samples
+from climate.domain import use
+from climate.manager.usage import gauges
+
+hours, minutes = builders.hours, builders.minutes
+NOON = builders.NOON
+
+
+class _Collector:
+    def __init__(self, manager):
+        self._manager = manager
+
+    def collect(self):
+        return gauges.families(self._manager.database, self._manager.clock())
+
+
+def read(manager):
+    """{(name, value of each label by the label's name): value}."""
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(_Collector(manager))
+    text = prometheus_client.generate_latest(registry).decode()
+    return {(sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
+            for family in parser.text_string_to_metric_families(text) for sample in family.samples}
+
+
+def of(found, name):
+    return {key[1:]: value for key, value in found.items() if key[0] == f'climate_{name}'}
+
+
+MINE = ('host', 'demo', 'physical:host')
+
+
+def test_they_follow_a_lease_from_its_promise_to_its_teardown(manager):
+    hosts = manager.enrol(3)
+    manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(1), end=NOON + hours(2)))
+    found = read(manager)
+    assert of(found, 'allocated_resources') == of(found, 'occupied_resources') == {}
+    assert of(found, 'pool_capacity_resources') == {('host',): 3}
+    # Nobody starts it for a minute.
+    manager.clock.now = NOON + hours(1) + minutes(1)
+    found = read(manager)
+    assert of(found, 'allocated_resources') == {MINE: 2}
+    assert of(found, 'occupied_resources') == {}
+    manager.run()
+    found = read(manager)
+    assert of(found, 'occupied_resources') == {MINE: 2}
+    assert of(found, 'pool_occupied_resources') == {('host',): 2}
+    capacities = sorted(host.capacity['vcpus'] for host in hosts)
+    assert of(found, 'occupied_units')['vcpus', *MINE] in (
+        sum(capacities[:2]), sum(capacities[1:]), capacities[0] + capacities[2])
+    # Its end has come, and nobody ends it.
+    manager.clock.now = NOON + hours(3)
+    found = read(manager)
+    assert of(found, 'allocated_resources') == {}
+    assert of(found, 'occupied_resources') == {MINE: 2}
+    manager.run()
+    assert of(read(manager), 'occupied_resources') == {}
+
+
+def test_idle_is_the_share_of_the_last_hour_with_samples(manager):
+    [host] = manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(4)))
+    manager.run()
+    key = lease.reservations[0].id, host.id
+    with manager.database.writer() as connection:
+        use_samples.add(connection, NOON, {key: use.Sample(3600, 1800, 0.0)})
+    manager.clock.now = NOON + hours(1)
+    assert of(read(manager), 'idle_resources') == {MINE: 0.5}
+
+
+def test_what_was_refused_for_this_moment_is_counted_by_reason(manager):
+    manager.enrol(1)
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(builders.hosts(3), start=NOON + hours(1),
+                                        end=NOON + hours(2)))
+    assert of(read(manager), 'refused_resources') == {}
+    manager.clock.now = NOON + hours(1) + minutes(30)
+    assert of(read(manager), 'refused_resources') == {('host', 'demo', 'no_match',
+                                                       'physical:host'): 3}
+
+
+def test_hosts_out_of_use_are_out_of_order(manager):
+    [host, _] = manager.enrol(2)
+    manager.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=False)
+    found = read(manager)
+    assert of(found, 'pool_out_of_order_resources') == {('host',): 1}
+    assert of(found, 'pool_asleep_resources') == {('host',): 0}
