@@ -40,8 +40,9 @@ def test_a_maintenance_is_previewed_planned_shown_listed_and_deleted(api, lease)
 
 def test_the_list_has_pages(api, manager):
     manager.enrol(1)
-    made = [api.post(URL, {**BODY, 'start': f'2030-05-0{day} 20:00',
-                           'end': f'2030-05-0{day} 23:00'}, **ADMIN).json['maintenance']['id'] for day in (3, 1, 2)]
+    days = [{**BODY, 'start': f'2030-05-0{day} 20:00', 'end': f'2030-05-0{day} 23:00'}
+            for day in (3, 1, 2)]
+    made = [api.post(URL, each, **ADMIN).json['maintenance']['id'] for each in days]
     first = api.get(f'{URL}?limit=2', **ADMIN).json
     assert [each['id'] for each in first['maintenances']] == [made[1], made[2]]
     href = first['maintenances_links'][0]['href']
