@@ -187,7 +187,8 @@ class Manager:
                 (functools.partial(offer_expiry.expire, self.core), 1),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
-                (self._care, self._conf.health.poll_seconds),
+                *((functools.partial(self._if_mine, task), self._conf.health.poll_seconds)
+                  for task in (self._checks.look, self._healing.heal, self._windows.carry_on)),
                 (sampler.Sampler(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
                 (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
@@ -201,12 +202,10 @@ class Manager:
         if self.clock_watch.look(now):
             task(now)
 
-    def _care(self, now):
-        """Look at the health of all resources, and see to the leases that it concerns."""
+    def _if_mine(self, task, now):
+        """Run a task of health or maintenance if this is the manager that has run longest."""
         if self._checks.is_mine(now):
-            self._checks.look(now)
-            self._healing.heal(now)
-            self._windows.carry_on(now)
+            task(now)
 
     def _run_events(self):
         while not self._stopping.is_set():

@@ -61,7 +61,11 @@ class Moves:
         """
         with self._core.database.reader() as connection:
             lease = leases.get(connection, lease_id)
-        wishes = self._wishes(lease, occasion)
+        try:
+            wishes = self._wishes(lease, occasion)
+        except errors.UnknownResourceType:
+            # Without its plugin, the needs of a reservation are not known.
+            return None
         if not wishes or not _is_to_come(lease, now):
             return None
         try:

@@ -60,7 +60,7 @@ class Leases:
                      for key in keys}
             try:
                 planned = self._moves.plan(case.lease, self._occasion(case, taken), now)
-            except errors.NotEnough as error:
+            except (errors.NotEnough, errors.UnknownResourceType) as error:
                 told.append(case.affected(maintenance.STUCK, error.message))
                 continue
             given.append((case.lease.interval,
