@@ -70,7 +70,7 @@ class Resources:
         self._core.notify()
         for each in made:
             LOG.info('Resource %s (%s %s): enrolled', each.id, source.name, each.name)
-        return made
+        return self._states.described(made, self._core.clock())
 
     @cores.again_after_a_race
     def _add(self, pool, found, properties):
