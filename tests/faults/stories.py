@@ -40,6 +40,8 @@ class Story:
 
     name = None
     hosts = 4
+    #: Whether it calls the cloud, so that a manager can be killed at a call.
+    calls_cloud = True
 
     def arrange(self, manager):
         for name in sorted(manager.cloud.host_names())[:self.hosts]:
@@ -148,6 +150,7 @@ class Swap(_OfActive):
 class HealAhead(Story):
     name = 'another host before the start'
     hosts = 2
+    calls_cloud = False
 
     def arrange(self, manager):
         super().arrange(manager)
@@ -170,6 +173,7 @@ class HealAhead(Story):
 
 class Maintain(HealAhead):
     name = 'maintenance'
+    calls_cloud = True
 
     def act(self, manager):
         now = manager.core.clock()
