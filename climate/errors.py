@@ -20,6 +20,7 @@
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
         PriceBookNotFound StatementNotFound
         SubscriptionNotFound CalendarNotFound
+        MaintenanceNotFound                there is none, or it is over
         ResourceNotFound                   neither enrolled nor known to the cloud
         TargetGone                         the target that a reservation leases does not exist
       NotAcceptable                  406   a REST version that is not served
@@ -33,6 +34,7 @@
         TooManyWaiting
         PriceBookOverlaps                  another version is valid from the same moment
         SubscriptionOff                    nothing is sent to it
+        TooManySwaps                       of resources that seem to work
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
@@ -262,6 +264,12 @@ class CalendarNotFound(NotFound):
                 'the renewal showed.')
 
 
+class MaintenanceNotFound(NotFound):
+    code = 'maintenance_not_found'
+    template = ('There is no maintenance {maintenance_id}, or it is over; '
+                '"climate maintenance list" names those that there are.')
+
+
 class PropertyNotFound(NotFound):
     code = 'property_not_found'
     template = 'No {pool} has a property "{name}".'
@@ -349,6 +357,12 @@ class TooManySubscriptions(Conflict):
 class SubscriptionOff(Conflict):
     code = 'subscription_off'
     template = 'Subscription {subscription_id} {reason}'
+
+
+class TooManySwaps(Conflict):
+    code = 'too_many_swaps'
+    template = ('Lease {lease_id} has swapped {most} resources that seem to work, and may swap no '
+                'more of them. Ask your operator to look at the resource.')
 
 
 class TooManyWaiting(Conflict):

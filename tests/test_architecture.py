@@ -34,6 +34,7 @@ ROOMS = (
     ('service', 'endpoint', 'services', 'metrics', 'login'),
     ('events',),
     ('audit',),
+    ('maintenance',),
     ('idle',),
     ('usage',),
     ('leases',),
@@ -43,6 +44,7 @@ ROOMS = (
     ('planning',),
     ('booking',),
     ('billing',),
+    ('health',),
     ('queue',),
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),
@@ -295,8 +297,8 @@ def test_the_sample_configuration_has_every_option():
     listed = {(str(getattr(group, 'name', group)), option.name)
               for group, options in configuration.list_opts() for option in options}
     conf = configuration.register(cfg.ConfigOpts())
-    ours = {'DEFAULT', 'api', 'manager', 'acquire', 'cloud', 'keystone', 'nova', 'placement',
-            'glance', 'simulated', 'notifications', 'mail', 'webhook'}
+    ours = {'DEFAULT', 'api', 'manager', 'acquire', 'health', 'cloud', 'keystone', 'nova',
+            'placement', 'glance', 'simulated', 'notifications', 'mail', 'webhook'}
     own = ('config_file', 'config_dir', 'config_source', 'shell_completion')
     registered = {('DEFAULT', name) for name in conf._opts if name not in own}
     for group in ours - {'DEFAULT'}:

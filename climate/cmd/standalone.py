@@ -23,6 +23,7 @@ from climate.manager import endpoint
 from climate.manager import service
 from climate.manager.idle import rules as idle_rules
 from climate.plugins import registry
+from climate.plugins.health import registry as health_sources
 from climate.rpc import client
 from climate.strategies import registry as strategies
 
@@ -59,7 +60,7 @@ def main():
     server = api.listen(application, conf)
     try:
         manager = service.Manager(conf, serve_rpc=False)
-    except (clouds.Unusable, registry.Unusable) as error:
+    except (clouds.Unusable, registry.Unusable, health_sources.Unusable) as error:
         raise SystemExit(f'climate-standalone: {error}') from error
     migrate.upgrade(manager.core.database)
     manager.start()

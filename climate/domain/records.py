@@ -7,8 +7,10 @@ import datetime
 from typing import Any
 
 from climate.domain import acquire
+from climate.domain import health
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import texts
 
@@ -53,7 +55,8 @@ class Resource:
 
     `capacity` is {class: units}. `properties` come from operators, `facts` from the cloud.
     `held_by` is the reservation that holds all of it in the cloud now. `lent_to` is the only
-    reservation that may use it; None: any may.
+    reservation that may use it; None: any may. `health_state` is one of ``health.STATES``,
+    for `health_reason`. Only answers have its `verdict` and its `maintenances`.
     """
 
     id: int
@@ -66,8 +69,17 @@ class Resource:
     lent_to: str | None = None
     created_at: Moment | None = None
     updated_at: Moment | None = None
+    health_state: str = health.WELL
+    health_reason: str | None = None
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    verdict: health.Verdict | None = None
+    maintenances: tuple[maintenance.Window, ...] = ()
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether nobody says that it does not work."""
+        return self.health_state == health.WELL
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,7 @@ import oslo_messaging as messaging
 from climate import errors
 from climate.domain import availability
 from climate.domain import forecast as forecast_records
+from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions as subscribed
@@ -28,8 +29,10 @@ from climate.manager.leases import delete
 from climate.manager.leases import draft
 from climate.manager.leases import read
 from climate.manager.leases import scheduler
+from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.maintenance import maintenances
 from climate.manager.notifications import subscriptions
 from climate.manager.planning import forecast
 from climate.manager.planning import what_if
@@ -64,6 +67,8 @@ class Endpoint:
         self._read = read.Read(core)
         self._update = update.Update(core)
         self._delete = delete.Delete(core)
+        self._swap = swap.Swap(core)
+        self._maintenances = maintenances.Maintenances(core)
         self._reservations = scheduler.Reservations(core)
         self._targets = targets.Targets(core)
         self._resources = resources.Resources(core)
@@ -100,6 +105,10 @@ class Endpoint:
     @_answers
     def delete_lease(self, context, lease_id):
         return self._delete.delete(context, lease_id)
+
+    @_answers
+    def swap_resource(self, context, lease_id, resource, reservation_id=None):
+        return self._swap.swap(context, lease_id, resource, reservation_id)
 
     @_answers
     def get_lease(self, context, lease_id):
@@ -193,6 +202,22 @@ class Endpoint:
         return self._forecasts.find(wire.unpack(forecast_records.Query, query))
 
     @_answers
+    def create_maintenance(self, context, request):
+        return self._maintenances.create(context, wire.unpack(maintenance.Request, request))
+
+    @_answers
+    def list_maintenances(self, context, marker=None, limit=None):
+        return self._maintenances.find(marker, limit)
+
+    @_answers
+    def get_maintenance(self, context, maintenance_id):
+        return self._maintenances.get(maintenance_id)
+
+    @_answers
+    def delete_maintenance(self, context, maintenance_id):
+        self._maintenances.delete(maintenance_id)
+
+    @_answers
     def report_usage(self, context, query):
         return self._usage.report(wire.unpack(usage_groups.Query, query))
 
@@ -235,6 +260,10 @@ class Endpoint:
     @_answers
     def update_resource(self, context, pool, resource_id, properties, reservable=None):
         return self._resources.update(pool, resource_id, properties, reservable)
+
+    @_answers
+    def set_out_of_order(self, context, pool, resource_id, reason):
+        return self._resources.set_out_of_order(pool, resource_id, reason)
 
     @_answers
     def delete_resource(self, context, pool, resource_id):

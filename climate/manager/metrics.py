@@ -6,10 +6,12 @@ import prometheus_client
 from prometheus_client import core as prometheus
 
 from climate.db import deliveries
+from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
 from climate.db import subscriptions
 from climate.domain import audit
+from climate.domain import health
 from climate.manager.usage import gauges
 
 
@@ -30,11 +32,19 @@ class Collector:
         """Yield the metrics, as prometheus_client expects them."""
         by_state = prometheus.GaugeMetricFamily(
             'climate_leases', 'Leases that are not deleted, by state', labels=['state'])
+        sick = prometheus.GaugeMetricFamily(
+            'climate_resources_sick', 'Enrolled resources that are not well, by pool and by what '
+            'is known of them: sick, quarantined or out_of_order', labels=['pool', 'state'])
         with self._core.database.reader() as connection:
             for state, count in leases.counts(connection).items():
                 by_state.add_metric([state], count)
             idle = idle_leases.count(connection)
+            counted = stored.counts(connection)
+        for pool in sorted(self._core.registry.pools):
+            for state in health.STATES[1:]:
+                sick.add_metric([pool, state], counted.get((pool, state), 0))
         yield by_state
+        yield sick
         yield from self._notifications()
         yield prometheus.GaugeMetricFamily(
             'climate_idle_leases', 'Running leases that are idle', value=idle)

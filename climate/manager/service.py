@@ -25,11 +25,14 @@ from climate.manager.billing import biller
 from climate.manager.booking import offer_expiry
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
+from climate.manager.health import checks
 from climate.manager.idle import rules as idle_rules
 from climate.manager.idle import watch as idle_watch
 from climate.manager.leases import early
+from climate.manager.leases import healing
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
+from climate.manager.maintenance import windows
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
@@ -38,6 +41,7 @@ from climate.manager.pools import refresh
 from climate.manager.usage import days
 from climate.notifiers import registry as notifiers
 from climate.plugins import registry
+from climate.plugins.health import registry as health_sources
 from climate.rpc import bus
 from climate.rpc import transport
 from climate.strategies import registry as strategies
@@ -62,8 +66,8 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy, a notifier, /metrics or [idle] cannot be
-        used; the error says which.
+    :raises Unusable: a plugin, an adapter, a strategy, a notifier, a source of health, /metrics or
+        [idle] cannot be used; the error says which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
@@ -73,6 +77,7 @@ def check(conf):
     idle_rules.check(conf)
     for notifier in notifiers.load(conf).values():
         notifier.check()
+    health_sources.load(conf)
     clouds.build(conf, registry.services(classes))
     try:
         bus.reach(conf, retries=0)
@@ -109,6 +114,9 @@ class Manager:
         self.endpoint = endpoint.Endpoint(self.core, self._login)
         self.clock_watch = clock_watch.ClockWatch(self.core, self.owner)
         self._watch = target_watch.Watch(self.core)
+        self._checks = checks.Checks(self.core, self.owner)
+        self._healing = healing.Healing(self.core)
+        self._windows = windows.Windows(self.core, self.owner)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._listener = None
         # A thread for each worker, so the event loop alone says how many run of which kinds.
@@ -120,7 +128,9 @@ class Manager:
         """Start to answer calls, carry out events and run the periodic tasks."""
         self._since = self.core.clock()
         self._seen()
-        self._listener = target_watch.listen(self._conf, self._watch, self.core.clock)
+        self._listener = target_watch.listen(
+            self._conf, self._watch, self.core.clock,
+            [checks.Listener(self._checks, self.core.clock)])
         metrics.serve(self.core, self.event_loop, self._audit_schedule, self.clock_watch)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
@@ -195,6 +205,8 @@ class Manager:
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (biller.Biller(self.core).bill, self._conf.billing.interval_seconds),
+                *((functools.partial(self._if_mine, task), self._conf.health.poll_seconds)
+                  for task in (self._checks.look, self._healing.heal, self._windows.carry_on)),
                 (idle_watch.Watch(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
                 (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
@@ -206,6 +218,11 @@ class Manager:
     def _unless_doubted(self, task, now):
         """Run a task that deletes or repairs what is due, unless the clock is doubted."""
         if self.clock_watch.look(now):
+            task(now)
+
+    def _if_mine(self, task, now):
+        """Run a task of health or maintenance if this is the manager that has run longest."""
+        if self._checks.is_mine(now):
             task(now)
 
     def _run_events(self):

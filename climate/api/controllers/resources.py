@@ -125,10 +125,16 @@ class PoolController(ViewController):
     @pecan.expose('json')
     def put(self, req, resp, resource_id):
         caller, serializer = self._authorized(req, self._serializer.rules.update), self._serializer
-        properties, reservable = serializer.changes(
-            body.read(req, serializer.update_schemas, self._limit))
-        return self._shown(req, self._manager.update_resource(
-            caller, serializer.pool, self._id(resource_id), properties, reservable))
+        data, number = body.read(req, serializer.update_schemas, self._limit), self._id(resource_id)
+        properties, reservable = serializer.changes(data)
+        reason = None if hooks.is_lenient(req) else serializer.out_of_order(data)
+        found = None
+        if properties or reservable is not None or reason is None:
+            found = self._manager.update_resource(caller, serializer.pool, number, properties,
+                                                  reservable)
+        if reason is not None:
+            found = self._manager.set_out_of_order(caller, serializer.pool, number, reason)
+        return self._shown(req, found)
 
 
 class PropertiesController(PoolPartController):

@@ -9,6 +9,7 @@ from climate.api import serializers
 from climate.api.controllers import availability
 from climate.api.controllers import forecast
 from climate.api.controllers import leases
+from climate.api.controllers import maintenances
 from climate.api.controllers import offers
 from climate.api.controllers import price_books
 from climate.api.controllers import reservations
@@ -49,6 +50,7 @@ class V1Controller:
         self.leases = leases.LeasesController(parts)
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
+        self.maintenances = maintenances.MaintenancesController(parts)
         self.offers = offers.OffersController(parts)
         self.subscriptions = subscriptions.SubscriptionsController(parts)
         self.calendars = subscriptions.CalendarsController(parts)

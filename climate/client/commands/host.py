@@ -34,7 +34,7 @@ class ListHosts(OfHosts, resource.ListResources):
     """List the hosts that can be leased."""
 
     short = _LIST
-    long = (*_LIST, 'hypervisor_type', 'availability_zone', 'reservable')
+    long = (*_LIST, 'hypervisor_type', 'availability_zone', 'reservable', 'health')
 
 
 class ShowHost(OfHosts, resource.ShowResource):

@@ -11,6 +11,8 @@ from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import requirement
 from climate.manager import core as cores
+from climate.manager.health import blocking
+from climate.manager.health import states
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -18,7 +20,7 @@ LOG = log.getLogger(__name__)
 _LONGEST_NAME = 64
 # The fields of every resource in an answer, which no property may have as its name.
 _OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
-              'updated_at')
+              'updated_at', 'health', 'maintenances', 'out_of_order')
 
 
 class Resources:
@@ -26,6 +28,7 @@ class Resources:
 
     def __init__(self, core):
         self._core = core
+        self._states = states.States(core)
 
     def enrol(self, pool, name, properties, fields=None):
         """Enrol a resource and return it; from now on it is out of ordinary use.
@@ -67,7 +70,7 @@ class Resources:
         self._core.notify()
         for each in made:
             LOG.info('Resource %s (%s %s): enrolled', each.id, source.name, each.name)
-        return made
+        return self._states.described(made, self._core.clock())
 
     @cores.again_after_a_race
     def _add(self, pool, found, properties):
@@ -94,7 +97,8 @@ class Resources:
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            return resources.find(connection, pool, after_id=marker, limit=limit)
+            found = resources.find(connection, pool, after_id=marker, limit=limit)
+        return self._states.described(found, self._core.clock())
 
     def get(self, pool, resource_id):
         """Return one Resource.
@@ -103,7 +107,23 @@ class Resources:
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            return resources.get(connection, pool, resource_id)
+            found = resources.get(connection, pool, resource_id)
+        return self._described(found)
+
+    def set_out_of_order(self, pool, resource_id, reason):
+        """Take a resource out of order, or put it in order again; return it.
+
+        :param reason: why it is out of order; '': it is in order.
+        :raises ResourceNotFound: the pool has no resource with that id.
+        """
+        self._core.registry.pool(pool)
+        self._states.set_out_of_order(pool, resource_id, reason)
+        return self.get(pool, resource_id)
+
+    def _described(self, resource):
+        """Return a Resource with its verdict and its maintenance windows."""
+        [found] = self._states.described([resource], self._core.clock())
+        return found
 
     def update(self, pool, resource_id, properties, reservable=None):
         """Change property values or `reservable` of a resource, and return it.
@@ -121,7 +141,7 @@ class Resources:
             self._complete(source, resource_id)
         after = self._write(pool, resource_id, properties, reservable)
         self._core.notify()
-        return after
+        return self._described(after)
 
     @cores.again_after_a_race
     def _write(self, pool, resource_id, properties, reservable):
@@ -179,6 +199,7 @@ class Resources:
         with self._core.database.writer() as connection:
             # This write locks the resource before its allocations are read.
             resources.withdraw(connection, resource.id, now)
+            blocking.clear(connection, [resource.id])
             self._refuse_allocated(connection, resource, now)
 
     def _undo_withdrawal(self, source, resource, now):

@@ -77,6 +77,9 @@ def house(service, manager, clock, requests_mock, database):
         managers.seen(connection, f'{LONG_NAME}.example.org:4711:0123456789abcdef', LONG_NAME,
                       clock(), clock(), 3)
     assert service('lease', 'set', LONG_NAME, '--end', '+3h').code == 0
+    planned = service('maintenance', 'create', '--require', 'vcpus>=1', '--start', '+3000d',
+                      '--end', '+3001d', '--reason', 'new firmware of the controllers')
+    assert planned.code == 0, planned.err
     assert service('lease', 'set', 'waits', '--name', 'still-waits').code == 0
     manager.run()
     return service
@@ -86,7 +89,8 @@ LISTS = {
     'address list': (),
     'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'),
     'backend list': (), 'calendar': (),
-    'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
+    'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (),
+    'maintenance list': (), 'offer list': (),
     'plan forecast': (), 'plan what-if': ('--demand-factor', '10'),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
     'segment list': (),
