@@ -24,6 +24,7 @@ LEVELS = {
     'cmd': 4,
     'api': 3, 'manager': 3,
     'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'policy': 2,
+    'power': 2,
     'domain': 1, 'context': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
 }
@@ -41,6 +42,7 @@ ROOMS = (
     ('pools',),
     ('planning',),
     ('booking',),
+    ('energy',),
     ('queue',),
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),
@@ -60,9 +62,10 @@ ALSO = {('cloud', 'nova'), ('conf', 'version'), ('extras', 'version'), ('client'
 # Foreign packages and the only parts that may import them.
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
-    'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
-        'cloud', 'client', 'conf', 'nova'},
-    'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'cloud', 'plugins', 'strategies'},
+    'novaclient': {'cloud'}, 'openstack': {'cloud', 'client', 'power'}, 'keystoneauth1': {
+        'cloud', 'client', 'conf', 'nova', 'power'},
+    'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {'cloud', 'plugins', 'strategies', 'power'},
+    'sushy': {'power'},
     'numpy': {'db', 'manager'}, 'nova': {'nova'}, 'cliff': {'client'}, 'osc_lib': {'client'},
 }
 # The domain is pure: the standard library alone.

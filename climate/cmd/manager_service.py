@@ -12,6 +12,7 @@ from climate.cmd import memory
 from climate.manager import metrics
 from climate.manager import service
 from climate.plugins import registry
+from climate.power import base as power
 from climate.rpc import bus
 from climate.strategies import registry as strategies
 
@@ -66,7 +67,7 @@ def run(argv):
     except bus.LoginRefused as error:
         raise SystemExit(f'climate-manager: [DEFAULT] transport_url: {error}') from error
     except (errors.ClimateError, clouds.Unusable, metrics.Unusable, registry.Unusable,
-            strategies.Unusable) as error:
+            strategies.Unusable, power.Unusable) as error:
         raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()

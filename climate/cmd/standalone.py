@@ -21,6 +21,7 @@ from climate.db import migrate
 from climate.manager import endpoint
 from climate.manager import service
 from climate.plugins import registry
+from climate.power import base as power
 from climate.rpc import client
 from climate.strategies import registry as strategies
 
@@ -55,7 +56,7 @@ def main():
     server = api.listen(application, conf)
     try:
         manager = service.Manager(conf, serve_rpc=False)
-    except (clouds.Unusable, registry.Unusable) as error:
+    except (clouds.Unusable, registry.Unusable, power.Unusable) as error:
         raise SystemExit(f'climate-standalone: {error}') from error
     migrate.upgrade(manager.core.database)
     manager.start()

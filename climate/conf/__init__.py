@@ -9,6 +9,7 @@ from climate.conf import acquire
 from climate.conf import api
 from climate.conf import base
 from climate.conf import cloud
+from climate.conf import energy
 from climate.conf import glance
 from climate.conf import idle
 from climate.conf import keystone
@@ -17,7 +18,8 @@ from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 
-MODULES = (base, api, manager, acquire, idle, cloud, keystone, nova, placement, glance, simulated)
+MODULES = (base, api, manager, acquire, idle, energy, cloud, keystone, nova, placement, glance,
+           simulated)
 
 
 def register(conf):

@@ -52,7 +52,8 @@ class Resource:
 
     `capacity` is {class: units}. `properties` come from operators, `facts` from the cloud.
     `held_by` is the reservation that holds all of it in the cloud now. `lent_to` is the only
-    reservation that may use it; None: any may.
+    reservation that may use it; None: any may. `power_state` is one of ``sleep.STATES``; None: it
+    never sleeps, or nobody asked.
     """
 
     id: int
@@ -67,6 +68,8 @@ class Resource:
     updated_at: Moment | None = None
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    power_state: str | None = None
+    power_since: Moment | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,6 +21,7 @@ from climate.manager import login
 from climate.manager import metrics
 from climate.manager.audit import schedule
 from climate.manager.booking import offer_expiry
+from climate.manager.energy import keeper
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
 from climate.manager.idle import sampler
@@ -31,6 +32,7 @@ from climate.manager.notifications import outbox
 from climate.manager.pools import refresh
 from climate.manager.usage import days
 from climate.plugins import registry
+from climate.power import registry as power_drivers
 from climate.rpc import bus
 from climate.rpc import transport
 from climate.strategies import registry as strategies
@@ -55,14 +57,14 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy or /metrics cannot be used; the error says
-        which.
+    :raises Unusable: a plugin, an adapter, a strategy, a power driver or /metrics cannot be
+        used; the error says which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
     strategies.check(conf)
     metrics.check(conf)
-    clouds.build(conf, registry.services(classes))
+    power_drivers.load(conf, clouds.build(conf, registry.services(classes)))
     try:
         bus.reach(conf, retries=0)
     except bus.LoginRefused:
@@ -93,6 +95,7 @@ class Manager:
         self.core = core.Core(conf=conf, database=database,
                               cloud=clouds.build(conf, plugins.services), registry=plugins,
                               clock=database.now, notify=self._notified.set)
+        self._power = power_drivers.load(conf, self.core.cloud)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
         self._login = login.Login(self.core, self.owner)
         self.endpoint = endpoint.Endpoint(self.core, self._login)
@@ -179,11 +182,19 @@ class Manager:
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (sampler.Sampler(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
+                *self._energy(),
                 (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.
         return [(task, pause) for task, pause in tasks if pause]
+
+    def _energy(self):
+        """Return [(the task that lets resources sleep, its pause)]; nothing without a driver."""
+        if self._power is None:
+            return []
+        return [(keeper.Keeper(self.core, self.owner, self._power).step,
+                 self._conf.energy.poll_seconds)]
 
     def _unless_doubted(self, task, now):
         """Run a task that deletes or repairs what is due, unless the clock is doubted."""

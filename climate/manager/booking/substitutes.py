@@ -19,6 +19,7 @@ from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
+from climate.manager.energy import sleepers
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -57,6 +58,7 @@ class Substitutes:
     def __init__(self, core):
         self._core = core
         self._booking = booking.Booking(core)
+        self._sleepers = sleepers.Sleepers(core)
 
     def ensure(self, lease, reservation, now, patient=False, failing=None, refused=None,
                all_of_them=False):
@@ -105,8 +107,12 @@ class Substitutes:
         return True
 
     def failing(self, some):
-        """Return {id: reason} of the Resources in `some` on which nothing can be started now."""
-        found = {}
+        """Return {id: reason} of the Resources in `some` on which nothing can be started now.
+
+        One that sleeps is not failing: the start wakes it.
+        """
+        found, asleep = {}, self._sleepers.among([each.id for each in some])
+        some = [each for each in some if each.id not in asleep]
         for pool in self._core.registry.pools.values():
             mine = [each for each in some if each.pool == pool.name]
             if mine:

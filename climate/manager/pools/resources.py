@@ -11,6 +11,7 @@ from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import requirement
 from climate.manager import core as cores
+from climate.manager.energy import sleepers
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -26,6 +27,7 @@ class Resources:
 
     def __init__(self, core):
         self._core = core
+        self._sleepers = sleepers.Sleepers(core)
 
     def enrol(self, pool, name, properties, fields=None):
         """Enrol a resource and return it; from now on it is out of ordinary use.
@@ -94,7 +96,8 @@ class Resources:
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            return resources.find(connection, pool, after_id=marker, limit=limit)
+            found = resources.find(connection, pool, after_id=marker, limit=limit)
+        return self._sleepers.shown(pool, found)
 
     def get(self, pool, resource_id):
         """Return one Resource.
@@ -103,7 +106,16 @@ class Resources:
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            return resources.get(connection, pool, resource_id)
+            found = resources.get(connection, pool, resource_id)
+        return self._sleepers.shown(pool, [found])[0]
+
+    def set_power(self, pool, resource_id, awake):
+        """Wake a resource, or put it to sleep; return it, with the state that it has now.
+
+        :raises ResourceInUse: it cannot sleep, or a lease has it or needs it soon.
+        """
+        self._sleepers.set_power(pool, resource_id, awake, self._core.clock())
+        return self.get(pool, resource_id)
 
     def update(self, pool, resource_id, properties, reservable=None):
         """Change property values or `reservable` of a resource, and return it.
@@ -152,6 +164,9 @@ class Resources:
         with self._core.database.reader() as connection:
             resource = resources.get(connection, pool, resource_id)
             self._refuse_allocated(connection, resource, now)
+        if self._sleepers.among([resource_id]):
+            raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
+                'it sleeps. Wake it first.'))
         # From here on it gets no new allocations, so nobody books it while it is withdrawn.
         self._close(resource, now)
         try:
