@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long hosts could sleep on the trace of `replay`, and which leases would start late.
 
-``TRACE=FILE python -m benchmarks.energy [JOBS]``. The real rules of ``climate.domain.sleep`` decide each
-five minutes which of 128 hosts sleep. Hosts, leases and wake-ups are counted, not carried out.
+``TRACE=FILE python -m benchmarks.energy [JOBS]``. The real rules of ``climate.domain.sleep`` decide
+each five minutes which of 128 hosts sleep. Hosts, leases and wake-ups are counted, not carried
+out.
 """
 import collections
 import dataclasses

@@ -56,9 +56,6 @@ OPTS = [
     cfg.StrOpt('node_property', default='',
                help='The property that has the name or UUID of the node in Ironic. Empty: the '
                     'name of the resource.'),
-    cfg.StrOpt('watts_property', default='idle_watts',
-               help='The property that says how much power an idle resource takes, in watts. '
-                    'Metrics add up what sleep saved.'),
 ]
 
 

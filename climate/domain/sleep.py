@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which resources may sleep, and which must wake up, to save energy. Pure."""
-from collections.abc import Sequence
 import collections
+from collections.abc import Sequence
 import dataclasses
 import datetime
 import math
@@ -77,8 +77,7 @@ class Sleeper:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The ids of the resources that must wake up, and of those that should fall asleep, in order.
-    """
+    """The ids of resources, in order: those that must wake up, and those that fall asleep."""
 
     wake: tuple[int, ...]
     sleep: tuple[int, ...]
@@ -100,7 +99,8 @@ def plan(sleepers: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> P
     return Plan(tuple(wake), tuple(sleep))
 
 
-def _plan_group(group, rules, now):
+def _plan_group(group: Sequence[Sleeper], rules: Rules, now: datetime.datetime
+                ) -> tuple[list[int], list[int]]:
     wake = sorted((each for each in group if each.state in (ASLEEP, FALLING)
                    and _is_due(each, rules, now)), key=_urgency)
     idle = [each for each in group if each.state in (AWAKE, WAKING) and each.is_free
@@ -139,16 +139,17 @@ def wake_time(seconds: Sequence[float], first: datetime.timedelta, margin: float
     return datetime.timedelta(seconds=longest * (1 + margin))
 
 
-def _is_due(sleeper, rules, now):
+def _is_due(sleeper: Sleeper, rules: Rules, now: datetime.datetime) -> bool:
     due = sleeper.due_at(rules)
     return due is not None and due <= now
 
 
-def _has_been(sleeper, least, now):
+def _has_been(sleeper: Sleeper, least: datetime.timedelta, now: datetime.datetime) -> bool:
     return sleeper.since is None or sleeper.since + least <= now
 
 
-def _urgency(sleeper):
+def _urgency(sleeper: Sleeper) -> tuple[bool, float, int, int]:
     """Sort what is needed first, then what slept most often, to the front."""
-    far = sleeper.needed_at is None
-    return far, sleeper.needed_at.timestamp() if not far else 0, -sleeper.cycles, -sleeper.id
+    needed = sleeper.needed_at
+    return (needed is None, 0 if needed is None else needed.timestamp(), -sleeper.cycles,
+            -sleeper.id)

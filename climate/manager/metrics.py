@@ -12,7 +12,6 @@ from climate.domain import audit
 from climate.domain import sleep
 from climate.manager.usage import gauges
 
-
 _DAY = datetime.timedelta(days=1)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real computes sleep and wake up in time, switched by the Redfish BMCs that sushy-tools emulates."""
+"""Real computes sleep and wake up in time, switched by emulated Redfish BMCs."""
 import os
 import socket
 import subprocess

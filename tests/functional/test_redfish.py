@@ -75,7 +75,7 @@ def test_a_bmc_that_is_not_there_is_an_error_without_the_password(redfish):
 
 
 def test_a_host_without_a_bmc_is_named(redfish):
-    with pytest.raises(errors.PowerFailed, match='compute1.*bmc_file has no address'):
+    with pytest.raises(errors.PowerFailed, match=r'compute1.*bmc_file has no address'):
         redfish('compute9: {address: "https://10.0.0.9"}').state(HOST)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """BMCs of the computes: sushy-tools' Redfish emulator, whose power is the real nova-compute.
 
-``python3 -m tools.cloud.bmc PORT FOLDER`` serves one system for each compute on loopback until it is
-ended. FOLDER is empty; it gets the state of the emulator. On starts the nova-compute of the system,
-and any kind of off stops it.
+``python3 -m tools.cloud.bmc PORT FOLDER`` serves one system for each compute on loopback until it
+is ended. FOLDER is empty; it gets the state of the emulator. On starts the nova-compute of the
+system, and any kind of off stops it.
 """
 import os
 import pathlib

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that nobody has leased sleep, and wake up in time for leases."""
+import contextlib
+
 import builders
 import pytest
 
@@ -55,10 +57,10 @@ class Keeping:
         for _ in range(times):
             self.keeper.step(self.manager.clock())
 
-    def until(self, moment, pause=minutes(1)):
+    def until(self, moment):
         """Run events and steps each minute until that moment."""
         while self.manager.clock.now < moment:
-            self.manager.run_until(min(moment, self.manager.clock.now + pause))
+            self.manager.run_until(min(moment, self.manager.clock.now + minutes(1)))
             self.step()
 
     def states(self):
@@ -131,8 +133,8 @@ def test_a_host_that_does_not_wake_up_is_taken_out_of_use_and_replaced(manager, 
     assert found.reservations[0].resource_ids == (second.id,)
 
 
-def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
-    [host] = manager.enrol(1)
+def test_a_leased_host_never_sleeps(manager, keeping):
+    manager.enrol(1)
     lease = manager.create(builders.a_lease(end=NOON + hours(6)))
     manager.run()
     keeping.all_asleep()
@@ -214,3 +216,46 @@ def test_a_leased_host_is_not_put_to_sleep(manager, keeping):
     manager.create(builders.a_lease(end=NOON + hours(6)))
     with pytest.raises(errors.ResourceInUse):
         manager.client.set_power(builders.an_admin(), 'host', host.id, False)
+
+
+def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.cloud.boot('demo', 'a server', host=host.name, forced=True)
+    keeping.all_asleep()
+    found = _compute(manager, host)
+    assert (found.up, found.enabled) == (True, True)
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+class _Killed(BaseException):
+    """The manager dies here."""
+
+
+@pytest.mark.parametrize('step', ['sleep', 'wake', 'state'])
+@pytest.mark.parametrize('after', [False, True])
+def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from(
+        manager, keeping, conf, step, after):
+    [host] = manager.enrol(1)
+    dying = Keeping(manager, conf)
+    real = getattr(dying, step)
+
+    def die(resource):
+        if after:
+            real(resource)
+        raise _Killed
+    setattr(dying, step, die)
+    manager.clock.advance(hours(1))
+    with contextlib.suppress(_Killed):
+        dying.step(2)
+    keeping.step(2)
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.event_loop.tick(manager.clock())
+    with contextlib.suppress(_Killed):
+        dying.step()
+    keeping.step()
+    manager.run_until(manager.clock.now + minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    with manager.database.reader() as connection:
+        assert power.cycles(connection, NOON) == {host.id: 1}
