@@ -514,6 +514,17 @@ class StillBusy(CloudError):
     owner_template = '{service} is not ready for this yet; Climate tries again.'
 
 
+class PowerFailed(CloudError):
+    """A resource could not be switched on or off, or does not say which it is.
+
+    ``details``: ``resource``, ``reason``.
+    """
+
+    code = 'power_failed'
+    template = 'The power of {resource}: {reason}'
+    owner_template = 'A resource could not be switched on.' + ASK_OPERATOR
+
+
 class ResourcesRefused(CloudError):
     """A service refuses some resources for now, and others may do. Never shown to a user.
 

@@ -24,7 +24,7 @@ LEVELS = {
     'cmd': 4,
     'api': 3, 'manager': 3,
     'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'forecasts': 2,
-    'notifiers': 2, 'policy': 2,
+    'notifiers': 2, 'policy': 2, 'power': 2,
     'domain': 1, 'context': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
 }
@@ -45,6 +45,7 @@ ROOMS = (
     ('booking',),
     ('billing',),
     ('health',),
+    ('energy',),
     ('queue',),
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),
@@ -64,10 +65,11 @@ ALSO = {('cloud', 'nova'), ('conf', 'version'), ('extras', 'version'), ('client'
 # Foreign packages and the only parts that may import them.
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
-    'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
-        'cloud', 'client', 'conf', 'nova'},
+    'novaclient': {'cloud'}, 'openstack': {'cloud', 'client', 'power'}, 'keystoneauth1': {
+        'cloud', 'client', 'conf', 'nova', 'power'},
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {
-        'cloud', 'forecasts', 'notifiers', 'plugins', 'strategies'},
+        'cloud', 'forecasts', 'notifiers', 'plugins', 'power', 'strategies'},
+    'sushy': {'power'},
     'numpy': {'db', 'forecasts', 'manager'}, 'statsmodels': {'forecasts'}, 'nova': {'nova'},
     'cliff': {'client'}, 'osc_lib': {'client'},
 }

@@ -42,7 +42,8 @@ class HostSerializer(serializers.ResourceSerializer):
         if lenient:
             del view['traits']
             return {**view, 'trust_id': None, 'status': None, **views.stamps_1_0(resource)}
-        return {**view, **health_view.of_resource(resource), **views.stamps_1_1(resource)}
+        return {**view, **health_view.of_resource(resource), **serializers.power(resource),
+                **views.stamps_1_1(resource)}
 
     def property(self, found, lenient):
         # REST 1.0 shows these times in the form that leases have.

@@ -265,4 +265,9 @@ RESOURCE_PROPERTIES = {'type': 'object', 'additionalProperties': _VALUE,
                        'description': 'Properties for criteria, such as {"rack": "r7"}.'}
 RESOURCE_UPDATE = (_RESOURCE_UPDATE, _RESOURCE_UPDATE)
 RESERVATION_BIND = (_RESERVATION_BIND, _RESERVATION_BIND)
+_POWER = {
+    'type': 'object', 'required': ['state'], 'additionalProperties': False,
+    'properties': {'state': {'type': 'string', 'enum': ['awake', 'asleep']}},
+}
+POWER = (_POWER, _POWER)
 PROPERTY_UPDATE = (_PROPERTY_1_0, {**_PROPERTY_1_0, 'additionalProperties': False})

@@ -5,6 +5,7 @@ import functools
 from climate import errors
 from climate.api import health_view
 from climate.api import schemas
+from climate.api import times
 from climate.api import views
 from climate.policies import resources as rules
 
@@ -68,7 +69,8 @@ class ResourceSerializer:
         """Render a Resource."""
         return {**self._pool.shown(resource), 'id': str(resource.id), 'name': resource.name,
                 'reservable': resource.reservable, 'properties': dict(resource.properties),
-                **health_view.of_resource(resource), **views.stamps_1_1(resource)}
+                **health_view.of_resource(resource), **power(resource),
+                **views.stamps_1_1(resource)}
 
     def property(self, found, lenient):
         """Render a Property after a change."""
@@ -112,6 +114,14 @@ class ViewSerializer(ResourceSerializer):
                                            for name, fact in self._view.fields.items()},
                 'reservable': resource.reservable,
                 **({} if lenient else health_view.of_resource(resource)), **stamps(resource)}
+
+
+def power(resource):
+    """Render the power of a Resource; nothing for one that never sleeps."""
+    if resource.power_state is None:
+        return {}
+    since = resource.power_since or resource.created_at
+    return {'power_state': resource.power_state, 'power_since': times.shown(since)}
 
 
 def as_text(properties):

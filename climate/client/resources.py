@@ -118,6 +118,22 @@ class Resources:
         response = self._http.call('PUT', self._path(resource_id), body=body)
         return self._http.record(response, self.one)
 
+    def wake(self, resource_id: str) -> http.Record:
+        """Wake a resource that sleeps, and return it; it takes a while until it is awake."""
+        return self._set_power(resource_id, 'awake')
+
+    def sleep(self, resource_id: str) -> http.Record:
+        """Put a resource to sleep, and return it.
+
+        :raises Conflict: it cannot sleep, or a lease has it or needs it soon.
+        """
+        return self._set_power(resource_id, 'asleep')
+
+    def _set_power(self, resource_id: str, state: str) -> http.Record:
+        response = self._http.call('POST', f'{self._path(resource_id)}/power',
+                                   body={'state': state})
+        return self._http.record(response, self.one)
+
     def delete(self, resource_id: str) -> None:
         """Remove a resource from the pool; the cloud keeps it.
 

@@ -19,7 +19,7 @@ RESOURCES = tables.RESOURCES
 PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
 _COLUMNS = tables.columns(RESOURCES, records.Resource, 'properties', 'facts', 'verdict',
-                          'maintenances')
+                          'maintenances', 'power_state', 'power_since')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _IDS = sa.bindparam('ids')

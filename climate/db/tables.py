@@ -696,3 +696,26 @@ REFUSALS = sa.Table(
     sa.Index(None, 'end', 'start'),
     sqlite_autoincrement=True,
     **_MYSQL)
+
+# The power of resources that sleep or slept. One without a row has been awake ever since.
+POWER_STATES = sa.Table(
+    'power_states', METADATA,
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id'), primary_key=True,
+              autoincrement=False),
+    sa.Column('state', _text(16), nullable=False),
+    sa.Column('since', UtcDateTime, nullable=False),
+    sa.Index(None, 'state'),
+    **_MYSQL)
+
+# How often resources fell asleep, and how long they took to wake up.
+POWER_CHANGES = sa.Table(
+    'power_changes', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id'), nullable=False),
+    sa.Column('kind', _text(16), nullable=False),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('seconds', sa.Float),
+    sa.Index(None, 'resource_id', 'at'),
+    sa.Index(None, 'at'),
+    sqlite_autoincrement=True,
+    **_MYSQL)

@@ -56,7 +56,8 @@ class Resource:
     `capacity` is {class: units}. `properties` come from operators, `facts` from the cloud.
     `held_by` is the reservation that holds all of it in the cloud now. `lent_to` is the only
     reservation that may use it; None: any may. `health_state` is one of ``health.STATES``,
-    for `health_reason`. Only answers have its `verdict` and its `maintenances`.
+    for `health_reason`. Only answers have its `verdict`, its `maintenances` and its
+    `power_state`, one of ``sleep.STATES``; None: it never sleeps, or nobody asked.
     """
 
     id: int
@@ -75,6 +76,8 @@ class Resource:
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     verdict: health.Verdict | None = None
     maintenances: tuple[maintenance.Window, ...] = ()
+    power_state: str | None = None
+    power_since: Moment | None = None
 
     @property
     def is_well(self) -> bool:

@@ -266,6 +266,10 @@ class Endpoint:
         return self._resources.set_out_of_order(pool, resource_id, reason)
 
     @_answers
+    def set_power(self, context, pool, resource_id, awake):
+        return self._resources.set_power(pool, resource_id, awake)
+
+    @_answers
     def delete_resource(self, context, pool, resource_id):
         self._resources.withdraw(pool, resource_id)
 

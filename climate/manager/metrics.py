@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics of a manager for Prometheus, and the server of /metrics."""
+import datetime
 import ssl
 
 import prometheus_client
@@ -9,10 +10,14 @@ from climate.db import deliveries
 from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
+from climate.db import power
 from climate.db import subscriptions
 from climate.domain import audit
 from climate.domain import health
+from climate.domain import sleep
 from climate.manager.usage import gauges
+
+_DAY = datetime.timedelta(days=1)
 
 
 class Unusable(Exception):
@@ -56,6 +61,8 @@ class Collector:
             'this manager expects, while it doubts it; else 0',
             value=self._clock_watch.ahead_seconds)
         yield from gauges.families(self._core.database, self._core.clock())
+        if self._core.conf.energy.driver:
+            yield from _power(self._core.database, self._core.clock())
         counts = self._audit_schedule.counts
         if counts is not None:
             drift = prometheus.GaugeMetricFamily(
@@ -80,6 +87,22 @@ class Collector:
                 known.add_metric([transport, str(enabled).lower()], count)
         yield waiting
         yield known
+
+
+def _power(database, now):
+    """Yield the metrics of resources that sleep."""
+    with database.reader() as connection:
+        states, changes = power.counts(connection, now - _DAY)
+    for name, words, label, known, counts in (
+            ('climate_power_resources', 'Resources that sleep or slept, by state', 'state',
+             sleep.STATES, states),
+            ('climate_power_changes_day', 'How often resources fell asleep, woke up and did not '
+             'wake up in the last 24 hours', 'kind',
+             (sleep.SLEPT, sleep.WOKE, sleep.FAILED_TO_WAKE), changes)):
+        family = prometheus.GaugeMetricFamily(name, words, labels=[label])
+        for each in known:
+            family.add_metric([each], counts.get(each, 0))
+        yield family
 
 
 def check(conf):

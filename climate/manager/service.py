@@ -23,6 +23,7 @@ from climate.manager import metrics
 from climate.manager.audit import schedule
 from climate.manager.billing import biller
 from climate.manager.booking import offer_expiry
+from climate.manager.energy import keeper
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
 from climate.manager.health import checks
@@ -42,6 +43,7 @@ from climate.manager.usage import days
 from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.plugins.health import registry as health_sources
+from climate.power import registry as power_drivers
 from climate.rpc import bus
 from climate.rpc import transport
 from climate.strategies import registry as strategies
@@ -66,8 +68,8 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy, a notifier, a source of health, /metrics or
-        [idle] cannot be used; the error says which.
+    :raises Unusable: a plugin, an adapter, a strategy, a notifier, a source of health, a power
+        driver, /metrics or [idle] cannot be used; the error says which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
@@ -78,7 +80,7 @@ def check(conf):
     for notifier in notifiers.load(conf).values():
         notifier.check()
     health_sources.load(conf)
-    clouds.build(conf, registry.services(classes))
+    power_drivers.load(conf, clouds.build(conf, registry.services(classes)))
     try:
         bus.reach(conf, retries=0)
     except bus.LoginRefused:
@@ -109,6 +111,7 @@ class Manager:
         self.core = core.Core(conf=conf, database=database,
                               cloud=clouds.build(conf, plugins.services), registry=plugins,
                               clock=database.now, notify=self._notified.set)
+        self._power = power_drivers.load(conf, self.core.cloud)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
         self._login = login.Login(self.core, self.owner)
         self.endpoint = endpoint.Endpoint(self.core, self._login)
@@ -209,11 +212,19 @@ class Manager:
                   for task in (self._checks.look, self._healing.heal, self._windows.carry_on)),
                 (idle_watch.Watch(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
+                *self._energy(),
                 (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
         ]
         # A task with a pause of 0 seconds is off.
         return [(task, pause) for task, pause in tasks if pause]
+
+    def _energy(self):
+        """Return [(the task that lets resources sleep, its pause)]; nothing without a driver."""
+        if self._power is None:
+            return []
+        return [(keeper.Keeper(self.core, self.owner, self._power).step,
+                 self._conf.energy.poll_seconds)]
 
     def _unless_doubted(self, task, now):
         """Run a task that deletes or repairs what is due, unless the clock is doubted."""

@@ -314,6 +314,12 @@ class ManagerClient:
         return wire.unpack(records.Resource, self._call(
             context, 'set_out_of_order', pool=pool, resource_id=resource_id, reason=reason))
 
+    def set_power(self, context: context.RequestContext, pool: str, resource_id: int,
+                  awake: bool) -> records.Resource:
+        """Wake a resource that sleeps, or put it to sleep; return the Resource."""
+        return wire.unpack(records.Resource, self._call(
+            context, 'set_power', pool=pool, resource_id=resource_id, awake=awake))
+
     def delete_resource(self, context: context.RequestContext, pool: str, resource_id: int) -> None:
         """Withdraw a resource from its pool."""
         self._call(context, 'delete_resource', pool=pool, resource_id=resource_id)

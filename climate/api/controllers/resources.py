@@ -11,6 +11,7 @@ from climate.api import serializers
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
+from climate.domain import sleep
 from climate.plugins import registry
 from climate.policies import base as base_rules
 
@@ -121,6 +122,7 @@ class PoolController(ViewController):
         self.allocations = AllocationsController(parts, serializer)
         self.allocation = AllocationController(parts, serializer)
         self.calendar = CalendarController(parts, serializer)
+        self.power = PowerController(parts, serializer)
 
     @pecan.expose('json')
     def put(self, req, resp, resource_id):
@@ -225,6 +227,20 @@ class CalendarController(PoolPartController):
             last = found[limit - 1]
             answer['calendar_links'] = base.next_link(req, times.shown(last.end))
         return answer
+
+
+class PowerController(PoolPartController):
+    """Wakes a resource, or puts it to sleep, from REST 1.1 on."""
+
+    @pecan.expose('json')
+    def post(self, req, resp, resource_id):
+        base.refuse_lenient(req, 'The power of resources is changed')
+        caller = self._authorized(req, self._serializer.rules.set_power)
+        data = body.read(req, schemas.POWER, self._limit)
+        found = self._manager.set_power(caller, self._serializer.pool, self._id(resource_id),
+                                        data['state'] == sleep.AWAKE)
+        resp.status = 202
+        return {self._serializer.one: self._serializer.resource(found, False)}
 
 
 def _place(text):

@@ -16,7 +16,7 @@ if typing.TYPE_CHECKING:
     from climate.client import resources
 
 _FIRST = ('id', 'name', 'reservable')
-_TIMES = ('created_at', 'updated_at')
+_TIMES = ('created_at', 'updated_at', 'power_since')
 
 
 class Health(columns.Pairs):
@@ -193,6 +193,32 @@ class SetResource(OfPool, base.ShowOne):
             resource['id'], dict(parsed_args.properties),
             unset=parsed_args.unset, reservable=parsed_args.reservable,
             out_of_order=parsed_args.out_of_order, in_order=parsed_args.in_order), self.first)
+
+
+class WakeResource(OfPool, base.ShowOne):
+    """Wake a resource that sleeps."""
+
+    first: Sequence[str] = _FIRST
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_one(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        pool = self.pool_of(parsed_args)
+        return shown(self.switch(pool, pool.find(parsed_args.resource)['id']), self.first)
+
+    def switch(self, pool: 'resources.Resources', resource_id: str) -> Mapping[str, typing.Any]:
+        """Switch a resource; return it."""
+        return pool.wake(resource_id)
+
+
+class SleepResource(WakeResource):
+    """Put a resource to sleep that nobody has leased."""
+
+    def switch(self, pool: 'resources.Resources', resource_id: str) -> Mapping[str, typing.Any]:
+        return pool.sleep(resource_id)
 
 
 class DeleteResources(OfPool, base.Silent):

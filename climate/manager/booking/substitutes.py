@@ -19,6 +19,7 @@ from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
+from climate.manager.energy import sleepers
 from climate.manager.health import live
 from climate.manager.queue import wakeups
 
@@ -58,6 +59,7 @@ class Substitutes:
     def __init__(self, core):
         self._core = core
         self._booking = booking.Booking(core)
+        self._sleepers = sleepers.Sleepers(core)
 
     def ensure(self, lease, reservation, now, patient=False, failing=None, refused=None,
                all_of_them=False):
@@ -106,7 +108,10 @@ class Substitutes:
         return True
 
     def failing(self, some):
-        """Return {id: reason} of the Resources in `some` on which nothing can be started now."""
+        """Return {id: reason} of the Resources in `some` on which nothing can be started now.
+
+        One that sleeps is not failing: the start wakes it.
+        """
         return live.failing(self._core, some)
 
     def _unusable(self, lost, refused):

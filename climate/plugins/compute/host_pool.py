@@ -11,12 +11,13 @@ from climate.plugins.compute import clearing
 from climate.plugins.compute import foreign
 from climate.plugins.compute import host_audit
 from climate.plugins.compute import shared_hosts
+from climate.plugins.compute import sleeping
 
 #: The key of the need of reservations that need only hosts.
 NEED = 'hosts'
 
 
-class HostPool(base.Pool, clearing.ClearableHosts):
+class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
     """Hypervisors that an administrator enrolled, kept in the freepool aggregate of Nova."""
 
     name = 'host'

@@ -113,6 +113,8 @@ TABLE = (
     ('PATCH', '/os-hosts/properties/{id}', {'private': True}, (401, 403, 403, 403, 200, 403)),
     ('GET', '/os-hosts/calendar', None, {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 200, 403)}),
     ('GET', '/os-hosts/allocations', None, (401, 403, 403, 403, 200, 403)),
+    ('POST', '/os-hosts/{id}/power', {'state': 'awake'},
+     {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 409, 403)}),
     ('GET', '/os-hosts/{id}/allocation', None, (401, 403, 403, 403, 200, 403)),
     ('GET', '/floatingips', None, (401, 200, 200, 200, 200, 403)),
     ('POST', '/floatingips', {'floating_network_id': ADDRESSES.fields['network_id'],
@@ -131,6 +133,7 @@ TABLE = (
           ('GET', '/calendar', None, 200),
           ('PATCH', '/properties/{id}', {'private': True}, 200),
           ('GET', '/allocations', None, 200),
+          ('POST', '/{id}/power', {'state': 'awake'}, 409),
           ('GET', '/{id}/allocation', None, 200))),
     *(('GET', f'/resources/{pool}/properties', None, {
         '1.0': NOT_AT_1_0, '1.1': (401, 200, 200, 200, 200, 403)}) for pool in POOLS),

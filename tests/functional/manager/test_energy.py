@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts that nobody has leased sleep, and wake up in time for leases."""
+import contextlib
+
+import builders
+import pytest
+
+from climate import errors
+from climate.db import power
+from climate.domain import lifecycle
+from climate.domain import sleep
+from climate.manager.energy import keeper
+from climate.plugins.compute import sleeping
+from climate.power import base
+from climate.power import registry
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+@pytest.fixture
+def conf(conf):
+    conf.set_override('driver', 'simulated', group='energy')
+    conf.set_override('spare', 0, group='energy')
+    return conf
+
+
+class Keeping:
+    """A Keeper whose steps run when a test says so, on a driver that may fail.
+
+    :ivar broken: names of hosts whose BMC does not answer.
+    :ivar lying: names of hosts that say they are on, and never boot.
+    """
+
+    def __init__(self, manager, conf):
+        self.manager, self.broken, self.lying = manager, set(), set()
+        self._real = registry.load(conf, manager.cloud)
+        self.keeper = keeper.Keeper(manager.core, 'this manager', self)
+
+    def state(self, resource):
+        self._refuse(resource)
+        return base.ON if resource.name in self.lying else self._real.state(resource)
+
+    def wake(self, resource):
+        self._refuse(resource)
+        if resource.name not in self.lying:
+            self._real.wake(resource)
+
+    def sleep(self, resource):
+        self._refuse(resource)
+        self._real.sleep(resource)
+
+    def _refuse(self, resource):
+        if resource.name in self.broken:
+            raise errors.PowerFailed(resource=resource.name, reason='no answer.')
+
+    def step(self, times=1):
+        for _ in range(times):
+            self.keeper.step(self.manager.clock())
+
+    def until(self, moment):
+        """Run events and steps each minute until that moment."""
+        while self.manager.clock.now < moment:
+            self.manager.run_until(min(moment, self.manager.clock.now + minutes(1)))
+            self.step()
+
+    def states(self):
+        with self.manager.database.reader() as connection:
+            found = power.in_states(connection, sleep.STATES)
+        return {each.resource_id: each.state for each in found}
+
+    def all_asleep(self):
+        """Let an hour pass, in which hosts that nobody needs fall asleep."""
+        self.manager.clock.advance(hours(1))
+        self.step(2)
+
+
+@pytest.fixture
+def keeping(manager, conf):
+    return Keeping(manager, conf)
+
+
+def _compute(manager, host):
+    [found] = manager.cloud.as_service().computes.of_hosts([host.name])
+    return found
+
+
+def test_an_idle_host_sleeps_and_nova_knows_why(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    found = _compute(manager, host)
+    assert (found.up, found.enabled, found.reason) == (False, False, sleeping.REASON)
+
+
+def test_a_lease_of_later_wakes_its_host_and_starts_in_time(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    keeping.until(NOON + hours(4))
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    keeping.until(NOON + hours(5) - minutes(5))
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    manager.run_until(NOON + hours(5))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert _compute(manager, host).enabled
+
+
+def test_a_lease_of_now_waits_until_its_host_is_awake(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.event_loop.tick(manager.clock())
+    assert manager.lease(lease).state == lifecycle.PENDING
+    assert keeping.states() == {host.id: sleep.WAKING}
+    keeping.step()
+    manager.run_until(manager.clock.now + minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+def test_a_host_that_does_not_wake_up_is_taken_out_of_use_and_replaced(manager, keeping):
+    first, second = manager.enrol(2)
+    keeping.all_asleep()
+    keeping.lying.add(first.name)
+    # What says that it is on, and is not up, is looked after as if somebody had switched it on.
+    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
+    keeping.until(NOON + hours(5) + minutes(40))
+    assert keeping.states()[first.id] == sleep.FAILED
+    assert not manager.client.get_resource(builders.an_admin(), 'host', first.id).reservable
+    found = manager.lease(lease)
+    assert found.state == lifecycle.ACTIVE, found.reason
+    assert found.reservations[0].resource_ids == (second.id,)
+
+
+def test_a_leased_host_never_sleeps(manager, keeping):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.run()
+    keeping.all_asleep()
+    assert keeping.states() == {}
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_an_administrators_own_disable_is_never_undone(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.cloud.mark_host(host.name, enabled=False, reason='my own')
+    keeping.all_asleep()
+    found = _compute(manager, host)
+    assert (found.up, found.enabled, found.reason) == (True, False, 'my own')
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+def test_a_host_that_somebody_switches_on_is_awake(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    manager.cloud.mark_host(host.name, up=True)
+    keeping.step(2)
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert _compute(manager, host).enabled
+
+
+def test_a_bmc_that_does_not_answer_leaves_the_host_awake_and_open_at_last(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.broken.add(host.name)
+    keeping.all_asleep()
+    assert keeping.states() == {host.id: sleep.FALLING}
+    keeping.broken.clear()
+    manager.clock.advance(minutes(1))
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+
+
+def test_the_time_to_wake_up_is_learnt(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    keeping.lying.add(host.name)
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    manager.clock.advance(minutes(20))
+    keeping.lying.clear()
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    [seen] = keeping.keeper._look(manager.clock())
+    assert seen.wake == minutes(24)
+
+
+def test_two_managers_at_once_harm_nothing(manager, keeping, conf):
+    hosts = manager.enrol(3)
+    other = keeper.Keeper(manager.core, 'other', keeping)
+    manager.clock.advance(hours(1))
+    for _ in range(2):
+        keeping.keeper.decide(manager.clock())
+        other.decide(manager.clock())
+        keeping.keeper.carry_on(manager.clock())
+        other.carry_on(manager.clock())
+    assert keeping.states() == {host.id: sleep.ASLEEP for host in hosts}
+    with manager.database.reader() as connection:
+        assert set(power.cycles(connection, NOON).values()) == {1}
+
+
+def test_an_administrator_wakes_a_host_and_puts_it_to_sleep(manager, keeping):
+    [host] = manager.enrol(1)
+    admin = builders.an_admin()
+    manager.client.set_power(admin, 'host', host.id, False)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    shown = manager.client.get_resource(admin, 'host', host.id)
+    assert (shown.power_state, shown.power_since) == (sleep.ASLEEP, NOON)
+    manager.client.set_power(admin, 'host', host.id, True)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+def test_a_leased_host_is_not_put_to_sleep(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.create(builders.a_lease(end=NOON + hours(6)))
+    with pytest.raises(errors.ResourceInUse):
+        manager.client.set_power(builders.an_admin(), 'host', host.id, False)
+
+
+def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.cloud.boot('demo', 'a server', host=host.name, forced=True)
+    keeping.all_asleep()
+    found = _compute(manager, host)
+    assert (found.up, found.enabled) == (True, True)
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+class _Killed(BaseException):
+    """The manager dies here."""
+
+
+@pytest.mark.parametrize('step', ['sleep', 'wake', 'state'])
+@pytest.mark.parametrize('after', [False, True])
+def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from(
+        manager, keeping, conf, step, after):
+    [host] = manager.enrol(1)
+    dying = Keeping(manager, conf)
+    real = getattr(dying, step)
+
+    def die(resource):
+        if after:
+            real(resource)
+        raise _Killed
+    setattr(dying, step, die)
+    manager.clock.advance(hours(1))
+    with contextlib.suppress(_Killed):
+        dying.step(2)
+    keeping.step(2)
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.event_loop.tick(manager.clock())
+    with contextlib.suppress(_Killed):
+        dying.step()
+    keeping.step()
+    manager.run_until(manager.clock.now + minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    with manager.database.reader() as connection:
+        assert power.cycles(connection, NOON) == {host.id: 1}
