@@ -19,7 +19,6 @@ from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
-from climate.manager.energy import sleepers
 from climate.manager.health import live
 from climate.manager.queue import wakeups
 
@@ -59,7 +58,6 @@ class Substitutes:
     def __init__(self, core):
         self._core = core
         self._booking = booking.Booking(core)
-        self._sleepers = sleepers.Sleepers(core)
 
     def ensure(self, lease, reservation, now, patient=False, failing=None, refused=None,
                all_of_them=False):

@@ -7,9 +7,11 @@ import pytest
 
 from climate import errors
 from climate.db import power
+from climate.domain import health
 from climate.domain import lifecycle
 from climate.domain import sleep
 from climate.manager.energy import keeper
+from climate.manager.health import checks
 from climate.plugins.compute import sleeping
 from climate.power import base
 from climate.power import registry
@@ -90,6 +92,16 @@ def test_an_idle_host_sleeps_and_nova_knows_why(manager, keeping):
     assert keeping.states() == {host.id: sleep.ASLEEP}
     found = _compute(manager, host)
     assert (found.up, found.enabled, found.reason) == (False, False, sleeping.REASON)
+
+
+def test_a_host_that_sleeps_is_not_sick(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    looks = checks.Checks(manager.core, 'this manager')
+    for _ in range(20):
+        assert not looks.look(manager.clock.advance(minutes(1)))
+    found = manager.client.get_resource(builders.an_admin(), 'host', host.id)
+    assert (found.power_state, found.verdict.state) == (sleep.ASLEEP, health.WELL)
 
 
 def test_a_lease_of_later_wakes_its_host_and_starts_in_time(manager, keeping):
