@@ -44,7 +44,7 @@ class Figure:
         """Whether it is as it is to be; None where nothing was asked."""
         if self.goal is None and self.p99_goal is None:
             return None
-        near = self.goal is None or (
+        near = self.goal is None or bool(
             self.value >= self.goal if self.more else self.value <= self.goal)
         return near and (self.p99_goal is None or (
             self.p99 is not None and self.p99 <= self.p99_goal))

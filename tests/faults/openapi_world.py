@@ -90,7 +90,8 @@ class World:
     def _of_database(self):
         with self.manager.database.reader() as connection:
             return {table.name: [tuple(row) for row in connection.execute(sa.select(table))]
-                    for table in tables.METADATA.sorted_tables}
+                    # A refusal is written down where nothing else is.
+                    for table in tables.METADATA.sorted_tables if table is not tables.REFUSALS}
 
     def _of_cloud(self):
         services = self.manager.cloud.as_service()

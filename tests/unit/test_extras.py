@@ -128,7 +128,7 @@ def test_a_program_of_the_service_says_which_extra_is_missing(program, tmp_path)
                           check=False, timeout=60)
     assert done.returncode == 1
     assert done.stderr.startswith(f'{program}: this installation of Climate has the command and ')
-    assert 'missing are: SQLAlchemy, WebOb, alembic, ' in done.stderr
+    assert 'missing are: Jinja2, SQLAlchemy, WebOb, alembic, ' in done.stderr
     assert "pip install 'openstack-climate[service]'" in done.stderr
     assert 'Traceback' not in done.stderr
 

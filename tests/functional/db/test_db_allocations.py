@@ -161,6 +161,10 @@ def test_news_are_claimed_oldest_first_by_one_sender_until_they_are_sent(databas
         assert not journal.has_unsent(connection)
         for name in 'abc':
             journal.publish(connection, NOON, name, [{'name': name}])
+    # The bus gets only what subscriptions have.
+    assert unsent('me', 0) == []
+    with database.writer() as connection:
+        journal.fanned_out(connection, journal.lock_not_fanned_out(connection, 9))
     first = unsent('me', 0, 2)
     assert [each[1:] for each in first] == [('a', {'name': 'a'}), ('b', {'name': 'b'})]
     assert [each[1] for each in unsent('you', 0)] == ['c']

@@ -128,6 +128,7 @@ def test_any_text_comes_back_as_it_was(database, odd):
         journal.note(connection, lease.id, NOON, odd, 'rename', texts.same(odd))
         journal.publish(connection, NOON, 'lease.create', [{odd: [odd]}])
     with database.writer() as connection:
+        journal.fanned_out(connection, journal.lock_not_fanned_out(connection, 9))
         found = leases.get(connection, lease.id)
         assert (found.name, found.reason_text) == (odd[:80], texts.same(odd))
         [line] = journal.history(connection, lease.id)

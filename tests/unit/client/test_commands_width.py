@@ -131,8 +131,9 @@ def test_no_list_is_forgotten():
     loaded = {name: importlib.metadata.EntryPoint(name, target, 'climate.cli').load()
               for name, target in commands.TABLE.items()}
     assert {name for name, each in loaded.items() if issubclass(each, base.Lister)} == {
-        # This house has neither a price book nor bills.
-        *LISTS, 'price-book list', 'statement list', 'statement show'}
+        # This house has no price book, no bills and no subscriptions.
+        *LISTS, 'notification list', 'notification log', 'price-book list', 'statement list',
+        'statement show'}
 
 
 def test_programs_and_those_who_name_columns_get_every_field(house):
