@@ -9,6 +9,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager.health import checks
 from climate.manager.leases import healing
+from climate.manager.notifications import fan_out
 
 NOON, hours = builders.NOON, builders.hours
 ADMIN = builders.an_admin()
@@ -35,6 +36,7 @@ def _has(manager, lease):
 
 
 def _told(manager, kind):
+    fan_out.fan_out(manager.core, manager.clock())
     with manager.database.writer() as connection:
         sent = journal.unsent(connection, 'a test', manager.clock(), manager.clock(), 100)
     return [payload for _, name, payload in sent if name == f'lease.{kind}']

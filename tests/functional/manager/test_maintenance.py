@@ -11,6 +11,7 @@ from climate.domain import lifecycle
 from climate.domain import maintenance
 from climate.manager.health import checks
 from climate.manager.maintenance import windows
+from climate.manager.notifications import fan_out
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 ADMIN = builders.an_admin()
@@ -92,6 +93,7 @@ def test_the_owner_of_a_lease_that_cannot_move_is_told_once(manager, carry_on):
     for _ in range(3):
         carry_on()
     assert acts.history(manager, lease).count('maintenance') == 1
+    fan_out.fan_out(manager.core, manager.clock())
     with manager.database.writer() as connection:
         sent = [(name, payload) for _, name, payload in journal.unsent(
             connection, 'a test', manager.clock(), manager.clock(), 100)]
