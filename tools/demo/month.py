@@ -10,6 +10,8 @@ import random
 import tempfile
 import uuid
 
+from oslo_config import cfg
+
 from climate import conf as configuration
 from climate import context
 from climate import errors
@@ -111,6 +113,8 @@ def play(serve):
 
 def _live_past(folder):
     stages.step(f'The {DAYS} days before today, in a laboratory with 8 hosts and three projects:')
+    # The other stories have read theirs.
+    cfg.CONF.reset()
     conf = configuration.load([], 'climate-demo', files=[], defaults=[
         (None, 'plugins', registry.own_types()),
         ('database', 'connection', f'sqlite:///{folder}/climate.sqlite'),
