@@ -16,6 +16,9 @@ ERROR = 'error'
 WAITING = 'waiting'
 IDLE = 'idle'
 LIMITS = 'limits'
+MOVED = 'moved'
+SICK = 'sick'
+MAINTENANCE = 'maintenance'
 CHANGE = 'change'
 NOTIFY = 'notify'
 BEFORE_END = 'before_end'
@@ -57,6 +60,14 @@ KINDS = {kind.name: kind for kind in (
          {'lease.idle': None, 'project.idle_summary': None}),
     Kind(LIMITS, 'A request was refused because the project has reached a limit.',
          'Your project has reached a limit', {'project.limit': None}),
+    Kind(MOVED, 'A lease to come got other resources, because of their health or of maintenance.',
+         'Lease {name} was moved to other resources', {'lease.moved': None}),
+    Kind(SICK, 'Resources of a lease do not work: it runs, or it starts soon and nothing else '
+         'fits.', 'Lease {name}: some of its resources do not work',
+         {'lease.resource_sick': None, 'lease.degraded': None}),
+    Kind(MAINTENANCE, 'Resources of a lease have maintenance: it runs on them, or it does not fit '
+         'elsewhere.', 'Lease {name}: some of its resources have maintenance',
+         {'lease.maintenance': None}),
     Kind(CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
          {'lease.create': None, 'lease.update': None, 'lease.delete': None}),
     Kind(NOTIFY, 'A moment that the lease itself names has come: before_end, or an event notify.',
@@ -73,7 +84,7 @@ KINDS = {kind.name: kind for kind in (
 #: The kinds that a subscription may name in ``events``.
 CHOSEN = tuple(name for name, kind in KINDS.items() if kind.chosen)
 #: The kinds of a new subscription that names none.
-USUAL = (START, END, ERROR, WAITING, IDLE, LIMITS)
+USUAL = (START, END, ERROR, WAITING, IDLE, LIMITS, MOVED, SICK, MAINTENANCE)
 
 
 def of(event_type: str, payload: Mapping[str, Any]) -> tuple[str, ...]:

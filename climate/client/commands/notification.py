@@ -23,7 +23,7 @@ def _add_subscription(parser: argparse.ArgumentParser) -> None:
 def _add_fields(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--event', metavar='KIND', action='append', dest='events',
                         help='Tell of this kind: start, end, error, waiting, idle, limits, '
-                             'change or notify. Repeatable.')
+                             'moved, sick, maintenance, change or notify. Repeatable.')
     parser.add_argument('--before-end', metavar='DURATION', action='append', dest='before_end',
                         help='Tell this long before the end of each lease, such as 1d or 1h. '
                              'Repeatable.')

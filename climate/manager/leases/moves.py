@@ -113,9 +113,11 @@ class Moves:
                                 resources_changed=True)
             leases.change(connection, current, now)
             new = sorted({given.resource_id for given in chosen})
-            journal.note(connection, lease.id, now, 'climate', 'moved', texts.joined(
-                occasion.because, texts.same(f'Its resources {left} are replaced by {new}.')))
-            outbox.publish(connection, leases.get(connection, lease.id), now, 'moved')
+            why = texts.joined(occasion.because, texts.same(
+                f'Its resources {left} are replaced by {new}.'))
+            journal.note(connection, lease.id, now, 'climate', 'moved', why)
+            outbox.publish(connection, leases.get(connection, lease.id).explained(why), now,
+                           'moved')
             return new
         try:
             planned = self._booking.plan(wishes, lease.interval, now, occasion.avoid)

@@ -104,7 +104,10 @@ class Flags:
             degraded = any(each.id in below for each in running)
             leases.change(connection, lease, now, degraded=degraded)
             tell(connection, lease, degraded, now)
-            outbox.publish(connection, leases.get(connection, lease_id), now, 'update')
+            after = leases.get(connection, lease_id)
+            outbox.publish(connection, after, now, 'update')
+            if degraded and not lease.degraded:
+                outbox.publish(connection, after.explained(texts.same(DEGRADED)), now, 'degraded')
         for key in sorted(changed.intersection(below)):
             LOG.warning('Lease %s, reservation %s: it has less than it was promised: %s', lease_id,
                         key, ', '.join(f'{name}: {why}' for name, why in below[key].items()))
