@@ -120,11 +120,19 @@ def close(connection, found):
 def close_again(connection, window, now):
     """Let other windows that run close the resources again that a Window has opened."""
     mine = sa.select(OF.c.resource_id).where(OF.c.maintenance_id == window.maintenance_id)
+    _close_again(connection, now, OF.c.resource_id.in_(mine), WINDOWS.c.id != window.id)
+
+
+def close_awake(connection, resource_id, now):
+    """Let the windows that run close a resource again, which was opened because it woke up."""
+    _close_again(connection, now, OF.c.resource_id == resource_id)
+
+
+def _close_again(connection, now, *which):
     others = list(connection.execute(
         sa.select(WINDOWS.c.id).distinct()
         .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
-        .where(WINDOWS.c.state == maintenance.RUNNING, WINDOWS.c.id != window.id,
-               WINDOWS.c.end > now, OF.c.resource_id.in_(mine))).scalars())
+        .where(WINDOWS.c.state == maintenance.RUNNING, WINDOWS.c.end > now, *which)).scalars())
     if others:
         connection.execute(sa.update(WINDOWS).where(
             WINDOWS.c.id.in_(others), WINDOWS.c.state == maintenance.RUNNING)

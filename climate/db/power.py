@@ -9,6 +9,7 @@ from climate.domain import sleep
 
 ALLOCATIONS = tables.ALLOCATIONS
 CHANGES = tables.POWER_CHANGES
+RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 STATES = tables.POWER_STATES
 
@@ -50,21 +51,28 @@ def change(connection, before, state, now):
 
 
 def needed(connection, now, resource_ids=None, pools=()):
-    """Return {resource id: the earliest start of an allocation that is not over}.
+    """Return {resource id: a Need} of those with an allocation that is not over.
+
+    A block of maintenance or health has an allocation, and so has an offer; none of them needs a
+    resource awake, and nobody may switch it meanwhile.
 
     :param resource_ids: only of these; None: of the enrolled resources of `pools`.
     """
+    of_lease = sa.case((RESERVATIONS.c.id.is_not(None), ALLOCATIONS.c.start))
     statement = (
-        sa.select(ALLOCATIONS.c.resource_id, sa.func.min(ALLOCATIONS.c.start))
+        sa.select(ALLOCATIONS.c.resource_id, sa.func.min(ALLOCATIONS.c.start),
+                  sa.func.min(of_lease))
         .where(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now)
         .group_by(ALLOCATIONS.c.resource_id))
     if resource_ids is not None:
+        source = ALLOCATIONS
         statement = statement.where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
     else:
-        statement = statement.join_from(
-            ALLOCATIONS, RESOURCES, ALLOCATIONS.c.resource_id == RESOURCES.c.id).where(
-                RESOURCES.c.pool.in_(list(pools)))
-    return {resource_id: start for resource_id, start in connection.execute(statement)}
+        source = ALLOCATIONS.join(RESOURCES, ALLOCATIONS.c.resource_id == RESOURCES.c.id)
+        statement = statement.where(RESOURCES.c.pool.in_(list(pools)))
+    statement = statement.select_from(source.outerjoin(
+        RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id))
+    return {row[0]: sleep.Need(*row[1:]) for row in connection.execute(statement)}
 
 
 def note(connection, resource_id, kind, now, seconds=None):

@@ -30,6 +30,19 @@ class Power:
 
 
 @dataclasses.dataclass(frozen=True)
+class Need:
+    """When a resource is allocated next.
+
+    :ivar taken_at: the next start of any allocation, such as one of maintenance; None: there is
+        none.
+    :ivar needed_at: the next start of an allocation of a lease; None: there is none.
+    """
+
+    taken_at: datetime.datetime | None = None
+    needed_at: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Rules:
     """The rules of an administrator.
 
@@ -54,7 +67,7 @@ class Sleeper:
 
     :ivar group: spare resources are counted in each group.
     :ivar is_free: nobody has it now, and nothing else speaks against its sleep.
-    :ivar needed_at: the next start of an allocation; None: there is none.
+    :ivar needed_at: the next start of a lease on it; None: there is none.
     :ivar cycles: how often it fell asleep in the last 24 hours.
     :ivar wake: how long it takes to wake up.
     """
@@ -108,7 +121,7 @@ def _plan_group(group: Sequence[Sleeper], rules: Rules, now: datetime.datetime
     spare = max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
     if len(idle) < spare:
         rested = [each for each in group if each.state == ASLEEP and each not in wake
-                  and _has_been(each, rules.min_asleep, now)]
+                  and each.is_free and _has_been(each, rules.min_asleep, now)]
         return [each.id for each in wake + sorted(rested, key=_urgency)[:spare - len(idle)]], []
     able = sorted((each for each in idle if may_sleep(each, rules, now)), key=_urgency,
                   reverse=True)

@@ -101,7 +101,8 @@ class Keeper:
         return [sleep.Sleeper(
             id=each.id, state=states[each.id].state,
             since=states[each.id].since or each.created_at, group=self._group(each),
-            is_free=self._is_free(each, needed.get(each.id), now), needed_at=needed.get(each.id),
+            is_free=self._is_free(each, needed.get(each.id), now),
+            needed_at=needed[each.id].needed_at if each.id in needed else None,
             cycles=cycles[each.id],
             wake=sleep.wake_time(took.get(each.id, ()), sleepers.minutes(conf.wake_minutes),
                                  conf.wake_margin_percent / 100)) for each in found]
@@ -111,9 +112,9 @@ class Keeper:
         return f'{resource.pool} {resource.properties.get(name, "")}' if name else resource.pool
 
     @staticmethod
-    def _is_free(resource, needed_at, now):
+    def _is_free(resource, need, now):
         return (resource.reservable and resource.held_by is None and resource.lent_to is None
-                and (needed_at is None or needed_at > now))
+                and (need is None or need.taken_at > now))
 
     def _rules(self):
         conf = self._core.conf.energy

@@ -75,10 +75,11 @@ class Sleepers:
         with self._core.database.writer() as connection:
             # A booking locks it too, so it either sees this state or is seen here.
             locked = resources.lock(connection, [resource_id])
-            needed = power.needed(connection, now, [resource_id]).get(resource_id)
+            need = power.needed(connection, now, [resource_id]).get(resource_id, sleep.Need())
             before = power.of(connection, [resource_id])[resource_id]
             if (not locked or locked[0].held_by is not None or locked[0].lent_to is not None
-                    or (needed is not None and needed < latest_start)
+                    or (need.taken_at is not None and need.taken_at <= now)
+                    or (need.needed_at is not None and need.needed_at < latest_start)
                     or before.state != sleep.AWAKE):
                 return False
             changed = power.change(connection, before, sleep.FALLING, now)

@@ -8,6 +8,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.db import absences
+from climate.db import maintenances
 from climate.db import power
 from climate.db import resources
 from climate.domain import sleep
@@ -114,6 +115,7 @@ class Steps:
                 resources.change(connection, resource.id, now, reservable=False)
             elif state == sleep.AWAKE:
                 wakeups.wake(connection, now)
+                maintenances.close_awake(connection, resource.id, now)
         level = log.ERROR if state == sleep.FAILED else log.INFO
         LOG.log(level, '%s %s: %s, now %s: %s%s', resource.pool, resource.name, was.state, state,
                 reason, '; it is out of use. Repair it, then "climate host wake" and '

@@ -9,9 +9,11 @@ from climate import errors
 from climate.db import power
 from climate.domain import health
 from climate.domain import lifecycle
+from climate.domain import maintenance
 from climate.domain import sleep
 from climate.manager.energy import keeper
 from climate.manager.health import checks
+from climate.manager.maintenance import windows
 from climate.plugins.compute import sleeping
 from climate.power import base
 from climate.power import registry
@@ -271,3 +273,38 @@ def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from
     assert keeping.states() == {host.id: sleep.AWAKE}
     with manager.database.reader() as connection:
         assert power.cycles(connection, NOON) == {host.id: 1}
+
+
+def _maintain(manager, host, start, end):
+    return manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
+        'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,)))
+
+
+def test_a_maintenance_wakes_nothing_and_lets_nothing_fall_asleep(manager, keeping):
+    asleep, awake = manager.enrol(2)
+    manager.client.set_power(builders.an_admin(), 'host', asleep.id, False)
+    keeping.step()
+    for host in (asleep, awake):
+        _maintain(manager, host, minutes(20), hours(4))
+    keeping.until(NOON + hours(3))
+    assert keeping.states() == {asleep.id: sleep.ASLEEP}
+    with pytest.raises(errors.ResourceInUse):
+        manager.client.set_power(builders.an_admin(), 'host', awake.id, False)
+    keeping.until(NOON + hours(5))
+    assert keeping.states() == {host.id: sleep.ASLEEP for host in (asleep, awake)}
+
+
+def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    found = _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.until(NOON + hours(2))
+    care.carry_on(manager.clock())
+    assert _compute(manager, host).reason == sleeping.REASON
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    keeping.step()
+    care.carry_on(manager.clock())
+    assert _compute(manager, host).reason == maintenance.mark(found.windows[0])
+    keeping.until(NOON + hours(3))
+    assert keeping.states() == {host.id: sleep.AWAKE}
