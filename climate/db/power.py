@@ -5,10 +5,12 @@ import collections
 import sqlalchemy as sa
 
 from climate.db import tables
+from climate.domain import lifecycle
 from climate.domain import sleep
 
 ALLOCATIONS = tables.ALLOCATIONS
 CHANGES = tables.POWER_CHANGES
+LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 STATES = tables.POWER_STATES
@@ -73,6 +75,21 @@ def needed(connection, now, resource_ids=None, pools=()):
     statement = statement.select_from(source.outerjoin(
         RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id))
     return {row[0]: sleep.Need(*row[1:]) for row in connection.execute(statement)}
+
+
+def leases_to_come(connection, resource_ids, now, until):
+    """Return triples (resource id, lease id, start) of leases that wait for their start.
+
+    :param until: only leases that start before that moment.
+    """
+    return [tuple(row) for row in connection.execute(
+        sa.select(ALLOCATIONS.c.resource_id, LEASES.c.id, LEASES.c.start).distinct()
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
+        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
+               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now,
+               ALLOCATIONS.c.start < until, LEASES.c.state == lifecycle.PENDING,
+               LEASES.c.start > now))]
 
 
 def note(connection, resource_id, kind, now, seconds=None):

@@ -87,6 +87,11 @@ class Sleeper:
             return None
         return self.needed_at - self.wake - rules.lead
 
+    def is_due(self, rules: Rules, now: datetime.datetime) -> bool:
+        """Return whether a lease needs it so soon that it must be awake or wake up now."""
+        due = self.due_at(rules)
+        return due is not None and due <= now
+
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
@@ -115,9 +120,9 @@ def plan(sleepers: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> P
 def _plan_group(group: Sequence[Sleeper], rules: Rules, now: datetime.datetime
                 ) -> tuple[list[int], list[int]]:
     wake = sorted((each for each in group if each.state in (ASLEEP, FALLING)
-                   and _is_due(each, rules, now)), key=_urgency)
+                   and each.is_due(rules, now)), key=_urgency)
     idle = [each for each in group if each.state in (AWAKE, WAKING) and each.is_free
-            and not _is_due(each, rules, now)]
+            and not each.is_due(rules, now)]
     spare = max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
     if len(idle) < spare:
         rested = [each for each in group if each.state == ASLEEP and each not in wake
@@ -150,11 +155,6 @@ def wake_time(seconds: Sequence[float], first: datetime.timedelta, margin: float
     ranked = sorted(seconds)
     longest = ranked[math.ceil(_PERCENTILE * len(ranked)) - 1]
     return datetime.timedelta(seconds=longest * (1 + margin))
-
-
-def _is_due(sleeper: Sleeper, rules: Rules, now: datetime.datetime) -> bool:
-    due = sleeper.due_at(rules)
-    return due is not None and due <= now
 
 
 def _has_been(sleeper: Sleeper, least: datetime.timedelta, now: datetime.datetime) -> bool:

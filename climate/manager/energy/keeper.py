@@ -13,6 +13,7 @@ from climate.db import resources
 from climate.domain import sleep
 from climate.manager.energy import sleepers
 from climate.manager.energy import steps
+from climate.manager.energy import wakes
 from climate.plugins import sleepable
 
 LOG = log.getLogger(__name__)
@@ -35,6 +36,7 @@ class Keeper:
         self._core = core
         self._owner = owner
         self._sleepers = sleepers.Sleepers(core)
+        self._wakes = wakes.Wakes(core)
         self._steps = steps.Steps(core, driver)
 
     def step(self, now):
@@ -47,13 +49,20 @@ class Keeper:
         self.carry_on(now)
 
     def decide(self, now):
-        """Write down which resources must wake up, and which fall asleep."""
+        """Write down which resources fall asleep, and which wake up as spare ones.
+
+        What a lease needs is woken by its event, at the moment that is set here.
+        """
         found = self._look(now)
         rules = self._rules()
+        self._wakes.align({each.id: each.wake + rules.lead for each in found
+                           if each.state in (sleep.ASLEEP, sleep.FALLING)
+                           and each.needed_at is not None}, now)
         plan = sleep.plan(found, rules, now)
         known = {each.id: each for each in found}
         for resource_id in plan.wake:
-            self._sleepers.wake(resource_id, now)
+            if not known[resource_id].is_due(rules, now):
+                self._sleepers.wake(resource_id, now)
         for resource_id in plan.sleep:
             self._sleepers.put_to_sleep(resource_id, now, (
                 now + known[resource_id].wake + rules.lead + rules.min_asleep))

@@ -43,15 +43,20 @@ class Sleepers:
 
         :raises StillBusy: one sleeps still.
         """
-        asleep = self.among(resource_ids)
+        asleep = self.wake_all(resource_ids, now)
         if not asleep:
             return
-        for resource_id in sorted(asleep):
-            self.wake(resource_id, now)
         raise errors.StillBusy(
             service='Climate', has_own_limit=True,
             reason=f'{len(asleep)} of its resources wake up.',
             owner_reason=f'{len(asleep)} of its resources wake up.')
+
+    def wake_all(self, resource_ids, now):
+        """Note that all of these that sleep must wake up; return the ids of those not yet awake."""
+        asleep = self.among(resource_ids)
+        for resource_id in sorted(asleep):
+            self.wake(resource_id, now)
+        return asleep
 
     @cores.again_after_a_race
     def wake(self, resource_id, now):

@@ -73,6 +73,7 @@ class Actions:
             event_kinds.HEAL: self._heal, event_kinds.ACQUIRE: self._tries.carry_out,
             event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
             event_kinds.GIVE_BACK: self._return_hosts, event_kinds.RECLAIM: self._reclaim_idle,
+            event_kinds.WAKE: self._wake,
         }
 
     @property
@@ -221,9 +222,13 @@ class Actions:
         self._await_awake(occupied.lease, now)
         return occupied, found if occupied is claim else None
 
+    def _wake(self, claim, now):
+        """Let the resources of the lease wake up; the start waits until they have."""
+        self._sleepers.wake_all(_resource_ids(claim.lease), now)
+        return results.Outcome(results.DONE)
+
     def _await_awake(self, lease, now):
-        self._sleepers.await_awake(
-            {key for each in lease.reservations for key in each.resource_ids}, now)
+        self._sleepers.await_awake(_resource_ids(lease), now)
 
     def _improve(self, claim, now, found):
         """Substitute occupied resources that do not give what was promised, if others do.
@@ -378,6 +383,10 @@ def _without(lease, outcome, ids, reason):
     return dataclasses.replace(
         outcome, states=states, free=outcome.free | frozenset(ids), over=over,
         reason=texts.joined(outcome.reason, reason))
+
+
+def _resource_ids(lease):
+    return {key for each in lease.reservations for key in each.resource_ids}
 
 
 def _never_touched(lease):

@@ -4,6 +4,7 @@ import contextlib
 
 import builders
 import pytest
+import sleepers_world
 
 from climate import errors
 from climate.db import power
@@ -15,72 +16,18 @@ from climate.manager.energy import keeper
 from climate.manager.health import checks
 from climate.manager.maintenance import windows
 from climate.plugins.compute import sleeping
-from climate.power import base
-from climate.power import registry
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
 @pytest.fixture
 def conf(conf):
-    conf.set_override('driver', 'simulated', group='energy')
-    conf.set_override('spare', 0, group='energy')
-    return conf
-
-
-class Keeping:
-    """A Keeper whose steps run when a test says so, on a driver that may fail.
-
-    :ivar broken: names of hosts whose BMC does not answer.
-    :ivar lying: names of hosts that say they are on, and never boot.
-    """
-
-    def __init__(self, manager, conf):
-        self.manager, self.broken, self.lying = manager, set(), set()
-        self._real = registry.load(conf, manager.cloud)
-        self.keeper = keeper.Keeper(manager.core, 'this manager', self)
-
-    def state(self, resource):
-        self._refuse(resource)
-        return base.ON if resource.name in self.lying else self._real.state(resource)
-
-    def wake(self, resource):
-        self._refuse(resource)
-        if resource.name not in self.lying:
-            self._real.wake(resource)
-
-    def sleep(self, resource):
-        self._refuse(resource)
-        self._real.sleep(resource)
-
-    def _refuse(self, resource):
-        if resource.name in self.broken:
-            raise errors.PowerFailed(resource=resource.name, reason='no answer.')
-
-    def step(self, times=1):
-        for _ in range(times):
-            self.keeper.step(self.manager.clock())
-
-    def until(self, moment):
-        """Run events and steps each minute until that moment."""
-        while self.manager.clock.now < moment:
-            self.manager.run_until(min(moment, self.manager.clock.now + minutes(1)))
-            self.step()
-
-    def states(self):
-        with self.manager.database.reader() as connection:
-            found = power.in_states(connection, sleep.STATES)
-        return {each.resource_id: each.state for each in found}
-
-    def all_asleep(self):
-        """Let an hour pass, in which hosts that nobody needs fall asleep."""
-        self.manager.clock.advance(hours(1))
-        self.step(2)
+    return sleepers_world.configured(conf)
 
 
 @pytest.fixture
 def keeping(manager, conf):
-    return Keeping(manager, conf)
+    return sleepers_world.Keeping(manager, conf)
 
 
 def _compute(manager, host):
@@ -241,31 +188,27 @@ def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
     assert keeping.states() == {host.id: sleep.AWAKE}
 
 
-class _Killed(BaseException):
-    """The manager dies here."""
-
-
 @pytest.mark.parametrize('step', ['sleep', 'wake', 'state'])
 @pytest.mark.parametrize('after', [False, True])
 def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from(
         manager, keeping, conf, step, after):
     [host] = manager.enrol(1)
-    dying = Keeping(manager, conf)
+    dying = sleepers_world.Keeping(manager, conf)
     real = getattr(dying, step)
 
     def die(resource):
         if after:
             real(resource)
-        raise _Killed
+        raise sleepers_world.Killed
     setattr(dying, step, die)
     manager.clock.advance(hours(1))
-    with contextlib.suppress(_Killed):
+    with contextlib.suppress(sleepers_world.Killed):
         dying.step(2)
     keeping.step(2)
     assert keeping.states() == {host.id: sleep.ASLEEP}
     lease = manager.create(builders.a_lease(end=NOON + hours(6)))
     manager.event_loop.tick(manager.clock())
-    with contextlib.suppress(_Killed):
+    with contextlib.suppress(sleepers_world.Killed):
         dying.step()
     keeping.step()
     manager.run_until(manager.clock.now + minutes(1))
