@@ -54,7 +54,8 @@ def test_a_broken_host_is_swapped_and_another_is_booted_on(scene, hosts):
     after = scene.wait(lease['id'], 'active')
     assert _hosts_of(hosts, after) != {name}
     scenes.until(lambda: not scene.exists(server.id), 'the old server to be gone')
-    assert scene.hosts_in(reservation['id']) == _hosts_of(hosts, after)
+    scenes.until(lambda: scene.hosts_in(reservation['id']) == _hosts_of(hosts, after),
+                 'the host to be handed over', 60, 1)
     assert name in scene.hosts_in('freepool')
     assert scene.boot('demo', reservation['id']).compute_host in _hosts_of(hosts, after)
     assert _state(hosts, name) == 'quarantined'

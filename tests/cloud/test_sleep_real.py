@@ -22,7 +22,7 @@ lead_minutes = 0
 wake_minutes = 1
 spare = 0
 min_awake_minutes = 0
-min_asleep_minutes = 0
+min_asleep_minutes = 1
 cycles_per_day = 100
 """
 

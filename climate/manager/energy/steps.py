@@ -79,8 +79,9 @@ class Steps:
         if (self._driver.state(resource) == base.ON
                 and resource.id in pool.works(self._core.cloud, [resource])):
             pool.open_after_sleep(self._core.cloud, resource)
+            # The calls of this step count, too: switching alone may take long.
             self._write(resource, was, sleep.AWAKE, now, 'it is up', sleep.WOKE,
-                        (now - was.since).total_seconds())
+                        (self._core.clock() - was.since).total_seconds())
             self._core.notify()
         else:
             self._give_up(pool, resource, was, now)

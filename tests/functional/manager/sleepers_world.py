@@ -29,10 +29,12 @@ class Keeping:
 
     :ivar broken: names of hosts whose BMC does not answer.
     :ivar lying: names of hosts that say they are on, and never boot.
+    :ivar slowness: how long a BMC takes to answer that it switches a host on.
     """
 
     def __init__(self, manager, conf):
         self.manager, self.broken, self.lying = manager, set(), set()
+        self.slowness = minutes(0)
         self._real = registry.load(conf, manager.cloud)
         self.keeper = keeper.Keeper(manager.core, 'this manager', self)
 
@@ -42,6 +44,7 @@ class Keeping:
 
     def wake(self, resource):
         self._refuse(resource)
+        self.manager.clock.advance(self.slowness)
         if resource.name not in self.lying:
             self._real.wake(resource)
 

@@ -145,6 +145,17 @@ def test_the_time_to_wake_up_is_learnt(manager, keeping):
     assert seen.wake == minutes(24)
 
 
+def test_the_time_in_which_it_is_switched_on_counts_as_time_to_wake_up(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    keeping.slowness = minutes(10)
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    [seen] = keeping.keeper._look(manager.clock())
+    assert seen.wake == minutes(12)
+
+
 def test_two_managers_at_once_harm_nothing(manager, keeping, conf):
     hosts = manager.enrol(3)
     other = keeper.Keeper(manager.core, 'other', keeping)
