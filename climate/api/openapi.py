@@ -104,6 +104,10 @@ def document(plugins):
                 query=_usage_query())},
             '/utilisation': {'get': _operation(
                 'Report how full pools were and will be', query=_utilisation_query())},
+            '/energy': {'get': _operation(
+                'Report which resources sleep, and what that saved',
+                query=[_query('start', format='moment'), _query('end', format='moment'),
+                       _query('pool')])},
             '/price-books': {
                 'get': _operation('List the versions of the price book'),
                 'post': _operation('Add a version of the price book',

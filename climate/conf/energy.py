@@ -40,6 +40,12 @@ OPTS = [
                     'is needed earlier stays awake.'),
     cfg.IntOpt('cycles_per_day', default=4, min=0,
                help='How often a resource falls asleep in 24 hours at most.'),
+    cfg.StrOpt('watts_property', default='saved_watts',
+               help='The property that says how many watts less a resource draws asleep than '
+                    'awake. Reports of saved energy read it.'),
+    cfg.FloatOpt('watts', default=0, min=0,
+                 help='How many watts less a resource without that property draws asleep. 0: that '
+                      'is not known.'),
     cfg.IntOpt('at_once', default=16, min=1,
                help='How many resources are switched or asked at the same time.'),
     cfg.IntOpt('timeout_seconds', default=20, min=1,

@@ -10,6 +10,7 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.domain import availability
+from climate.domain import energy
 from climate.domain import forecast as forecast_records
 from climate.domain import maintenance
 from climate.domain import prices
@@ -24,6 +25,7 @@ from climate.manager.billing import statements
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
 from climate.manager.booking import pool_calendar
+from climate.manager.energy import report as energy_report
 from climate.manager.leases import create
 from climate.manager.leases import delete
 from climate.manager.leases import draft
@@ -81,6 +83,7 @@ class Endpoint:
         self._books = books.Books(core)
         self._statements = statements.Statements(core)
         self._usage = report.Usage(core)
+        self._energy = energy_report.Report(core)
         self._utilisation = pool_steps.Utilisation(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
@@ -224,6 +227,10 @@ class Endpoint:
     @_answers
     def report_utilisation(self, context, query):
         return self._utilisation.report(wire.unpack(utilisation.Query, query))
+
+    @_answers
+    def report_energy(self, context, query):
+        return self._energy.report(wire.unpack(energy.Query, query))
 
     @_answers
     def create_price_book(self, context, valid_from, document):

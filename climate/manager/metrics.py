@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics of a manager for Prometheus, and the server of /metrics."""
+import collections
 import datetime
 import ssl
 
@@ -11,11 +12,14 @@ from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
 from climate.db import power
+from climate.db import resources
 from climate.db import subscriptions
 from climate.domain import audit
 from climate.domain import health
 from climate.domain import sleep
+from climate.manager.energy import report
 from climate.manager.usage import gauges
+from climate.plugins import sleepable
 
 _DAY = datetime.timedelta(days=1)
 
@@ -63,6 +67,7 @@ class Collector:
         yield from gauges.families(self._core.database, self._core.clock())
         if self._core.conf.energy.driver:
             yield from _power(self._core.database, self._core.clock())
+            yield self._saved()
         counts = self._audit_schedule.counts
         if counts is not None:
             drift = prometheus.GaugeMetricFamily(
@@ -71,6 +76,22 @@ class Collector:
             for kind in audit.KINDS:
                 drift.add_metric([kind], counts[kind])
             yield drift
+
+    def _saved(self):
+        """Return the metric of the power that is saved now; its integral is the energy."""
+        with self._core.database.reader() as connection:
+            ids = [each.resource_id for each in power.in_states(connection, (sleep.ASLEEP,))]
+            found = resources.enrolled(connection, ids) if ids else ()
+        sums = collections.Counter()
+        for each in found:
+            sums[each.pool] += report.watts_of(self._core.conf, each) or 0
+        family = prometheus.GaugeMetricFamily(
+            'climate_power_saved_watts', 'How much less the sleeping resources of the pool draw '
+            'than awake, as far as that is known', labels=['pool'])
+        for pool, source in sorted(self._core.registry.pools.items()):
+            if isinstance(source, sleepable.Sleepable):
+                family.add_metric([pool], sums[pool])
+        return family
 
     def _notifications(self):
         """Yield the metrics of subscriptions and of what waits to be delivered to them."""

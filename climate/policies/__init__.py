@@ -5,6 +5,7 @@ import itertools
 from climate.policies import allocations
 from climate.policies import availability
 from climate.policies import base
+from climate.policies import energy
 from climate.policies import hosts
 from climate.policies import leases
 from climate.policies import maintenances
@@ -30,4 +31,4 @@ def list_rules():
                                 availability.list_rules(), maintenances.list_rules(),
                                 usage.list_rules(), plan.list_rules(),
                                 price_books.list_rules(), statements.list_rules(),
-                                subscriptions.list_rules()))
+                                subscriptions.list_rules(), energy.list_rules()))

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from climate import context
 from climate.domain import availability
+from climate.domain import energy
 from climate.domain import forecast
 from climate.domain import maintenance
 from climate.domain import prices
@@ -235,6 +236,11 @@ class ManagerClient:
         """Return the ``utilisation.Answer`` to a ``utilisation.Query``."""
         return wire.unpack(utilisation.Answer, self._call(
             context, 'report_utilisation', query=query))
+
+    def report_energy(self, context: context.RequestContext,
+                      query: energy.Query) -> energy.Answer:
+        """Return the ``energy.Answer`` to an ``energy.Query``."""
+        return wire.unpack(energy.Answer, self._call(context, 'report_energy', query=query))
 
     def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
                           document: Mapping[str, Any]) -> prices.StoredBook:

@@ -11,6 +11,7 @@ import typing
 from typing import Any
 
 from climate.domain import availability
+from climate.domain import energy
 from climate.domain import forecast
 from climate.domain import health
 from climate.domain import maintenance
@@ -23,8 +24,8 @@ from climate.domain import what_if
 
 # The modules of records that are fields of other records.
 _MODULES = tuple(each.__name__ for each in (
-    records, availability, forecast, health, maintenance, prices, subscriptions, usage_groups,
-    utilisation, what_if))
+    records, availability, energy, forecast, health, maintenance, prices, subscriptions,
+    usage_groups, utilisation, what_if))
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

@@ -7,6 +7,7 @@ from climate.api import openapi
 from climate.api import os_hosts
 from climate.api import serializers
 from climate.api.controllers import availability
+from climate.api.controllers import energy
 from climate.api.controllers import forecast
 from climate.api.controllers import leases
 from climate.api.controllers import maintenances
@@ -59,6 +60,7 @@ class V1Controller:
         self.availability = availability.AvailabilityController(parts)
         self.usage = usage.UsageController(parts)
         self.utilisation = usage.UtilisationController(parts)
+        self.energy = energy.EnergyController(parts)
         self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)
         self.statements = statements.StatementsController(parts)

@@ -6,10 +6,12 @@ import datetime
 from oslo_log import log
 
 from climate import errors
+from climate.db import absences
 from climate.db import health as stored
 from climate.db import maintenances
 from climate.db import resources
 from climate.domain import health
+from climate.domain import utilisation
 from climate.manager import core as cores
 from climate.manager.health import blocking
 from climate.manager.queue import wakeups
@@ -76,8 +78,10 @@ def write(connection, conf, resource, after, now):
     verdict = after.verdict(now)
     if verdict.state != health.WELL:
         if was == health.WELL:
+            absences.begin(connection, resource.id, utilisation.SICK, now)
             blocking.fill(connection, conf, resource.id, now)
     elif was != health.WELL:
+        absences.end(connection, resource.id, utilisation.SICK, now)
         blocking.clear(connection, [resource.id])
         # For the wait queue, it is as if it was enrolled now.
         resources.change(connection, resource.id, now, available_since=now)

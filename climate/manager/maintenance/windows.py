@@ -12,11 +12,13 @@ from oslo_log import log
 
 from climate import errors
 from climate.cloud import guard
+from climate.db import absences
 from climate.db import blocks
 from climate.db import engine
 from climate.db import maintenances
 from climate.db import resources
 from climate.domain import maintenance
+from climate.domain import utilisation
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.maintenance import leases
@@ -97,7 +99,7 @@ class Windows:
         elif over:
             self._finish(window, now)
         else:
-            self._record(window, maintenance.RUNNING)
+            self._begin(window, mine, now)
             LOG.info('Maintenance %s: %s resources are closed until %s', window.maintenance_id,
                      len(mine), window.end.isoformat())
 
@@ -132,11 +134,19 @@ class Windows:
         with self._core.database.writer() as connection:
             maintenances.record(connection, window, state)
 
+    def _begin(self, window, mine, now):
+        with self._core.database.writer() as connection:
+            maintenances.record(connection, window, maintenance.RUNNING)
+            for each in mine:
+                absences.begin(connection, each.id, utilisation.MAINTAINED, now)
+
     def _finish(self, window, now):
         with self._core.database.writer() as connection:
             maintenances.record(connection, window, maintenance.DONE)
             # What another maintenance needs closed may have been open for a moment.
             maintenances.close_again(connection, window, now)
+            for resource_id in maintenances.resource_ids(connection, window.maintenance_id):
+                absences.end(connection, resource_id, utilisation.MAINTAINED, now)
             blocks.delete(connection, [window.id])
             wakeups.wake(connection, now)
             maintenances.finish(connection, window.maintenance_id)

@@ -3,6 +3,9 @@
 import builders
 import pytest
 
+from climate.manager.energy import keeper
+from climate.power import registry
+
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 
 
@@ -42,3 +45,34 @@ def test_nothing_is_shown_at_1_0_or_without_a_driver(api, conf, host):
     assert 'power_state' not in api.get(f'/v1/os-hosts/{host}', token=builders.ADMIN).json['host']
     conf.set_override('driver', '', group='energy')
     assert 'power_state' not in api.get(f'/v1/os-hosts/{host}', **ADMIN).json['host']
+
+
+def test_the_report_of_energy_says_who_sleeps_since_when_and_what_that_saves(api, conf, manager):
+    conf.set_override('driver', 'simulated', group='energy')
+    conf.set_override('spare', 0, group='energy')
+    second, first = manager.enrol(2)
+    api.put(f'/v1/os-hosts/{first.id}', {'saved_watts': '250'}, **ADMIN)
+    kept = keeper.Keeper(manager.core, 'this manager', registry.load(conf, manager.cloud))
+    manager.clock.advance(builders.hours(1))
+    kept.step(manager.clock())
+    manager.clock.advance(builders.hours(4))
+    found = api.get('/v1/energy', **ADMIN).json['energy']
+    other, one = found['resources']
+    assert (one['power_state'], one['power_since']) == ('asleep', '2030-05-01T13:00:00Z')
+    assert (one['hours_asleep'], one['watts'], one['kwh_saved']) == (4.0, 250.0, 1.0)
+    assert (one['id'], other['id']) == (str(first.id), str(second.id))
+    assert (other['watts'], other['kwh_saved']) == (None, None)
+    assert found['total'] == {'hours_asleep': 8.0, 'kwh_saved': 1.0}
+    # Only what lies in the span counts, and nothing that is still to come.
+    part = api.get('/v1/energy?start=2030-05-01+14:00&end=2030-05-09&pool=host', **ADMIN)
+    assert part.json['energy']['end'] == '2030-05-01T17:00:00Z'
+    assert part.json['energy']['total'] == {'hours_asleep': 6.0, 'kwh_saved': 0.75}
+
+
+@pytest.mark.parametrize(('query', 'field'), [
+    ('pool=segment', 'pool'), ('pool=', 'pool'), ('step=1h', 'step'), ('start=x', 'start'),
+    ('start=2030-05-01&end=2030-04-01', 'end'), ('start=2000-01-01', 'end')])
+def test_another_question_is_refused_by_the_name_of_its_field(api, host, query, field):
+    refused = api.get(f'/v1/energy?{query}', **ADMIN)
+    assert refused.status_int == 400
+    assert field in refused.text
