@@ -74,7 +74,8 @@ class Redfish(base.Driver):
             connector = sushy.connector.Connector(
                 bmc['address'], verify=bmc.get('ca_file') or True,
                 default_request_timeout=self.conf.energy.timeout_seconds,
-                server_side_retries=0)
+                # One attempt; with 0 it makes three, each with the whole time limit.
+                server_side_retries=1)
             login = sushy.auth.SessionOrBasicAuth(bmc.get('username'), bmc.get('password'))
             root = sushy.Sushy(bmc['address'], connector=connector, auth=login)
             with self._lock:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The drivers of power: real programs, and real BMCs as sushy-tools emulates them."""
+import socket
 import threading
 
 from oslo_config import cfg
@@ -127,3 +128,32 @@ def test_a_driver_that_cannot_be_used_is_refused_at_the_start(conf, driver, why)
     conf.set_override('driver', driver, group='energy')
     with pytest.raises(base.Unusable, match=why):
         registry.load(conf, None)
+
+
+def test_a_bmc_that_hangs_is_asked_once_and_is_an_error(redfish, conf):
+    conf.set_override('timeout_seconds', 1, group='energy')
+    asked = []
+    with socket.create_server(('127.0.0.1', 0)) as silent:
+        def accept():
+            while True:
+                try:
+                    asked.append(silent.accept()[0])
+                except OSError:
+                    return
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        driver = redfish(f'compute1: {{address: "http://127.0.0.1:{silent.getsockname()[1]}", '
+                         'username: u, password: secret}')
+        with pytest.raises(errors.PowerFailed, match=r'compute1.*its BMC'):
+            driver.state(HOST)
+        silent.shutdown(socket.SHUT_RDWR)
+    thread.join()
+    assert len(asked) == 1
+    for each in asked:
+        each.close()
+
+
+def test_a_bmc_that_refuses_is_an_error_in_its_words(redfish, bmcs):
+    driver = redfish(f'compute1: {{address: "{bmcs[0]}", system: /redfish/v1/Systems/other}}')
+    with pytest.raises(errors.PowerFailed, match='compute1.*not found'):
+        driver.wake(HOST)
