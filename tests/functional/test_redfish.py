@@ -155,5 +155,5 @@ def test_a_bmc_that_hangs_is_asked_once_and_is_an_error(redfish, conf):
 
 def test_a_bmc_that_refuses_is_an_error_in_its_words(redfish, bmcs):
     driver = redfish(f'compute1: {{address: "{bmcs[0]}", system: /redfish/v1/Systems/other}}')
-    with pytest.raises(errors.PowerFailed, match='compute1.*not found'):
+    with pytest.raises(errors.PowerFailed, match=r'compute1.*not found'):
         driver.wake(HOST)
