@@ -32,7 +32,7 @@ OPTS = [
     cfg.ListOpt('sources', default=[],
                 help='Names of further sources of health, as the entry points of climate.health '
                      'name them, such as http.'),
-    cfg.StrOpt('http_url',
+    cfg.StrOpt('http_url', secret=True,
                help='URL that the source "http" asks: it answers with a JSON object of names of '
                     'hosts, each with "healthy" or with the reason why it is not. Resources of '
                     'other pools are named POOL/NAME.'),

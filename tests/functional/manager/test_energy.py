@@ -14,6 +14,7 @@ from climate.domain import maintenance
 from climate.domain import sleep
 from climate.manager.energy import keeper
 from climate.manager.health import checks
+from climate.manager.leases import healing
 from climate.manager.maintenance import windows
 from climate.plugins.compute import sleeping
 
@@ -92,6 +93,46 @@ def test_a_host_that_does_not_wake_up_is_taken_out_of_use_and_replaced(manager, 
     found = manager.lease(lease)
     assert found.state == lifecycle.ACTIVE, found.reason
     assert found.reservations[0].resource_ids == (second.id,)
+
+
+def test_a_host_that_dies_asleep_is_replaced_and_told_as_broken(manager, keeping, caplog):
+    first, second = manager.enrol(2)
+    keeping.all_asleep()
+    # Its BMC has died with it, so nobody can say whether it is on.
+    keeping.broken.add(first.name)
+    keeping.step(3)
+    assert keeping.states()[first.id] == sleep.ASLEEP
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
+    keeping.until(NOON + hours(2))
+    assert keeping.states()[first.id] == sleep.FAILED
+    assert 'Repair it' in caplog.text
+    found = manager.lease(lease)
+    assert (found.state, found.reservations[0].resource_ids) == (lifecycle.ACTIVE, (second.id,))
+    # Repaired, woken and enabled, it sleeps again as any other.
+    keeping.broken.clear()
+    manager.client.set_power(builders.an_admin(), 'host', first.id, True)
+    keeping.step()
+    manager.client.update_resource(builders.an_admin(), 'host', first.id, {},
+                                   reservable=True)
+    keeping.until(NOON + hours(3))
+    assert keeping.states()[first.id] == sleep.ASLEEP
+
+
+def test_a_host_that_somebody_switches_off_by_hand_is_sick_and_not_asleep(manager, keeping):
+    first, second = manager.enrol(2)
+    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    [mine] = manager.lease(lease).reservations[0].resource_ids
+    name, other = (first.name, second.id) if mine == first.id else (second.name, first.id)
+    manager.cloud.mark_host(name, up=False)
+    looks, healer = checks.Checks(manager.core, 'this manager'), healing.Healing(manager.core)
+    for _ in range(6):
+        looks.look(manager.clock.advance(minutes(1)))
+    healer.heal(manager.clock())
+    assert manager.lease(lease).reservations[0].resource_ids == (other,)
+    keeping.until(NOON + hours(5))
+    assert mine not in keeping.states()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
 def test_a_leased_host_never_sleeps(manager, keeping):
