@@ -11,9 +11,11 @@ from climate.client import errors
 from climate.client import times
 from climate.client.commands import arguments
 from climate.client.commands import base
+from climate.client.commands import charts
 from climate.client.commands import columns
 
-_BLOCKS = '▁▂▃▄▅▆▇█'
+# How many blocks a sparkline has at most.
+_WIDTH = 60
 _OF_CHANGE = ('lease_id', 'kind', 'outcome', 'start', 'new_start')
 _LONG_CHANGE = (*_OF_CHANGE, 'end', 'resources', 'new_resources')
 _OF_HOUR = ('start', 'expected', 'low80', 'high80', 'low95', 'high95', 'allocated', 'missing')
@@ -108,7 +110,7 @@ class WhatIf(OfPlan):
         for word in ('now', 'then'):
             days = [day[word]['utilisation'] for day in found['utilisation']['days']]
             lines.append(f'Use {word:>4}: {_percent(found["utilisation"][word])} '
-                         f'{sparkline(days, 1)}')
+                         f'{charts.sparkline(days, 1, _WIDTH)}')
         return lines
 
 
@@ -140,7 +142,8 @@ class Forecast(OfPlan):
         expected = [each['expected'] for each in found['hours']]
         top = max([found['capacity'], *expected])
         error = found['past_error']
-        lines = [f'Expected: {sparkline(expected, top)} (the highest block is {top:g} resources)',
+        line = charts.sparkline(expected, top, _WIDTH)
+        lines = [f'Expected: {line} (the highest block is {top:g} resources)',
                  f'Capacity: {found["capacity"]}. Method: {found["method"]}, learned from '
                  f'{times.for_people(found["learned_from"])} on' + (
                      '.' if error is None else
@@ -149,20 +152,6 @@ class Forecast(OfPlan):
             if found[name] is not None:
                 lines.append(f'{words} from {times.for_people(found[name])} on.')
         return lines
-
-
-def sparkline(values: Sequence[float | None], top: float, width: int = 60) -> str:
-    """Draw values as blocks of different heights; an unknown value is a space.
-
-    :param top: the value of the highest block.
-    :param width: values are averaged to at most so many blocks.
-    """
-    size = max(1, -(-len(values) // width))
-    groups = [[each for each in values[first:first + size] if each is not None]
-              for first in range(0, len(values), size)]
-    return ''.join(' ' if not group else _BLOCKS[min(
-        len(_BLOCKS) - 1, int(sum(group) / len(group) / (top or 1) * len(_BLOCKS)))]
-        for group in groups)
 
 
 def _factor(text: str) -> float:

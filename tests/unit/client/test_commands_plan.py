@@ -3,7 +3,7 @@
 import pytest
 from unit.client import canned
 
-from climate.client.commands import plan
+from climate.client.commands import charts
 
 NONE = {'moves': 0, 'waits': 0, 'refused': 0, 'served': 0}
 DAY = {'start': '2030-05-01T12:00:00Z', 'end': '2030-05-02T12:00:00Z',
@@ -93,6 +93,6 @@ def test_mistakes_are_told_before_anything_is_sent(run, service, words, said):
 
 
 def test_a_sparkline_is_not_wider_than_it_may_be():
-    assert len(plan.sparkline(list(range(168)), 168)) <= 60
-    assert plan.sparkline([None, 0, 4], 4) == ' ▁█'
-    assert plan.sparkline([0], 0) == '▁'
+    assert len(charts.sparkline(list(range(168)), 168, 60)) <= 60
+    assert charts.sparkline([None, 0, 4], 4, 60) == ' ▁█'
+    assert charts.sparkline([0], 0, 60) == '▁'
