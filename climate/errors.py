@@ -20,6 +20,7 @@
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
         PriceBookNotFound StatementNotFound
         SubscriptionNotFound CalendarNotFound
+        MaintenanceNotFound                there is none, or it is over
         ResourceNotFound                   neither enrolled nor known to the cloud
         TargetGone                         the target that a reservation leases does not exist
       NotAcceptable                  406   a REST version that is not served
@@ -33,6 +34,7 @@
           TooManyOffers TooManySubscriptions TooManyWaiting
         PriceBookOverlaps                  another version is valid from the same moment
         SubscriptionOff                    nothing is sent to it
+        TooManySwaps                       of resources that seem to work
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
@@ -262,6 +264,12 @@ class CalendarNotFound(NotFound):
                 'the renewal showed.')
 
 
+class MaintenanceNotFound(NotFound):
+    code = 'maintenance_not_found'
+    template = ('There is no maintenance {maintenance_id}, or it is over; '
+                '"climate maintenance list" names those that there are.')
+
+
 class PropertyNotFound(NotFound):
     code = 'property_not_found'
     template = 'No {pool} has a property "{name}".'
@@ -374,6 +382,12 @@ class TooManySubscriptions(LimitReached):
 class SubscriptionOff(Conflict):
     code = 'subscription_off'
     template = 'Subscription {subscription_id} {reason}'
+
+
+class TooManySwaps(Conflict):
+    code = 'too_many_swaps'
+    template = ('Lease {lease_id} has swapped {most} resources that seem to work, and may swap no '
+                'more of them. Ask your operator to look at the resource.')
 
 
 class TooManyWaiting(LimitReached):
@@ -530,6 +544,17 @@ class StillBusy(CloudError):
     code = 'still_busy'
     template = '{service}: {reason}'
     owner_template = '{service} is not ready for this yet; Climate tries again.'
+
+
+class PowerFailed(CloudError):
+    """A resource could not be switched on or off, or does not say which it is.
+
+    ``details``: ``resource``, ``reason``.
+    """
+
+    code = 'power_failed'
+    template = 'The power of {resource}: {reason}'
+    owner_template = 'A resource could not be switched on.' + ASK_OPERATOR
 
 
 class ResourcesRefused(CloudError):

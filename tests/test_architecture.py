@@ -24,7 +24,7 @@ LEVELS = {
     'cmd': 4,
     'api': 3, 'manager': 3,
     'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'forecasts': 2,
-    'notifiers': 2, 'policy': 2,
+    'notifiers': 2, 'policy': 2, 'power': 2,
     'domain': 1, 'context': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
 }
@@ -34,6 +34,7 @@ ROOMS = (
     ('service', 'endpoint', 'services', 'metrics', 'login'),
     ('events',),
     ('audit',),
+    ('maintenance',),
     ('idle',),
     ('usage',),
     ('leases',),
@@ -43,6 +44,8 @@ ROOMS = (
     ('planning',),
     ('booking',),
     ('billing',),
+    ('health',),
+    ('energy',),
     ('queue',),
     ('notifications',),
     ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),
@@ -62,10 +65,11 @@ ALSO = {('cloud', 'nova'), ('conf', 'version'), ('extras', 'version'), ('client'
 # Foreign packages and the only parts that may import them.
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
-    'novaclient': {'cloud'}, 'openstack': {'cloud', 'client'}, 'keystoneauth1': {
-        'cloud', 'client', 'conf', 'nova'},
+    'novaclient': {'cloud'}, 'openstack': {'cloud', 'client', 'power'}, 'keystoneauth1': {
+        'cloud', 'client', 'conf', 'nova', 'power'},
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {
-        'cloud', 'forecasts', 'notifiers', 'plugins', 'strategies'},
+        'cloud', 'forecasts', 'notifiers', 'plugins', 'power', 'strategies'},
+    'sushy': {'power'},
     'numpy': {'db', 'forecasts', 'manager'}, 'statsmodels': {'forecasts'}, 'nova': {'nova'},
     'cliff': {'client'}, 'osc_lib': {'client'},
 }
@@ -295,8 +299,8 @@ def test_the_sample_configuration_has_every_option():
     listed = {(str(getattr(group, 'name', group)), option.name)
               for group, options in configuration.list_opts() for option in options}
     conf = configuration.register(cfg.ConfigOpts())
-    ours = {'DEFAULT', 'api', 'manager', 'acquire', 'cloud', 'keystone', 'nova', 'placement',
-            'glance', 'simulated', 'notifications', 'mail', 'webhook'}
+    ours = {'DEFAULT', 'api', 'manager', 'acquire', 'health', 'cloud', 'keystone', 'nova',
+            'placement', 'glance', 'simulated', 'notifications', 'mail', 'webhook'}
     own = ('config_file', 'config_dir', 'config_source', 'shell_completion')
     registered = {('DEFAULT', name) for name in conf._opts if name not in own}
     for group in ours - {'DEFAULT'}:

@@ -52,6 +52,11 @@ def document(plugins):
                 'parameters': [_ID],
                 'get': _operation('Show the history of a lease', query=_paging()),
             },
+            '/leases/{id}/swap': {
+                'parameters': [_ID],
+                'post': _operation('Swap a broken resource of a running lease',
+                                   schemas.LEASE_SWAP[1], 202),
+            },
             '/offers': {'get': _operation('List the offers held for the project')},
             '/offers/{id}': {
                 'parameters': [_ID],
@@ -59,6 +64,16 @@ def document(plugins):
                 'delete': _operation('Release an offer', status=204),
             },
             **_subscription_paths(),
+            '/maintenances': {
+                'get': _operation('List the maintenances that are not over', query=_paging()),
+                'post': _operation('Plan a maintenance, or preview it',
+                                   schemas.MAINTENANCE_CREATE[1], 201, [_flag('dry_run')]),
+            },
+            '/maintenances/{id}': {
+                'parameters': [_ID],
+                'get': _operation('Show a maintenance with the leases in its way'),
+                'delete': _operation('Delete a maintenance', status=204),
+            },
             '/reservations/{id}': {
                 'parameters': [_ID],
                 'put': _operation('Set the server that a reservation leases',
@@ -89,6 +104,10 @@ def document(plugins):
                 query=_usage_query())},
             '/utilisation': {'get': _operation(
                 'Report how full pools were and will be', query=_utilisation_query())},
+            '/energy': {'get': _operation(
+                'Report which resources sleep, and what that saved',
+                query=[_query('start', format='moment'), _query('end', format='moment'),
+                       _query('pool')])},
             '/price-books': {
                 'get': _operation('List the versions of the price book'),
                 'post': _operation('Add a version of the price book',

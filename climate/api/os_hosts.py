@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serialization of hosts for /v1/os-hosts, the path that clients of REST 1.0 use."""
 from climate import errors
+from climate.api import health_view
 from climate.api import schemas
 from climate.api import serializers
 from climate.api import times
@@ -29,7 +30,7 @@ class HostSerializer(serializers.ResourceSerializer):
         return name, serializers.as_text(properties), fields
 
     def changes(self, data):
-        properties = dict(data)
+        properties = {name: value for name, value in data.items() if name != 'out_of_order'}
         reservable = properties.pop('reservable', None)
         return (serializers.as_text(properties),
                 None if reservable is None else str(reservable).lower() == 'true')
@@ -41,7 +42,8 @@ class HostSerializer(serializers.ResourceSerializer):
         if lenient:
             del view['traits']
             return {**view, 'trust_id': None, 'status': None, **views.stamps_1_0(resource)}
-        return {**view, **views.stamps_1_1(resource)}
+        return {**view, **health_view.of_resource(resource), **serializers.power(resource),
+                **views.stamps_1_1(resource)}
 
     def property(self, found, lenient):
         # REST 1.0 shows these times in the form that leases have.

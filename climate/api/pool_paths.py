@@ -71,6 +71,10 @@ def _paths(place, serializer):
                              query=[operations.query('start', format='moment'),
                                     operations.query('end', format='moment'),
                                     *operations.paging()])},
+        f'{place}/{{id}}/power': {
+            'parameters': [_NUMBER],
+            'post': operation(f'Wake a resource of the pool {pool}, or put it to sleep',
+                              schemas.POWER[1], 202)},
         f'{place}/{{id}}/allocation': {
             'parameters': [_NUMBER],
             'get': operation(f'Show the allocations of a resource of the pool {pool}',

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON schemas of the request bodies by REST version, also used for the OpenAPI document."""
 from climate.domain import acquire
+from climate.domain import maintenance
 
 _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
@@ -110,10 +111,15 @@ _HOST_CREATE_1_0 = {
                           'minimum': 0, 'maximum': 10 ** 18}},
     'additionalProperties': _VALUE,
 }
+# Why it is out of order, or null or false once it is in order again.
+_OUT_OF_ORDER = {
+    'anyOf': [{'type': 'string', 'minLength': 1, 'maxLength': 1000}, {'type': 'null'},
+              {'const': False}],
+    'description': 'Why an operator takes it out of order; null or false: it is in order again.'}
 _HOST_UPDATE = {
     'type': 'object',
     'minProperties': 1,
-    'properties': {'reservable': {'type': 'boolean'}},
+    'properties': {'reservable': {'type': 'boolean'}, 'out_of_order': _OUT_OF_ORDER},
     'additionalProperties': _VALUE,
 }
 # Existing clients send booleans as text, as they are shown.
@@ -126,6 +132,7 @@ _RESOURCE_UPDATE = {
     'minProperties': 1,
     'properties': {
         'reservable': {'type': 'boolean', 'description': 'False takes it out of use.'},
+        'out_of_order': _OUT_OF_ORDER,
         'properties': {'type': 'object', 'additionalProperties': _VALUE,
                        'description': 'Absent properties stay; null removes a property.'},
     },
@@ -142,6 +149,41 @@ _RESERVATION_BIND = {
     'required': ['resource_id'],
     'properties': {'resource_id': {'type': 'string', 'minLength': 1, 'maxLength': 64,
                                    'description': 'The id of a server of the project.'}},
+    'additionalProperties': False,
+}
+
+_RESOURCE = {'type': 'string', 'minLength': 1, 'maxLength': 255}
+_SWAP = {
+    'type': 'object',
+    'properties': {
+        'host': {**_RESOURCE, 'description': 'The name or id of a host of the lease.'},
+        'resource': {**_RESOURCE, 'description': 'The name or id of any resource of the lease.'},
+        'reservation': {**_TEXT, 'description': 'The reservation that has it, if several have.'},
+    },
+    'minProperties': 1,
+    'additionalProperties': False,
+}
+
+_RESOURCES = {'type': 'array', 'minItems': 1, 'maxItems': 10000, 'items': _RESOURCE}
+_MAINTENANCE = {
+    'type': 'object',
+    'required': ['start', 'end', 'reason'],
+    'properties': {
+        'hosts': {**_RESOURCES, 'description': 'Names or ids of hosts.'},
+        'resources': {**_RESOURCES, 'description': 'Names or ids of resources of "pool".'},
+        'criteria': {
+            'type': ['array', 'string'], 'minItems': 1, 'minLength': 1, 'maxLength': 65536,
+            'description': 'Criteria as in a lease: all resources that meet them now.'},
+        'pool': {'type': 'string', 'minLength': 1, 'maxLength': 32, 'default': 'host'},
+        'start': _DATE_TIME, 'end': _DATE_TIME,
+        'reason': {'type': 'string', 'minLength': 1, 'maxLength': 1000,
+                   'description': 'Owners of leases read it.'},
+        'running': {'enum': list(maintenance.MODES), 'default': maintenance.LEFT,
+                    'description': 'What happens to leases that run.'},
+        'notice': {**_DURATION, 'description': 'How long before its early end an owner is told.'},
+        'rrule': {'type': 'string', 'minLength': 1, 'maxLength': 500,
+                  'description': 'How it recurs, as RRULE of RFC 5545: "FREQ=WEEKLY;BYDAY=SU".'},
+    },
     'additionalProperties': False,
 }
 
@@ -213,6 +255,8 @@ AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)
 WHAT_IF = (_WHAT_IF, _WHAT_IF)
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
+MAINTENANCE_CREATE = (_MAINTENANCE, _MAINTENANCE)
+LEASE_SWAP = (_SWAP, _SWAP)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE_1_0, _HOST_CREATE)
 HOST_UPDATE = (_HOST_UPDATE_1_0, _HOST_UPDATE)
@@ -221,4 +265,9 @@ RESOURCE_PROPERTIES = {'type': 'object', 'additionalProperties': _VALUE,
                        'description': 'Properties for criteria, such as {"rack": "r7"}.'}
 RESOURCE_UPDATE = (_RESOURCE_UPDATE, _RESOURCE_UPDATE)
 RESERVATION_BIND = (_RESERVATION_BIND, _RESERVATION_BIND)
+_POWER = {
+    'type': 'object', 'required': ['state'], 'additionalProperties': False,
+    'properties': {'state': {'type': 'string', 'enum': ['awake', 'asleep']}},
+}
+POWER = (_POWER, _POWER)
 PROPERTY_UPDATE = (_PROPERTY_1_0, {**_PROPERTY_1_0, 'additionalProperties': False})

@@ -3,7 +3,9 @@
 import functools
 
 from climate import errors
+from climate.api import health_view
 from climate.api import schemas
+from climate.api import times
 from climate.api import views
 from climate.policies import resources as rules
 
@@ -54,10 +56,20 @@ class ResourceSerializer:
         """Split a body into ({property: text or None}, reservable or None)."""
         return as_text(data.get('properties', {})), data.get('reservable')
 
+    def out_of_order(self, data):
+        """Return why a body takes a resource out of order; '': it is in order; None: neither.
+
+        Only from REST 1.1 on.
+        """
+        if 'out_of_order' not in data:
+            return None
+        return data['out_of_order'] or ''
+
     def resource(self, resource, lenient):
         """Render a Resource."""
         return {**self._pool.shown(resource), 'id': str(resource.id), 'name': resource.name,
                 'reservable': resource.reservable, 'properties': dict(resource.properties),
+                **health_view.of_resource(resource), **power(resource),
                 **views.stamps_1_1(resource)}
 
     def property(self, found, lenient):
@@ -100,7 +112,16 @@ class ViewSerializer(ResourceSerializer):
         stamps = views.stamps_1_0 if lenient else views.stamps_1_1
         return {'id': str(resource.id), **{name: resource.facts.get(fact)
                                            for name, fact in self._view.fields.items()},
-                'reservable': resource.reservable, **stamps(resource)}
+                'reservable': resource.reservable,
+                **({} if lenient else health_view.of_resource(resource)), **stamps(resource)}
+
+
+def power(resource):
+    """Render the power of a Resource; nothing for one that never sleeps."""
+    if resource.power_state is None:
+        return {}
+    since = resource.power_since or resource.created_at
+    return {'power_state': resource.power_state, 'power_since': times.shown(since)}
 
 
 def as_text(properties):

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing of questions for usage and for utilisation."""
+"""Parsing of questions for usage, utilisation and energy."""
 import datetime
 
 from climate import errors
 from climate.api import body
 from climate.api import times
+from climate.domain import energy
 from climate.domain import interval
 from climate.domain import usage_groups
 from climate.domain import utilisation
 
 USAGE = ('start', 'end', 'group_by', 'project_id', 'all_projects', 'format')
 UTILISATION = ('start', 'end', 'step', 'pool', 'format')
+ENERGY = ('start', 'end', 'pool')
 FORMATS = ('json', 'csv')
 
 _DAY = datetime.timedelta(days=1)
@@ -65,6 +67,17 @@ def pool_steps(request, now):
                              request.GET.get('pool'))
 
 
+def energy_of(request, now):
+    """Parse the query of GET /v1/energy, as an ``energy.Query``.
+
+    :raises BadRequest: a field is wrong; the error names it.
+    """
+    end = _moment(request, 'end', now, now)
+    start = _moment(request, 'start', now, _back(end, _USAGE_SPAN))
+    _refuse_span(start, end)
+    return energy.Query(start, end, request.GET.get('pool'))
+
+
 def _moment(request, name, now, default):
     return times.asked(name, request.GET[name], now) if name in request.GET else default
 
@@ -74,6 +87,16 @@ def _span(start, end, grain):
 
     :raises BadField: the end is not after the start, or the span is too long.
     """
+    _refuse_span(start, end)
+    first = interval.rounded_up(start, grain)
+    return first if first == start else first - grain, interval.rounded_up(end, grain)
+
+
+def _refuse_span(start, end):
+    """Refuse a span whose end is not after its start, or that is too long.
+
+    :raises BadField: it is one of these.
+    """
     if end <= start:
         raise errors.BadField(field='end', reason=(
             f'it must be after the start, {start:%Y-%m-%d %H:%M:%S} UTC.'))
@@ -81,8 +104,6 @@ def _span(start, end, grain):
         raise errors.BadField(field='end', reason=(
             f'the span has {(end - start).days} days, of which an answer has at most '
             f'{_LONGEST.days}: ask for a later start or an earlier end.'))
-    first = interval.rounded_up(start, grain)
-    return first if first == start else first - grain, interval.rounded_up(end, grain)
 
 
 def _groups(request):

@@ -173,6 +173,21 @@ class Leases:
         """End a lease now, and return it."""
         return self.update(lease_id, end='now')
 
+    def swap(self, lease_id: str, resource: str, *, reservation: str | None = None) -> http.Record:
+        """Swap a broken resource of a running lease for another one, and return the lease.
+
+        The new resource is handed over at once, while the lease is "updating".
+
+        :param resource: the name or id of a host, or of another resource, of the lease.
+        :param reservation: the id of the reservation that has it, if several have.
+        :raises Conflict: the lease does not run, or nothing else is free.
+        """
+        body = {'resource': resource}
+        if reservation is not None:
+            body['reservation'] = reservation
+        return self._http.record(
+            self._http.call('POST', f'{_path(lease_id)}/swap', body=body), 'lease')
+
     def history(self, lease_id: str) -> Sequence[http.Record]:
         """List the history of a lease in order: records with ``at``, ``who``, ``what``, ``why``."""
         return [*self._http.pages(f'{_path(lease_id)}/history', 'history')]

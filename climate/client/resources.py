@@ -96,21 +96,42 @@ class Resources:
         return [self._http.record(response, self.one)]
 
     def update(self, resource_id: str, properties: Fields | None = None, *,
-               unset: Collection[str] = (), reservable: bool | None = None) -> http.Record:
+               unset: Collection[str] = (), reservable: bool | None = None,
+               out_of_order: str | None = None, in_order: bool = False) -> http.Record:
         """Change a resource, and return it.
 
         :param properties: properties to set.
         :param unset: names of properties to remove.
         :param reservable: whether new leases can get the resource; None changes nothing.
+        :param out_of_order: why the resource is out of order; None changes nothing.
+        :param in_order: True: it is in order again, and not in quarantine.
         :raises BadValue: there is nothing to change.
         """
         body = self._changes({**(properties or {}), **dict.fromkeys(unset)})
         if reservable is not None:
             body['reservable'] = reservable
+        if out_of_order or in_order:
+            body['out_of_order'] = out_of_order or None
         if not body:
             raise errors.BadValue('Nothing to change: give properties to set or to unset, or '
                                   'whether it is reservable.')
         response = self._http.call('PUT', self._path(resource_id), body=body)
+        return self._http.record(response, self.one)
+
+    def wake(self, resource_id: str) -> http.Record:
+        """Wake a resource that sleeps, and return it; it takes a while until it is awake."""
+        return self._set_power(resource_id, 'awake')
+
+    def sleep(self, resource_id: str) -> http.Record:
+        """Put a resource to sleep, and return it.
+
+        :raises Conflict: it cannot sleep, or a lease has it or needs it soon.
+        """
+        return self._set_power(resource_id, 'asleep')
+
+    def _set_power(self, resource_id: str, state: str) -> http.Record:
+        response = self._http.call('POST', f'{self._path(resource_id)}/power',
+                                   body={'state': state})
         return self._http.record(response, self.one)
 
     def delete(self, resource_id: str) -> None:

@@ -7,9 +7,11 @@ from keystoneauth1 import adapter
 from climate.client import addresses
 from climate.client import availability
 from climate.client import compute
+from climate.client import energy
 from climate.client import hosts
 from climate.client import http
 from climate.client import leases
+from climate.client import maintenances
 from climate.client import offers
 from climate.client import plans
 from climate.client import price_books
@@ -57,6 +59,8 @@ class Client:
         self.allocations = self.hosts.allocations
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
             nova, clock, lambda: addresses.of_compute(nova, transport))))
+        self.maintenances = maintenances.Maintenances(self.http)
+        self.energy = energy.Energy(self.http)
         self.offers = offers.Offers(self.http)
         self.plans = plans.Plans(self.http)
         self.subscriptions = subscriptions.Subscriptions(self.http)

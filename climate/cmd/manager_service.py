@@ -15,6 +15,8 @@ from climate.manager import service
 from climate.manager.idle import rules as idle_rules
 from climate.notifiers import base as notifiers
 from climate.plugins import registry
+from climate.plugins.health import registry as health_sources
+from climate.power import base as power
 from climate.rpc import bus
 from climate.strategies import registry as strategies
 
@@ -68,9 +70,9 @@ def run(argv):
         service.check(conf)
     except bus.LoginRefused as error:
         raise SystemExit(f'climate-manager: [DEFAULT] transport_url: {error}') from error
-    except (errors.ClimateError, clouds.Unusable, forecasts.Unusable, idle_rules.Unusable,
-            metrics.Unusable, notifiers.Unusable, registry.Unusable,
-            strategies.Unusable) as error:
+    except (errors.ClimateError, clouds.Unusable, forecasts.Unusable, health_sources.Unusable,
+            idle_rules.Unusable, metrics.Unusable, notifiers.Unusable, power.Unusable,
+            registry.Unusable, strategies.Unusable) as error:
         raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()

@@ -24,6 +24,8 @@ from climate.manager import service
 from climate.manager.idle import rules as idle_rules
 from climate.notifiers import base as notifiers
 from climate.plugins import registry
+from climate.plugins.health import registry as health_sources
+from climate.power import base as power
 from climate.rpc import client
 from climate.strategies import registry as strategies
 
@@ -60,7 +62,8 @@ def main():
     server = api.listen(application, conf)
     try:
         manager = service.Manager(conf, serve_rpc=False)
-    except (clouds.Unusable, notifiers.Unusable, registry.Unusable) as error:
+    except (clouds.Unusable, health_sources.Unusable, notifiers.Unusable, power.Unusable,
+            registry.Unusable) as error:
         raise SystemExit(f'climate-standalone: {error}') from error
     migrate.upgrade(manager.core.database)
     manager.start()

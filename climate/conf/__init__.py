@@ -10,8 +10,10 @@ from climate.conf import api
 from climate.conf import base
 from climate.conf import billing
 from climate.conf import cloud
+from climate.conf import energy
 from climate.conf import forecast
 from climate.conf import glance
+from climate.conf import health
 from climate.conf import idle
 from climate.conf import keystone
 from climate.conf import mail
@@ -22,8 +24,8 @@ from climate.conf import placement
 from climate.conf import simulated
 from climate.conf import webhook
 
-MODULES = (base, api, manager, acquire, idle, billing, forecast, notifications, mail, webhook,
-           cloud, keystone, nova, placement, glance, simulated)
+MODULES = (base, api, manager, acquire, health, idle, energy, billing, forecast, notifications,
+           mail, webhook, cloud, keystone, nova, placement, glance, simulated)
 
 
 def register(conf):

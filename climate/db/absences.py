@@ -5,6 +5,7 @@ import collections
 import sqlalchemy as sa
 
 from climate.db import tables
+from climate.domain import utilisation
 
 ABSENCES = tables.RESOURCE_ABSENCES
 
@@ -15,7 +16,7 @@ def begin(connection, resource_id, kind, now):
     The caller has changed the row of the resource in the same transaction, so no other transaction
     begins the same absence.
 
-    :param kind: one of ``utilisation.ABSENCES``.
+    :param kind: one of ``utilisation.ABSENCES`` or ``utilisation.CAUSES``.
     """
     going_on = connection.execute(sa.select(ABSENCES.c.id).where(*_open(resource_id, kind))).first()
     if going_on is None:
@@ -29,12 +30,16 @@ def end(connection, resource_id, kind, now):
 
 
 def touching(connection, start, end):
-    """Return {resource id: [(kind, start, end or None)]} of what lasted between two moments."""
+    """Return {resource id: [(kind, start, end or None)]} of what lasted between two moments.
+
+    The kinds are ``utilisation.ABSENCES``; absences of one kind may overlap.
+    """
     found = collections.defaultdict(list)
     for row in connection.execute(
             sa.select(ABSENCES).where(ABSENCES.c.start < end, sa.or_(
                 ABSENCES.c.end.is_(None), ABSENCES.c.end > start)).order_by(ABSENCES.c.id)):
-        found[row.resource_id].append((row.kind, row.start, row.end))
+        kind = utilisation.OUT_OF_ORDER if row.kind in utilisation.CAUSES else row.kind
+        found[row.resource_id].append((kind, row.start, row.end))
     return found
 
 

@@ -18,7 +18,8 @@ RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
-_COLUMNS = tables.columns(RESOURCES, records.Resource, 'properties', 'facts')
+_COLUMNS = tables.columns(RESOURCES, records.Resource, 'properties', 'facts', 'verdict',
+                          'maintenances', 'power_state', 'power_since')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _IDS = sa.bindparam('ids')
@@ -30,6 +31,8 @@ _THESE = among.Among(_BY_ID, RESOURCES.c.id)
 _LOCK = among.Among(
     _BY_ID.where(RESOURCES.c.withdrawn_at.is_(None),
                  RESOURCES.c.reservable.is_(True)).with_for_update(), RESOURCES.c.id)
+_LOCK_ENROLLED = among.Among(
+    _BY_ID.where(RESOURCES.c.withdrawn_at.is_(None)).with_for_update(), RESOURCES.c.id)
 _ENROLLED_THESE = among.Among(_ENROLLED, RESOURCES.c.id)
 _ENROLLED_HELD = among.Among(_ENROLLED, RESOURCES.c.held_by)
 _TOUCH = among.Among(sa.update(RESOURCES).values(generation=RESOURCES.c.generation + 1),
@@ -134,9 +137,19 @@ def lock(connection, ids):
     return [records.Resource(*row) for row in _LOCK.execute(connection, sorted(ids))]
 
 
+def lock_enrolled(connection, ids):
+    """Lock enrolled resources in id order, reservable or not; return their ids."""
+    return [row.id for row in _LOCK_ENROLLED.execute(connection, sorted(ids))]
+
+
 def touch(connection, ids, now):
     """Increase the generation of resources."""
     _TOUCH.execute(connection, sorted(ids), {'updated_at': now})
+
+
+def available_again(connection, ids, now):
+    """Record that locked resources can be leased from now on, as if they were enrolled now."""
+    _TOUCH.execute(connection, sorted(ids), {'available_since': now, 'updated_at': now})
 
 
 def change(connection, resource_id, now, **values):

@@ -201,11 +201,33 @@ RESOURCES = sa.Table(
     # The only reservation that may use it; null: any reservation may.
     sa.Column('lent_to', _text(36)),
     *_stamps(),
+    # The state that counts now, and why; resource_health has the details.
+    sa.Column('health_state', _text(16), nullable=False, server_default='well'),
+    sa.Column('health_reason', _long_text()),
     sa.UniqueConstraint('pool', 'enrolled_name'),
     sa.Index(None, 'pool', 'id'),
     sa.Index(None, 'held_by'),
     sa.Index(None, 'lent_to'),
+    sa.Index(None, 'health_state'),
     sqlite_autoincrement=True,
+    **_MYSQL)
+
+# What is known of the health of a resource; a resource that was always well has no row.
+RESOURCE_HEALTH = sa.Table(
+    'resource_health', METADATA,
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id', ondelete='CASCADE'),
+              primary_key=True, autoincrement=False),
+    sa.Column('state', _text(16), nullable=False),
+    sa.Column('since', UtcDateTime),
+    sa.Column('reason', _long_text()),
+    sa.Column('source', _text(64)),
+    sa.Column('changing_since', UtcDateTime),
+    sa.Column('looked_at', UtcDateTime),
+    sa.Column('out_of_order', _long_text()),
+    sa.Column('out_of_order_since', UtcDateTime),
+    sa.Column('quarantined_until', UtcDateTime),
+    sa.Column('quarantined_since', UtcDateTime),
+    sa.Column('quarantine_reason', _long_text()),
     **_MYSQL)
 
 PROPERTIES = sa.Table(
@@ -540,6 +562,54 @@ ACQUISITIONS = sa.Table(
     sa.Index(None, 'waits_for', 'priority', 'created_at'),
     **_MYSQL)
 
+# Hosts, or other resources of one pool, that must be free in some windows of time.
+MAINTENANCES = sa.Table(
+    'maintenances', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    sa.Column('pool', _text(32), nullable=False),
+    sa.Column('start', UtcDateTime, nullable=False),
+    sa.Column('end', UtcDateTime, nullable=False),
+    sa.Column('reason', _long_text(), nullable=False),
+    # What happens to leases that run: left, swap or end.
+    sa.Column('running', _text(8), nullable=False),
+    sa.Column('notice_minutes', sa.Integer, nullable=False),
+    # How the window recurs (RRULE of RFC 5545), and up to when windows were added; null: all were.
+    sa.Column('rule', sa.Text),
+    sa.Column('expanded_to', UtcDateTime),
+    sa.Column('user_id', _text(255)),
+    sa.Column('created_at', UtcDateTime, nullable=False),
+    # It is being deleted: what is disabled in the cloud is enabled first.
+    sa.Column('closing', sa.Boolean, nullable=False, default=False),
+    sa.Column('over', sa.Boolean, nullable=False, default=False),
+    sa.Index(None, 'over', 'start'),
+    **_MYSQL)
+
+MAINTENANCE_RESOURCES = sa.Table(
+    'maintenance_resources', METADATA,
+    sa.Column('maintenance_id', _text(36), sa.ForeignKey('maintenances.id', ondelete='CASCADE'),
+              primary_key=True),
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id', ondelete='CASCADE'),
+              primary_key=True),
+    sa.Index(None, 'resource_id'),
+    **_MYSQL)
+
+# One time span of a maintenance. Its id stands for a reservation in the allocations.
+MAINTENANCE_WINDOWS = sa.Table(
+    'maintenance_windows', METADATA,
+    sa.Column('id', _text(36), primary_key=True),
+    sa.Column('maintenance_id', _text(36), sa.ForeignKey('maintenances.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('start', UtcDateTime, nullable=False),
+    sa.Column('end', UtcDateTime, nullable=False),
+    sa.Column('state', _text(16), nullable=False),
+    sa.Column('claim_owner', _text(255)),
+    sa.Column('claim_no', sa.Integer, nullable=False, default=0),
+    sa.Column('claimed_until', UtcDateTime),
+    # Two managers that expand a rule at once add each window once.
+    sa.UniqueConstraint('maintenance_id', 'start'),
+    sa.Index(None, 'state', 'start'),
+    **_MYSQL)
+
 # The wait queue: its one row is locked by each transaction that changes the queue.
 WAIT_QUEUE = sa.Table(
     'wait_queue', METADATA,
@@ -637,5 +707,28 @@ REFUSALS = sa.Table(
     sa.Index(None, 'last_at'),
     # Of all in a span.
     sa.Index(None, 'end', 'start'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
+# The power of resources that sleep or slept. One without a row has been awake ever since.
+POWER_STATES = sa.Table(
+    'power_states', METADATA,
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id'), primary_key=True,
+              autoincrement=False),
+    sa.Column('state', _text(16), nullable=False),
+    sa.Column('since', UtcDateTime, nullable=False),
+    sa.Index(None, 'state'),
+    **_MYSQL)
+
+# How often resources fell asleep, and how long they took to wake up.
+POWER_CHANGES = sa.Table(
+    'power_changes', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id'), nullable=False),
+    sa.Column('kind', _text(16), nullable=False),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('seconds', sa.Float),
+    sa.Index(None, 'resource_id', 'at'),
+    sa.Index(None, 'at'),
     sqlite_autoincrement=True,
     **_MYSQL)

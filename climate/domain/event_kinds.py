@@ -23,6 +23,7 @@ GIVE_BACK = 'give_back'
 ACQUIRE = 'acquire_lease'
 HEAL = 'heal_lease'
 RECLAIM = 'reclaim_lease'
+WAKE = 'wake_lease'
 
 
 class Until(enum.Enum):
@@ -153,6 +154,10 @@ KINDS = {kind.name: kind for kind in (
         RECLAIM, 'Takes an idle lease back, or a part of it, unless there is something on it.',
         task='reclaim', states=frozenset({lifecycle.ACTIVE, lifecycle.ERROR}), moves_cloud=True,
         releases=Releases.PART, may_leave_unneeded=True),
+    Kind(
+        WAKE, 'Wakes the sleeping resources of the lease, early enough before its start.',
+        states=frozenset({lifecycle.PENDING}), moot_during='start', told=False,
+        given_up=GivenUp.LEFT_TO_START),
     Kind(
         PREPARE, 'Prepares the targets of the lease before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,

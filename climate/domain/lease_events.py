@@ -64,10 +64,12 @@ class Preparations:
 
     :ivar prepares: whether its targets are prepared, at once.
     :ivar stages: how long before the start at most what the start needs is made; None: nothing is.
+    :ivar wakes: how long before the start its resources are woken; None: they never sleep.
     """
 
     prepares: bool = False
     stages: datetime.timedelta | None = None
+    wakes: datetime.timedelta | None = None
 
 
 def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], preparations: Preparations,
@@ -85,7 +87,18 @@ def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], prepara
     staged_at = _staged_at(lease, preparations.stages, now)
     if staged_at is not None:
         planned.append((event_kinds.STAGE, staged_at))
+    woken_at = _woken_at(lease, preparations.wakes, now)
+    if woken_at is not None:
+        planned.append((event_kinds.WAKE, woken_at))
     return tuple(planned)
+
+
+def _woken_at(lease: records.Lease, ahead: datetime.timedelta | None,
+              now: datetime.datetime) -> datetime.datetime | None:
+    """Return when the resources of a lease are woken; None: the start does it if they sleep."""
+    if ahead is None or lease.start <= now:
+        return None
+    return max(now, lease.start - ahead)
 
 
 def _staged_at(lease: records.Lease, longest: datetime.timedelta | None,
@@ -159,7 +172,29 @@ def after_change(before: records.Lease, after: records.Lease,
             pass
         elif anew or (staged.status != lifecycle.EVENT_DONE and after.start != before.start):
             move.append((staged, staged_at))
+    woken_at = _woken_at(after, preparations.wakes, now)
+    if before.state == lifecycle.PENDING and woken_at is not None and (
+            anew or after.start != before.start):
+        changed = woken(before.event(event_kinds.WAKE), woken_at)
+        add += changed.add
+        move += changed.move
     return EventChanges(tuple(add), tuple(move), _NOTICES if over else ())
+
+
+def woken(known: records.Event | None, at: datetime.datetime) -> EventChanges:
+    """Return the changes that let the resources of a lease be woken at a moment.
+
+    An event that is done happens again, because they may have fallen asleep after it. One that is
+    in progress stays.
+
+    :param known: the event of the lease that wakes them; None: it has none.
+    """
+    if known is None:
+        return EventChanges(add=((event_kinds.WAKE, at),))
+    if known.status == lifecycle.EVENT_IN_PROGRESS or (
+            known.status == lifecycle.EVENT_UNDONE and known.at == at):
+        return EventChanges()
+    return EventChanges(move=((known, at),))
 
 
 def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventChanges:

@@ -16,6 +16,9 @@ ERROR = 'error'
 WAITING = 'waiting'
 IDLE = 'idle'
 LIMITS = 'limits'
+MOVED = 'moved'
+SICK = 'sick'
+MAINTENANCE = 'maintenance'
 CHANGE = 'change'
 NOTIFY = 'notify'
 BEFORE_END = 'before_end'
@@ -76,6 +79,14 @@ KINDS = {kind.name: kind for kind in (
           'project.idle_summary': Told('Leases that are hardly used: {count}')}, usual=True),
     Kind(LIMITS, 'A request was refused because the project has reached a limit.',
          'Your project has reached a limit', {'project.limit': Told()}, usual=True),
+    Kind(MOVED, 'A lease to come got other resources, because of their health or of maintenance.',
+         'Lease {name} was moved to other resources', {'lease.moved': Told()}, usual=True),
+    Kind(SICK, 'Resources of a lease do not work: it runs, or it starts soon and nothing else '
+         'fits.', 'Lease {name}: some of its resources do not work',
+         {'lease.resource_sick': Told(), 'lease.degraded': Told()}, usual=True),
+    Kind(MAINTENANCE, 'Resources of a lease have maintenance: it runs on them, or it does not fit '
+         'elsewhere.', 'Lease {name}: some of its resources have maintenance',
+         {'lease.maintenance': Told()}, usual=True),
     Kind(CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
          {'lease.create': Told('Lease {name} was created'), 'lease.update': Told(),
           'lease.delete': Told('Lease {name} was deleted')}),

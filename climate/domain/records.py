@@ -7,8 +7,10 @@ import datetime
 from typing import Any
 
 from climate.domain import acquire
+from climate.domain import health
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import texts
 
@@ -53,7 +55,9 @@ class Resource:
 
     `capacity` is {class: units}. `properties` come from operators, `facts` from the cloud.
     `held_by` is the reservation that holds all of it in the cloud now. `lent_to` is the only
-    reservation that may use it; None: any may.
+    reservation that may use it; None: any may. `health_state` is one of ``health.STATES``,
+    for `health_reason`. Only answers have its `verdict`, its `maintenances` and its
+    `power_state`, one of ``sleep.STATES``; None: it never sleeps, or nobody asked.
     """
 
     id: int
@@ -66,8 +70,19 @@ class Resource:
     lent_to: str | None = None
     created_at: Moment | None = None
     updated_at: Moment | None = None
+    health_state: str = health.WELL
+    health_reason: str | None = None
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    verdict: health.Verdict | None = None
+    maintenances: tuple[maintenance.Window, ...] = ()
+    power_state: str | None = None
+    power_since: Moment | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether nobody says that it does not work."""
+        return self.health_state == health.WELL
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,9 @@ Moment = datetime.datetime
 CAPACITY, ALLOCATED, OCCUPIED = 'capacity', 'allocated', 'occupied'
 #: The kinds of absences: a resource is enrolled, but cannot be leased, or sleeps.
 OUT_OF_ORDER, ASLEEP = ABSENCES = ('out_of_order', 'asleep')
+#: More causes for which a resource is out of order: its health, and maintenance. Each is recorded
+#: by itself, because one may last longer than the other.
+SICK, MAINTAINED = CAUSES = ('sick', 'maintained')
 #: The figures of resources, in the order in which all answers show them.
 FIGURES = (CAPACITY, ALLOCATED, OCCUPIED, OUT_OF_ORDER, ASLEEP)
 #: The figures of units.

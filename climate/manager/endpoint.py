@@ -10,7 +10,9 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.domain import availability
+from climate.domain import energy
 from climate.domain import forecast as forecast_records
+from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions as subscribed
@@ -23,13 +25,16 @@ from climate.manager.billing import statements
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
 from climate.manager.booking import pool_calendar
+from climate.manager.energy import report as energy_report
 from climate.manager.leases import create
 from climate.manager.leases import delete
 from climate.manager.leases import draft
 from climate.manager.leases import read
 from climate.manager.leases import scheduler
+from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.maintenance import maintenances
 from climate.manager.notifications import limits
 from climate.manager.notifications import subscriptions
 from climate.manager.planning import forecast
@@ -75,6 +80,8 @@ class Endpoint:
         self._read = read.Read(core)
         self._update = update.Update(core)
         self._delete = delete.Delete(core)
+        self._swap = swap.Swap(core)
+        self._maintenances = maintenances.Maintenances(core)
         self._reservations = scheduler.Reservations(core)
         self._targets = targets.Targets(core)
         self._resources = resources.Resources(core)
@@ -88,6 +95,7 @@ class Endpoint:
         self._books = books.Books(core)
         self._statements = statements.Statements(core)
         self._usage = report.Usage(core)
+        self._energy = energy_report.Report(core)
         self._utilisation = pool_steps.Utilisation(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
@@ -112,6 +120,10 @@ class Endpoint:
     @_answers
     def delete_lease(self, context, lease_id):
         return self._delete.delete(context, lease_id)
+
+    @_answers
+    def swap_resource(self, context, lease_id, resource, reservation_id=None):
+        return self._swap.swap(context, lease_id, resource, reservation_id)
 
     @_answers
     def get_lease(self, context, lease_id):
@@ -205,12 +217,32 @@ class Endpoint:
         return self._forecasts.find(wire.unpack(forecast_records.Query, query))
 
     @_answers
+    def create_maintenance(self, context, request):
+        return self._maintenances.create(context, wire.unpack(maintenance.Request, request))
+
+    @_answers
+    def list_maintenances(self, context, marker=None, limit=None):
+        return self._maintenances.find(marker, limit)
+
+    @_answers
+    def get_maintenance(self, context, maintenance_id):
+        return self._maintenances.get(maintenance_id)
+
+    @_answers
+    def delete_maintenance(self, context, maintenance_id):
+        self._maintenances.delete(maintenance_id)
+
+    @_answers
     def report_usage(self, context, query):
         return self._usage.report(wire.unpack(usage_groups.Query, query))
 
     @_answers
     def report_utilisation(self, context, query):
         return self._utilisation.report(wire.unpack(utilisation.Query, query))
+
+    @_answers
+    def report_energy(self, context, query):
+        return self._energy.report(wire.unpack(energy.Query, query))
 
     @_answers
     def create_price_book(self, context, valid_from, document):
@@ -247,6 +279,14 @@ class Endpoint:
     @_answers
     def update_resource(self, context, pool, resource_id, properties, reservable=None):
         return self._resources.update(pool, resource_id, properties, reservable)
+
+    @_answers
+    def set_out_of_order(self, context, pool, resource_id, reason):
+        return self._resources.set_out_of_order(pool, resource_id, reason)
+
+    @_answers
+    def set_power(self, context, pool, resource_id, awake):
+        return self._resources.set_power(pool, resource_id, awake)
 
     @_answers
     def delete_resource(self, context, pool, resource_id):

@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics of a manager for Prometheus, and the server of /metrics."""
+import collections
+import datetime
 import ssl
 
 import prometheus_client
 from prometheus_client import core as prometheus
 
 from climate.db import deliveries
+from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
+from climate.db import power
+from climate.db import resources
 from climate.db import subscriptions
 from climate.domain import audit
+from climate.domain import health
+from climate.domain import sleep
 from climate.domain import subscriptions as domain
+from climate.manager.energy import report
 from climate.manager.notifications import delivery
 from climate.manager.usage import gauges
+from climate.plugins import sleepable
+
+_DAY = datetime.timedelta(days=1)
 
 
 class Unusable(Exception):
@@ -36,11 +47,19 @@ class Collector:
         """Yield the metrics, as prometheus_client expects them."""
         by_state = prometheus.GaugeMetricFamily(
             'climate_leases', 'Leases that are not deleted, by state', labels=['state'])
+        sick = prometheus.GaugeMetricFamily(
+            'climate_resources_sick', 'Enrolled resources that are not well, by pool and by what '
+            'is known of them: sick, quarantined or out_of_order', labels=['pool', 'state'])
         with self._core.database.reader() as connection:
             for state, count in leases.counts(connection).items():
                 by_state.add_metric([state], count)
             idle = idle_leases.count(connection)
+            counted = stored.counts(connection)
+        for pool in sorted(self._core.registry.pools):
+            for state in health.STATES[1:]:
+                sick.add_metric([pool, state], counted.get((pool, state), 0))
         yield by_state
+        yield sick
         yield from self._notifications()
         yield prometheus.GaugeMetricFamily(
             'climate_idle_leases', 'Running leases that are idle', value=idle)
@@ -52,6 +71,9 @@ class Collector:
             'this manager expects, while it doubts it; else 0',
             value=self._clock_watch.ahead_seconds)
         yield from gauges.families(self._core.database, self._core.clock())
+        if self._core.conf.energy.driver:
+            yield from _power(self._core.database, self._core.clock())
+            yield self._saved()
         counts = self._audit_schedule.counts
         if counts is not None:
             drift = prometheus.GaugeMetricFamily(
@@ -60,6 +82,22 @@ class Collector:
             for kind in audit.KINDS:
                 drift.add_metric([kind], counts[kind])
             yield drift
+
+    def _saved(self):
+        """Return the metric of the power that is saved now; its integral is the energy."""
+        with self._core.database.reader() as connection:
+            ids = [each.resource_id for each in power.in_states(connection, (sleep.ASLEEP,))]
+            found = resources.enrolled(connection, ids) if ids else ()
+        sums = collections.Counter()
+        for each in found:
+            sums[each.pool] += report.watts_of(self._core.conf, each) or 0
+        family = prometheus.GaugeMetricFamily(
+            'climate_power_saved_watts', 'How much less the sleeping resources of the pool draw '
+            'than awake, as far as that is known', labels=['pool'])
+        for pool, source in sorted(self._core.registry.pools.items()):
+            if isinstance(source, sleepable.Sleepable):
+                family.add_metric([pool], sums[pool])
+        return family
 
     def _notifications(self):
         """Yield the metrics of subscriptions and of what waits to be delivered to them."""
@@ -87,6 +125,22 @@ class Collector:
             for result in delivery.RESULTS:
                 attempts.add_metric([each.name, result], each.counts[result])
         yield from (waiting, oldest, attempts, known)
+
+
+def _power(database, now):
+    """Yield the metrics of resources that sleep."""
+    with database.reader() as connection:
+        states, changes = power.counts(connection, now - _DAY)
+    for name, words, label, known, counts in (
+            ('climate_power_resources', 'Resources that sleep or slept, by state', 'state',
+             sleep.STATES, states),
+            ('climate_power_changes_day', 'How often resources fell asleep, woke up and did not '
+             'wake up in the last 24 hours', 'kind',
+             (sleep.SLEPT, sleep.WOKE, sleep.FAILED_TO_WAKE), changes)):
+        family = prometheus.GaugeMetricFamily(name, words, labels=[label])
+        for each in known:
+            family.add_metric([each], counts.get(each, 0))
+        yield family
 
 
 def check(conf):

@@ -3,6 +3,7 @@
 import datetime
 
 from climate.domain import lease_events
+from climate.plugins import sleepable
 
 
 def of(core, reservations):
@@ -12,4 +13,17 @@ def of(core, reservations):
     return lease_events.Preparations(
         prepares=any(plugin.prepares(request) for plugin, request in plugins),
         stages=datetime.timedelta(seconds=seconds) if seconds and any(
-            plugin.stages(request) for plugin, request in plugins) else None)
+            plugin.stages(request) for plugin, request in plugins) else None,
+        wakes=_wakes(core, plugins) if core.conf.energy.driver else None)
+
+
+def _wakes(core, plugins):
+    """Return how long before the start the resources of a lease are woken; None: they never sleep.
+
+    The keeper moves the event as soon as it knows which of them sleep, and how long they take.
+    """
+    if not any(isinstance(core.registry.pools.get(need.pool), sleepable.Sleepable)
+               for plugin, request in plugins for need in plugin.needs(request)):
+        return None
+    conf = core.conf.energy
+    return datetime.timedelta(minutes=conf.lead_minutes + conf.wake_minutes)

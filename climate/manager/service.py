@@ -23,13 +23,17 @@ from climate.manager import metrics
 from climate.manager.audit import schedule
 from climate.manager.billing import biller
 from climate.manager.booking import offer_expiry
+from climate.manager.energy import keeper
 from climate.manager.events import clock_watch
 from climate.manager.events import loop
+from climate.manager.health import checks
 from climate.manager.idle import rules as idle_rules
 from climate.manager.idle import watch as idle_watch
 from climate.manager.leases import early
+from climate.manager.leases import healing
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
+from climate.manager.maintenance import windows
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
@@ -40,6 +44,8 @@ from climate.manager.pools import refresh
 from climate.manager.usage import days
 from climate.notifiers import registry as notifiers
 from climate.plugins import registry
+from climate.plugins.health import registry as health_sources
+from climate.power import registry as power_drivers
 from climate.rpc import bus
 from climate.rpc import transport
 from climate.strategies import registry as strategies
@@ -64,8 +70,8 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy, a notifier, /metrics or [idle] cannot be
-        used; the error says which.
+    :raises Unusable: a plugin, an adapter, a strategy, a notifier, a source of health, a power
+        driver, /metrics or [idle] cannot be used; the error says which.
     :raises LoginRefused: the bus refuses the login.
     """
     classes = registry.load(conf.plugins)
@@ -76,7 +82,8 @@ def check(conf):
     sealing.Sealer(conf)
     for notifier in notifiers.load(conf).values():
         notifier.check()
-    clouds.build(conf, registry.services(classes))
+    health_sources.load(conf)
+    power_drivers.load(conf, clouds.build(conf, registry.services(classes)))
     try:
         bus.reach(conf, retries=0)
     except bus.LoginRefused:
@@ -107,11 +114,15 @@ class Manager:
         self.core = core.Core(conf=conf, database=database,
                               cloud=clouds.build(conf, plugins.services), registry=plugins,
                               clock=database.now, notify=self._notified.set)
+        self._power = power_drivers.load(conf, self.core.cloud)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
         self._login = login.Login(self.core, self.owner)
         self.endpoint = endpoint.Endpoint(self.core, self._login)
         self.clock_watch = clock_watch.ClockWatch(self.core, self.owner)
         self._watch = target_watch.Watch(self.core)
+        self._checks = checks.Checks(self.core, self.owner)
+        self._healing = healing.Healing(self.core)
+        self._windows = windows.Windows(self.core, self.owner)
         self._audit_schedule = schedule.AuditSchedule(self.core, self.owner)
         self._deliverers = [delivery.Deliverer(self.core, self.owner, name, notifier)
                             for name, notifier in notifiers.load(conf).items()]
@@ -125,7 +136,9 @@ class Manager:
         """Start to answer calls, carry out events and run the periodic tasks."""
         self._since = self.core.clock()
         self._seen()
-        self._listener = target_watch.listen(self._conf, self._watch, self.core.clock)
+        self._listener = target_watch.listen(
+            self._conf, self._watch, self.core.clock,
+            [checks.Listener(self._checks, self.core.clock)])
         metrics.serve(self.core, self.event_loop, self._audit_schedule, self.clock_watch,
                       self._deliverers)
         for work in (self._run_events, self._keep_claims):
@@ -202,8 +215,11 @@ class Manager:
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (biller.Biller(self.core).bill, self._conf.billing.interval_seconds),
+                *((functools.partial(self._if_mine, task), self._conf.health.poll_seconds)
+                  for task in (self._checks.look, self._healing.heal, self._windows.carry_on)),
                 (idle_watch.Watch(self.core, self.owner).step,
                  _SAMPLE_SECONDS if self._conf.idle.sample_minutes else 0),
+                *self._energy(),
                 (functools.partial(days.close, self.core.database), days.PAUSE_SECONDS),
                 (functools.partial(retention.forget, self.core), retention.PAUSE_SECONDS),
                 (self._audit_schedule.step, self._audit_schedule.pause_seconds))),
@@ -211,9 +227,21 @@ class Manager:
         # A task with a pause of 0 seconds is off.
         return [(task, pause) for task, pause in tasks if pause]
 
+    def _energy(self):
+        """Return [(the task that lets resources sleep, its pause)]; nothing without a driver."""
+        if self._power is None:
+            return []
+        return [(keeper.Keeper(self.core, self.owner, self._power).step,
+                 self._conf.energy.poll_seconds)]
+
     def _unless_doubted(self, task, now):
         """Run a task that deletes or repairs what is due, unless the clock is doubted."""
         if self.clock_watch.look(now):
+            task(now)
+
+    def _if_mine(self, task, now):
+        """Run a task of health or maintenance if this is the manager that has run longest."""
+        if self._checks.is_mine(now):
             task(now)
 
     def _run_events(self):

@@ -154,6 +154,23 @@ class Pool(audited.AuditedPool, abc.ABC):
         """
         return {}
 
+    def unhealthy(self, cloud: clouds.Cloud,
+                  resources: Sequence[records.Resource]) -> dict[int, str]:
+        """Return {id: why, in words} of the Resources that do not work, for the look at health.
+
+        Changes nothing. It may ask more of the cloud than `failing`, which each start asks.
+        """
+        return self.failing(cloud, resources)
+
+    def close(self, cloud: clouds.Cloud, resource: records.Resource, reason: str) -> None:
+        """Keep the cloud from starting anything on a resource, for `reason`. Repeatable.
+
+        What was closed for another reason stays as it is.
+        """
+
+    def reopen(self, cloud: clouds.Cloud, resource: records.Resource, reason: str) -> None:
+        """Undo `close` for exactly that reason. Repeatable; not closed, or unknown, is done."""
+
     def admit(self, cloud: clouds.Cloud, found: Found) -> None:
         """Take the resource out of ordinary use. Repeatable.
 

@@ -5,8 +5,10 @@ import itertools
 from climate.policies import allocations
 from climate.policies import availability
 from climate.policies import base
+from climate.policies import energy
 from climate.policies import hosts
 from climate.policies import leases
+from climate.policies import maintenances
 from climate.policies import offers
 from climate.policies import plan
 from climate.policies import price_books
@@ -26,6 +28,7 @@ def list_rules():
     return list(itertools.chain(base.list_rules(), leases.list_rules(), hosts.list_rules(),
                                 allocations.list_rules(), reservations.list_rules(),
                                 servers.list_rules(), services.list_rules(), offers.list_rules(),
-                                availability.list_rules(), usage.list_rules(),
-                                plan.list_rules(), price_books.list_rules(),
-                                statements.list_rules(), subscriptions.list_rules()))
+                                availability.list_rules(), maintenances.list_rules(),
+                                usage.list_rules(), plan.list_rules(),
+                                price_books.list_rules(), statements.list_rules(),
+                                subscriptions.list_rules(), energy.list_rules()))

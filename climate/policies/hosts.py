@@ -13,12 +13,13 @@ DELETE = 'climate:oshosts:delete'
 GET_PROPERTIES = 'climate:oshosts:get_resource_properties'
 UPDATE_PROPERTIES = 'climate:oshosts:update_resource_properties'
 GET_CALENDAR = 'climate:oshosts:get_calendar'
+SET_POWER = 'climate:oshosts:set_power'
 
 #: The rules of /v1/os-hosts, under the names that every pool has for them.
 OF_VIEW = resources.Rules(
     get=GET, create=POST, update=PUT, delete=DELETE, get_properties=GET_PROPERTIES,
     update_properties=UPDATE_PROPERTIES, get_allocations=allocations.GET_HOSTS,
-    get_calendar=GET_CALENDAR)
+    get_calendar=GET_CALENDAR, set_power=SET_POWER)
 
 _ALL, _ONE = '/v1/os-hosts', '/v1/os-hosts/{host_id}'
 _RULES = [
@@ -46,6 +47,9 @@ _RULES = [
         GET_CALENDAR, base.ADMIN,
         'See how many hosts are free, and when, without names and leases.',
         [{'path': _ALL + '/calendar', 'method': 'GET'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        SET_POWER, base.ADMIN, 'Wake a host, or put it to sleep.',
+        [{'path': _ONE + '/power', 'method': 'POST'}], scope_types=['project']),
 ]
 
 

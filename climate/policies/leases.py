@@ -8,6 +8,7 @@ GET = 'climate:leases:get'
 POST = 'climate:leases:post'
 PUT = 'climate:leases:put'
 DELETE = 'climate:leases:delete'
+SWAP = 'climate:leases:swap'
 ALL_PROJECTS = 'climate:leases:get_all_projects'
 
 BEST_EFFORT = 'climate:leases:best_effort'
@@ -41,6 +42,9 @@ _RULES = [
     policy.DocumentedRuleDefault(
         DELETE, base.MEMBER_OR_ADMIN, 'Delete a lease.',
         [{'path': _ONE, 'method': 'DELETE'}], scope_types=['project']),
+    policy.DocumentedRuleDefault(
+        SWAP, base.MEMBER_OR_ADMIN, 'Swap a broken resource of a running lease for another one.',
+        [{'path': f'{_ONE}/swap', 'method': 'POST'}], scope_types=['project']),
     policy.DocumentedRuleDefault(
         BEST_EFFORT, base.MEMBER_OR_ADMIN,
         'Create a lease for which instances of other projects are migrated (best-effort).',

@@ -19,6 +19,7 @@ class Rules:
     update_properties: str
     get_allocations: str
     get_calendar: str
+    set_power: str
 
 
 def of_pool(name):
@@ -79,6 +80,8 @@ def _rules(name):
          (('GET', f'{many}/allocations'), ('GET', f'{one}/allocation'))),
         (rules.get_calendar, f'See how many resources of the pool "{name}" are free, and when, '
          'without names and leases.', (('GET', f'{many}/calendar'),)),
+        (rules.set_power, f'Wake a resource of the pool "{name}", or put it to sleep.',
+         (('POST', f'{one}/power'),)),
     )
     # All may know which properties criteria can use; private ones are left out of the list.
     return [policy.DocumentedRuleDefault(

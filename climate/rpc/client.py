@@ -6,7 +6,9 @@ from typing import Protocol
 
 from climate import context
 from climate.domain import availability
+from climate.domain import energy
 from climate.domain import forecast
+from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions
@@ -55,6 +57,17 @@ class ManagerClient:
         """Delete a lease; return False while its resources are still being released."""
         gone: bool = self._call(context, 'delete_lease', lease_id=lease_id)
         return gone
+
+    def swap_resource(self, context: context.RequestContext, lease_id: str, resource: str,
+                      reservation_id: str | None = None) -> records.Lease:
+        """Swap a resource of a running lease for another one; return the Lease.
+
+        :param resource: its name or id.
+        :param reservation_id: the reservation that has it; None: the only one.
+        """
+        return wire.unpack(records.Lease, self._call(
+            context, 'swap_resource', lease_id=lease_id, resource=resource,
+            reservation_id=reservation_id))
 
     def get_lease(self, context: context.RequestContext, lease_id: str) -> records.Lease:
         """Return a Lease, even if it is deleted."""
@@ -188,6 +201,31 @@ class ManagerClient:
         """Return the ``forecast.Answer`` to a ``forecast.Query``."""
         return wire.unpack(forecast.Answer, self._call(context, 'forecast', query=query))
 
+    def create_maintenance(self, context: context.RequestContext,
+                           request: maintenance.Request) -> maintenance.Maintenance:
+        """Plan a maintenance, or preview it; return it with the leases in its way."""
+        return wire.unpack(maintenance.Maintenance, self._call(
+            context, 'create_maintenance', request=request))
+
+    def list_maintenances(self, context: context.RequestContext, marker: str | None = None,
+                          limit: int | None = None) -> list[maintenance.Maintenance]:
+        """Return the Maintenances that are not over, by start.
+
+        :param marker: the id after which to begin; None: at the first.
+        """
+        return wire.unpack_all(maintenance.Maintenance, self._call(
+            context, 'list_maintenances', marker=marker, limit=limit))
+
+    def get_maintenance(self, context: context.RequestContext,
+                        maintenance_id: str) -> maintenance.Maintenance:
+        """Return a Maintenance with the leases in its way."""
+        return wire.unpack(maintenance.Maintenance, self._call(
+            context, 'get_maintenance', maintenance_id=maintenance_id))
+
+    def delete_maintenance(self, context: context.RequestContext, maintenance_id: str) -> None:
+        """Delete a maintenance."""
+        self._call(context, 'delete_maintenance', maintenance_id=maintenance_id)
+
     def report_usage(self, context: context.RequestContext,
                      query: usage_groups.Query) -> usage_groups.Report:
         """Return the ``usage_groups.Report`` that answers a ``usage_groups.Query``."""
@@ -198,6 +236,11 @@ class ManagerClient:
         """Return the ``utilisation.Answer`` to a ``utilisation.Query``."""
         return wire.unpack(utilisation.Answer, self._call(
             context, 'report_utilisation', query=query))
+
+    def report_energy(self, context: context.RequestContext,
+                      query: energy.Query) -> energy.Answer:
+        """Return the ``energy.Answer`` to an ``energy.Query``."""
+        return wire.unpack(energy.Answer, self._call(context, 'report_energy', query=query))
 
     def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
                           document: Mapping[str, Any]) -> prices.StoredBook:
@@ -267,6 +310,21 @@ class ManagerClient:
         return wire.unpack(records.Resource, self._call(
             context, 'update_resource', pool=pool, resource_id=resource_id,
             properties=properties, reservable=reservable))
+
+    def set_out_of_order(self, context: context.RequestContext, pool: str, resource_id: int,
+                         reason: str) -> records.Resource:
+        """Take a resource out of order for `reason`; return the Resource.
+
+        :param reason: '': it is in order again.
+        """
+        return wire.unpack(records.Resource, self._call(
+            context, 'set_out_of_order', pool=pool, resource_id=resource_id, reason=reason))
+
+    def set_power(self, context: context.RequestContext, pool: str, resource_id: int,
+                  awake: bool) -> records.Resource:
+        """Wake a resource that sleeps, or put it to sleep; return the Resource."""
+        return wire.unpack(records.Resource, self._call(
+            context, 'set_power', pool=pool, resource_id=resource_id, awake=awake))
 
     def delete_resource(self, context: context.RequestContext, pool: str, resource_id: int) -> None:
         """Withdraw a resource from its pool."""

@@ -11,7 +11,10 @@ import typing
 from typing import Any
 
 from climate.domain import availability
+from climate.domain import energy
 from climate.domain import forecast
+from climate.domain import health
+from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions
@@ -21,7 +24,8 @@ from climate.domain import what_if
 
 # The modules of records that are fields of other records.
 _MODULES = tuple(each.__name__ for each in (
-    records, availability, forecast, prices, subscriptions, usage_groups, utilisation, what_if))
+    records, availability, energy, forecast, health, maintenance, prices, subscriptions,
+    usage_groups, utilisation, what_if))
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

@@ -107,6 +107,7 @@ def _options(folder, crash_at):
         ('manager', 'trust_reaper_seconds'): 0,
         ('manager', 'audit_interval_seconds'): 0,
         ('manager', 'refresh_seconds'): 0,
+        ('health', 'poll_seconds'): 0,
         ('virtual:instance', 'audit_seconds'): 0,
     }
 

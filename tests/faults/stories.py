@@ -25,16 +25,20 @@ from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import ledger
 from climate.domain import lifecycle
+from climate.domain import maintenance
 from climate.domain import notification_kinds
 from climate.domain import records
 from climate.domain import subscriptions as subscribed
 from climate.domain import use
 from climate.manager.audit import comparison
 from climate.manager.billing import biller
+from climate.manager.health import blocking
 from climate.manager.idle import takings
 from climate.manager.leases import early
+from climate.manager.leases import healing
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
+from climate.manager.maintenance import windows
 from climate.manager.notifications import fan_out
 from climate.manager.usage import days
 
@@ -55,6 +59,8 @@ class Story:
     hosts = 4
     #: A real process dies at the commits of `act`, where `act` calls no cloud.
     dies_at_commits = False
+    #: Whether it calls the cloud, so that a manager can be killed at a call.
+    calls_cloud = True
 
     def arrange(self, manager):
         for name in sorted(manager.cloud.host_names())[:self.hosts]:
@@ -146,6 +152,88 @@ class Shrink(Grow):
 
     def act(self, manager):
         self._resize(manager, 1)
+
+
+class Swap(_OfActive):
+    name = 'swap of a host'
+
+    def act(self, manager):
+        lease = _lease(manager)
+        [reservation] = lease.reservations
+        if 1 in reservation.resource_ids:
+            manager.client.swap_resource(builders.a_member(), LEASE, '1')
+
+    is_over = Grow.is_over
+
+
+class HealAhead(Story):
+    name = 'another host before the start'
+    hosts = 2
+    calls_cloud = False
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        _create_lease(manager, builders.hosts(1), later=True)
+
+    def act(self, manager):
+        [host] = [each for each in manager.client.list_resources(builders.an_admin(), 'host')
+                  if each.id == 1]
+        if host.is_well:
+            manager.client.set_out_of_order(builders.an_admin(), 'host', 1, 'a fan is broken')
+        # What a manager does periodically.
+        now = manager.core.clock()
+        blocking.prolong(manager.core, now)
+        healing.Healing(manager.core).heal(now)
+        blocking.prolong(manager.core, now)
+
+    def is_over(self, manager):
+        return _lease(manager).reservations[0].resource_ids == (2,)
+
+
+class Maintain(HealAhead):
+    name = 'maintenance'
+    calls_cloud = True
+
+    def act(self, manager):
+        now = manager.core.clock()
+        if not manager.client.list_maintenances(builders.an_admin()):
+            manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
+                'host', now, now + builders.hours(30), 'new firmware', resources=('1',)))
+        self.carry_on(manager)
+
+    @staticmethod
+    def carry_on(manager):
+        windows.Windows(manager.core, 'this manager').carry_on(manager.core.clock())
+
+    def is_over(self, manager):
+        [found] = manager.client.list_maintenances(builders.an_admin())
+        if found.windows[0].state != maintenance.RUNNING:
+            self.carry_on(manager)
+            return False
+        [closed] = manager.cloud.as_service().computes.of_hosts(['compute-1'])
+        return not closed.enabled and super().is_over(manager)
+
+
+class EndOfMaintenance(Maintain):
+    name = 'end of maintenance'
+
+    def arrange(self, manager):
+        super().arrange(manager)
+        Maintain.act(self, manager)
+        wait_for(manager, lambda: Maintain.is_over(self, manager))
+
+    def act(self, manager):
+        for each in manager.client.list_maintenances(builders.an_admin()):
+            if not each.closing:
+                manager.client.delete_maintenance(builders.an_admin(), each.id)
+        self.carry_on(manager)
+
+    def is_over(self, manager):
+        if manager.client.list_maintenances(builders.an_admin()):
+            self.carry_on(manager)
+            return False
+        [opened] = manager.cloud.as_service().computes.of_hosts(['compute-1'])
+        return opened.enabled
 
 
 class StartOfInstances(Start):
@@ -694,7 +782,8 @@ class Withdraw(Story):
         return len(manager.client.list_resources(builders.an_admin(), 'host')) == 1
 
 
-STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink,
+STORIES = {story.name: story() for story in (Start, StartOfTwo, End, Delete, Grow, Shrink, Swap,
+                                             HealAhead, Maintain, EndOfMaintenance,
                                              StartOfInstances, Stage, StageOfHosts,
                                              StartOfStaged, StartOfStagedHosts, DeleteOfStaged,
                                              DeleteOfStagedHosts, ChangeOfAffinity, EndOfInstances,
@@ -753,6 +842,8 @@ def picture(manager):
         made = list(connection.execute(sa.select(tables.RESERVATIONS.c.id).order_by(
             tables.RESERVATIONS.c.lease_id, tables.RESERVATIONS.c.position)).scalars())
         names = {key: f'reservation {place}' for place, key in enumerate(made)}
+        names |= dict.fromkeys(connection.execute(
+            sa.select(tables.MAINTENANCE_WINDOWS.c.id)).scalars(), 'a window')
         found = {
             'leases': [_without_chance(row) for row in connection.execute(
                 sa.select(tables.LEASES).order_by(tables.LEASES.c.id)).mappings()],
@@ -763,14 +854,15 @@ def picture(manager):
             'events': sorted(tuple(row) for row in connection.execute(
                 sa.select(tables.EVENTS.c.kind, tables.EVENTS.c.status))),
             'resources': [(row.name, row.reservable, names.get(row.held_by, row.held_by),
-                           row.withdrawn_at is not None)
+                           row.withdrawn_at is not None, row.health_state)
                           for row in connection.execute(
                               sa.select(tables.RESOURCES).order_by(tables.RESOURCES.c.id))],
             'properties': sorted(tuple(row) for row in connection.execute(
                 sa.select(tables.PROPERTY_VALUES.c.resource_id,
                           tables.PROPERTY_VALUES.c.text))),
             'promises': sorted(
-                (names[row.reservation_id], row.resource_id, row.released_at is not None)
+                (names.get(row.reservation_id, row.reservation_id), row.resource_id,
+                 row.released_at is not None)
                 for row in connection.execute(sa.select(tables.ALLOCATIONS))),
             'statements': [tuple(row)[:-1] for row in connection.execute(
                 sa.select(tables.STATEMENT_LINES).order_by(

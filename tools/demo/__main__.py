@@ -22,6 +22,7 @@ from climate.cloud import simulated  # noqa: E402
 from tools.demo import clearing  # noqa: E402
 from tools.demo import course  # noqa: E402
 from tools.demo import hosts  # noqa: E402
+from tools.demo import living  # noqa: E402
 from tools.demo import month  # noqa: E402
 from tools.demo import nova_api  # noqa: E402
 from tools.demo import servers  # noqa: E402
@@ -49,6 +50,7 @@ def main():
                 print(f'\n   ✗ {error}', *_warnings(folder), sep='\n')
                 return 1
     try:
+        living.play(_climate)
         month.play(_climate)
     except stages.Failed as error:
         print(f'\n   ✗ {error}')

@@ -37,6 +37,14 @@ class Stage:
 
         :raises Failed: it exits with an error.
         """
+        self._print(words)
+        return self.quietly(*words)
+
+    def quietly(self, *words):
+        """Run a `climate` command as `climate` does, without showing it.
+
+        :raises Failed: it exits with an error.
+        """
         done = self._run(words)
         if done.returncode:
             raise Failed(done.stderr.strip())
@@ -47,6 +55,7 @@ class Stage:
 
         :raises Failed: it succeeds.
         """
+        self._print(words)
         done = self._run(words)
         if not done.returncode:
             raise Failed('it was not refused')
@@ -63,10 +72,13 @@ class Stage:
         finally:
             keystone.delete_trust(trust.id)
 
-    def _run(self, words):
+    @staticmethod
+    def _print(words):
         shown = ' '.join(word if ' ' not in word else f"'{word}'" for word in words)
         shown = _LONG.sub('{…}', shown).replace(' --reservation ', '\n       --reservation ')
         print(f'   $ climate {shown}')
+
+    def _run(self, words):
         try:
             return subprocess.run([BIN / 'climate', *words], env=self._environ, text=True,
                                   capture_output=True, timeout=SECONDS, check=False)

@@ -13,6 +13,7 @@ from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
 from climate.api import operator_texts
+from climate.api import schemas
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
@@ -34,6 +35,7 @@ class LeasesController(base.Controller):
         self._parts = parts
         self._waits = delete_waits.DeleteWaits(parts.manager, parts.conf.api)
         self.history = HistoryController(parts, self._visible)
+        self.swap = SwapController(parts, self._visible, self._answer)
 
     @pecan.expose('json')
     def get_all(self, req, resp):
@@ -200,6 +202,34 @@ class HistoryController(base.Controller):
         if len(found) > limit:
             answer['history_links'] = base.next_link(req, str(found[limit - 1].id))
         return answer
+
+
+class SwapController(base.Controller):
+    """Swaps a broken resource of a running lease for another one, from REST 1.1 on.
+
+    :param visible: a function (request, lease id) that returns the lease if the caller may see it.
+    :param answer: a function (request, response, lease) that returns the body of the answer.
+    """
+
+    def __init__(self, parts, visible, answer):
+        self._parts = parts
+        self._visible = visible
+        self._answer = answer
+
+    @pecan.expose('json')
+    def post(self, req, resp, lease_id):
+        lease = self._visible(req, lease_id)
+        caller = hooks.caller(req)
+        self._parts.policy.authorize(caller, rules.SWAP, _target(lease))
+        base.refuse_lenient(req, 'Resources are swapped')
+        data = body.read(req, schemas.LEASE_SWAP, self._parts.conf.api.max_body_bytes)
+        if ('host' in data) == ('resource' in data):
+            raise errors.BadField(field='host', reason=(
+                'name one resource of the lease: "host", or "resource" for one of another pool.'))
+        changed = self._parts.manager.swap_resource(
+            caller, lease.id, data.get('host') or data['resource'], data.get('reservation'))
+        resp.status = 202
+        return self._answer(req, resp, changed)
 
 
 def _target(lease):

@@ -11,6 +11,7 @@ from climate.api import serializers
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
+from climate.domain import sleep
 from climate.plugins import registry
 from climate.policies import base as base_rules
 
@@ -121,14 +122,21 @@ class PoolController(ViewController):
         self.allocations = AllocationsController(parts, serializer)
         self.allocation = AllocationController(parts, serializer)
         self.calendar = CalendarController(parts, serializer)
+        self.power = PowerController(parts, serializer)
 
     @pecan.expose('json')
     def put(self, req, resp, resource_id):
         caller, serializer = self._authorized(req, self._serializer.rules.update), self._serializer
-        properties, reservable = serializer.changes(
-            body.read(req, serializer.update_schemas, self._limit))
-        return self._shown(req, self._manager.update_resource(
-            caller, serializer.pool, self._id(resource_id), properties, reservable))
+        data, number = body.read(req, serializer.update_schemas, self._limit), self._id(resource_id)
+        properties, reservable = serializer.changes(data)
+        reason = None if hooks.is_lenient(req) else serializer.out_of_order(data)
+        found = None
+        if properties or reservable is not None or reason is None:
+            found = self._manager.update_resource(caller, serializer.pool, number, properties,
+                                                  reservable)
+        if reason is not None:
+            found = self._manager.set_out_of_order(caller, serializer.pool, number, reason)
+        return self._shown(req, found)
 
 
 class PropertiesController(PoolPartController):
@@ -219,6 +227,20 @@ class CalendarController(PoolPartController):
             last = found[limit - 1]
             answer['calendar_links'] = base.next_link(req, times.shown(last.end))
         return answer
+
+
+class PowerController(PoolPartController):
+    """Wakes a resource, or puts it to sleep, from REST 1.1 on."""
+
+    @pecan.expose('json')
+    def post(self, req, resp, resource_id):
+        base.refuse_lenient(req, 'The power of resources is changed')
+        caller = self._authorized(req, self._serializer.rules.set_power)
+        data = body.read(req, schemas.POWER, self._limit)
+        found = self._manager.set_power(caller, self._serializer.pool, self._id(resource_id),
+                                        data['state'] == sleep.AWAKE)
+        resp.status = 202
+        return {self._serializer.one: self._serializer.resource(found, False)}
 
 
 def _place(text):

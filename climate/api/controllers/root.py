@@ -7,8 +7,10 @@ from climate.api import openapi
 from climate.api import os_hosts
 from climate.api import serializers
 from climate.api.controllers import availability
+from climate.api.controllers import energy
 from climate.api.controllers import forecast
 from climate.api.controllers import leases
+from climate.api.controllers import maintenances
 from climate.api.controllers import offers
 from climate.api.controllers import price_books
 from climate.api.controllers import reservations
@@ -49,6 +51,7 @@ class V1Controller:
         self.leases = leases.LeasesController(parts)
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
+        self.maintenances = maintenances.MaintenancesController(parts)
         self.offers = offers.OffersController(parts)
         self.subscriptions = subscriptions.SubscriptionsController(parts)
         self.calendars = subscriptions.CalendarsController(parts)
@@ -57,6 +60,7 @@ class V1Controller:
         self.availability = availability.AvailabilityController(parts)
         self.usage = usage.UsageController(parts)
         self.utilisation = usage.UtilisationController(parts)
+        self.energy = energy.EnergyController(parts)
         self.resources = resources.ResourcesController(parts)
         self.document = openapi.document(parts.plugins)
         self.statements = statements.StatementsController(parts)

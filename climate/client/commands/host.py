@@ -9,8 +9,8 @@ if typing.TYPE_CHECKING:
     from climate.client import resources
 
 _LIST = ('id', 'hypervisor_hostname', 'vcpus', 'memory_mb', 'local_gb')
-_FIRST = ('id', 'hypervisor_hostname', 'service_name', 'reservable', 'availability_zone', 'vcpus',
-          'memory_mb', 'local_gb')
+_FIRST = ('id', 'hypervisor_hostname', 'service_name', 'reservable', 'power_state', 'power_since',
+          'availability_zone', 'vcpus', 'memory_mb', 'local_gb')
 
 
 class OfHosts(resource.OfPool):
@@ -34,7 +34,7 @@ class ListHosts(OfHosts, resource.ListResources):
     """List the hosts that can be leased."""
 
     short = _LIST
-    long = (*_LIST, 'hypervisor_type', 'availability_zone', 'reservable')
+    long = (*_LIST, 'hypervisor_type', 'availability_zone', 'reservable', 'health')
 
 
 class ShowHost(OfHosts, resource.ShowResource):
@@ -45,6 +45,18 @@ class ShowHost(OfHosts, resource.ShowResource):
 
 class SetHost(OfHosts, resource.SetResource):
     """Set or remove properties of a host, or take it out of use."""
+
+    first = _FIRST
+
+
+class WakeHost(OfHosts, resource.WakeResource):
+    """Wake a host that sleeps."""
+
+    first = _FIRST
+
+
+class SleepHost(OfHosts, resource.SleepResource):
+    """Put a host to sleep that nobody has leased."""
 
     first = _FIRST
 

@@ -184,6 +184,30 @@ class EndLease(waits.ShowLeaseCommand):
         return lease_view.shown(lease)
 
 
+class SwapResource(waits.ShowLeaseCommand):
+    """Swap a broken host, or another resource, of a running lease for another one."""
+
+    example = 'lease swap demo compute-17.example.org --wait'
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_lease(parser)
+        parser.add_argument('resource', metavar='HOST',
+                            help='Name or id of the host, or of another resource, of the lease.')
+        parser.add_argument('--reservation', metavar='ID',
+                            help='The reservation that has it, if several have.')
+        self.add_wait(parser, 'Wait until the new one is handed over.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        lease_id = self.client.leases.find(parsed_args.lease)['id']
+        lease: Mapping[str, typing.Any] = self.client.leases.swap(
+            lease_id, parsed_args.resource, reservation=parsed_args.reservation)
+        if parsed_args.wait:
+            lease = self.wait(lease_id, 'active', parsed_args.timeout) or lease
+        return lease_view.shown(lease)
+
+
 class DeleteLeases(base.Silent, waits.LeaseCommand):
     """Delete leases and release their resources."""
 

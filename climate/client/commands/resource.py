@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import typing
 
 from climate.client import errors
+from climate.client import times
 from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import columns
@@ -15,7 +16,29 @@ if typing.TYPE_CHECKING:
     from climate.client import resources
 
 _FIRST = ('id', 'name', 'reservable')
-_TIMES = ('created_at', 'updated_at')
+_TIMES = ('created_at', 'updated_at', 'power_since')
+
+
+class Health(columns.Pairs):
+    """The health of a resource: the state, and what is known of it."""
+
+    def human_readable(self) -> str:
+        found = self._value
+        words = [str(found['state'])]
+        if found.get('reason'):
+            words.append(f'({found["reason"]})')
+        words += [f'{word} {times.for_people(found[word])}'
+                  for word in ('since', 'until') if found.get(word)]
+        return ' '.join(words)
+
+
+class Windows(columns.Lines):
+    """The windows of maintenance of a resource."""
+
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
+        return (f'{times.for_people(element["start"])} to {times.for_people(element["end"])}: '
+                f'{element["reason"]}')
 
 
 class OfPool(base.Command):
@@ -147,19 +170,55 @@ class SetResource(OfPool, base.ShowOne):
                               'another one.')
         use.add_argument('--enable', dest='reservable', action='store_const', const=True,
                          help='Let leases use the resource again.')
+        health = parser.add_mutually_exclusive_group()
+        health.add_argument('--out-of-order', metavar='REASON',
+                            help='Say that the resource does not work, and why: leases that start '
+                                 'soon get another one.')
+        health.add_argument('--in-order', action='store_true',
+                            help='Say that the resource works again.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        if parsed_args.out_of_order == '':
+            raise errors.BadValue('--out-of-order: say why, such as "a fan is broken".')
         if (parsed_args.reservable is None and not parsed_args.properties
-                and not parsed_args.unset):
+                and not parsed_args.unset and not parsed_args.out_of_order
+                and not parsed_args.in_order):
             raise errors.BadValue('Nothing to change: give --property gpu=True, --unset gpu, '
-                                  '--disable or --enable.')
+                                  '--disable, --enable, --out-of-order REASON or --in-order.')
         found = self.pool_of(parsed_args)
         resource = found.find(parsed_args.resource)
         refuse_unknown(found, resource, parsed_args.unset)
         return shown(found.update(
             resource['id'], dict(parsed_args.properties),
-            unset=parsed_args.unset, reservable=parsed_args.reservable), self.first)
+            unset=parsed_args.unset, reservable=parsed_args.reservable,
+            out_of_order=parsed_args.out_of_order, in_order=parsed_args.in_order), self.first)
+
+
+class WakeResource(OfPool, base.ShowOne):
+    """Wake a resource that sleeps."""
+
+    first: Sequence[str] = _FIRST
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        self.add_one(parser)
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        pool = self.pool_of(parsed_args)
+        return shown(self.switch(pool, pool.find(parsed_args.resource)['id']), self.first)
+
+    def switch(self, pool: 'resources.Resources', resource_id: str) -> Mapping[str, typing.Any]:
+        """Switch a resource; return it."""
+        return pool.wake(resource_id)
+
+
+class SleepResource(WakeResource):
+    """Put a resource to sleep that nobody has leased."""
+
+    def switch(self, pool: 'resources.Resources', resource_id: str) -> Mapping[str, typing.Any]:
+        return pool.sleep(resource_id)
 
 
 class DeleteResources(OfPool, base.Silent):
@@ -216,6 +275,10 @@ def cell(name: str, value: typing.Any) -> typing.Any:
     """Convert the value of a field to a cell."""
     if name in _TIMES:
         return columns.Time(value)
+    if name == 'health' and isinstance(value, dict):
+        return Health(value)
+    if name == 'maintenances' and isinstance(value, list):
+        return Windows(value)
     if isinstance(value, dict):
         return columns.Pairs(value)
     if isinstance(value, list):

@@ -15,6 +15,7 @@ from oslo_log import log
 from climate import errors
 from climate.db import allocations
 from climate.db import resources
+from climate.domain import health
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import selection
@@ -51,7 +52,8 @@ class Terms:
     """The conditions of one booking: its span, its reservations, and the configured rules.
 
     :ivar own: ids of the reservations that may hold the resources.
-    :ivar replaced: ids of the reservations whose allocations the new ones replace.
+    :ivar replaced: ids of the reservations whose allocations the new ones replace, and of blocks of
+        sick resources that the lease uses.
     :ivar avoid: ids of resources that must not be chosen.
     :ivar cleaning: the time kept free between two bookings of a resource.
     :ivar grace: a booking that starts within this time needs resources that are already free in
@@ -147,7 +149,7 @@ class Booking:
         return [wish for each in lease.open_reservations
                 for wish in self.wishes_of(each)]
 
-    def book(self, wishes, span, now, write, planned=None, avoid=()):
+    def book(self, wishes, span, now, write, planned=None, avoid=(), also=()):
         """Choose resources for `wishes` during `span`, then call `write(connection, chosen)`.
 
         `write` runs in the transaction in which the chosen resources are locked and proved
@@ -155,6 +157,7 @@ class Booking:
 
         :param planned: the Allocations that `plan` chose just before; they are tried first.
         :param avoid: ids of resources that must not be chosen.
+        :param also: ids of further resources that `write` changes; they are locked with the others.
         :returns: the result of `write`.
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises LostRace: other bookings were faster at every attempt.
@@ -166,7 +169,7 @@ class Booking:
                 chosen = self._planned(wishes, terms)
             try:
                 with self._core.database.writer() as connection:
-                    self._prove(connection, wishes, chosen, terms)
+                    self._prove(connection, wishes, chosen, terms, also)
                     return write(connection, chosen)
             except errors.LostRace:
                 LOG.debug('Lost a race for resources; planning again')
@@ -241,9 +244,13 @@ class Booking:
 
         :param avoid: ids of resources that must not be chosen.
         """
+        replaced = {wish.reservation_id for wish in wishes if not wish.beside}
+        # What a lease uses it may go on to use, even if it is kept from others because it is sick.
+        replaced |= {health.block_of(key) for wish in wishes if wish.must_keep
+                     for key in wish.keep}
         return Terms(
             span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
-            replaced=frozenset(wish.reservation_id for wish in wishes if not wish.beside),
+            replaced=frozenset(replaced),
             avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
             longest_pause=self._longest_pause)
 
@@ -269,7 +276,7 @@ class Booking:
             asks.append(prefilter.Ask(demand, found, wish.must_keep))
         return asks
 
-    def _prove(self, connection, wishes, chosen, terms):
+    def _prove(self, connection, wishes, chosen, terms, also=()):
         """Lock the chosen resources and raise LostRace unless they are still free.
 
         Their rows are written, because a lock is known to one node of a Galera cluster only: at a
@@ -281,8 +288,9 @@ class Booking:
         ids = sorted({given.resource_id for given in chosen})
         if not ids:
             return
-        locked = {resource.id: resource for resource in resources.lock(connection, ids)}
-        if len(locked) < len(ids):
+        locked = {resource.id: resource
+                  for resource in resources.lock(connection, {*ids, *also})}
+        if not locked.keys() >= set(ids):
             raise errors.LostRace()
         self._prove_matching(connection, wishes, chosen, locked)
         booked = terms.booked(connection, ids, terms.span)

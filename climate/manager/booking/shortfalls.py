@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocated resources that no longer meet the criteria, or have too little capacity."""
+"""Allocated resources that no longer meet the criteria, have too little capacity, or are sick."""
 import dataclasses
 
 from climate.db import allocations
@@ -9,6 +9,7 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.health import live
 
 UNMET = 'it does not meet the criteria any more'
 TOO_SMALL = 'it has less capacity now than is allocated on it'
@@ -37,6 +38,9 @@ class Shortfalls:
             shared |= need.demand.amount is not selection.WHOLE
             short |= {one: UNMET for one in set(ids).intersection(known)
                       if not meets(self._core, need, known[one])}
+        doubts = {key: live.doubtful(each) for key, each in known.items()
+                  if key in reservation.resource_ids}
+        short |= {key: why for key, why in doubts.items() if why is not None}
         if shared:
             short |= self._too_small(lease, reservation, known, now)
         return short

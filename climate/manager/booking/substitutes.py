@@ -19,6 +19,7 @@ from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
+from climate.manager.health import live
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -105,13 +106,11 @@ class Substitutes:
         return True
 
     def failing(self, some):
-        """Return {id: reason} of the Resources in `some` on which nothing can be started now."""
-        found = {}
-        for pool in self._core.registry.pools.values():
-            mine = [each for each in some if each.pool == pool.name]
-            if mine:
-                found |= pool.failing(self._core.cloud, mine)
-        return found
+        """Return {id: reason} of the Resources in `some` on which nothing can be started now.
+
+        One that sleeps is not failing: the start wakes it.
+        """
+        return live.failing(self._core, some)
 
     def _unusable(self, lost, refused):
         """Return the ids of the enrolled resources that are no substitutes.
@@ -188,7 +187,7 @@ class Substitutes:
                 # What is still held comes later, so the reservation waits for it.
                 fewest = copies if all_of_them or lost.held else max(
                     need.demand.at_least - left, 0)
-                wishes.append(_replacement(reservation, need, (fewest, copies), kept))
+                wishes.append(replacement(reservation, need, (fewest, copies), kept))
 
         def write(connection, chosen):
             if not ownership.refuse_overtaken(connection, lease):
@@ -228,7 +227,7 @@ class Substitutes:
         return resource.held_by == reservation.id if whole else True
 
 
-def _replacement(reservation, need, copies, kept):
+def replacement(reservation, need, copies, kept):
     """Return the Wish for the lost copies of a need, beside the resources that are kept.
 
     :param copies: (how many there must be, how many there should be).

@@ -22,6 +22,7 @@ from climate.manager.booking import shortfalls
 from climate.manager.booking import substitutes
 from climate.manager.clearing import lending
 from climate.manager.clearing import reconcile
+from climate.manager.energy import sleepers
 from climate.manager.events import announcements
 from climate.manager.events import refused_resources
 from climate.manager.events import turns
@@ -56,6 +57,7 @@ class Actions:
         self._core = core
         self._substitutes = substitutes.Substitutes(core)
         self._allocated = allocated.Allocated(core)
+        self._sleepers = sleepers.Sleepers(core)
         self._starts = refused_resources.Starts(core)
         self._shortfalls = shortfalls.Shortfalls(core)
         self._targets = targets.Targets(core)
@@ -71,6 +73,7 @@ class Actions:
             event_kinds.HEAL: self._heal, event_kinds.ACQUIRE: self._tries.carry_out,
             event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
             event_kinds.GIVE_BACK: self._return_hosts, event_kinds.RECLAIM: self._reclaim_idle,
+            event_kinds.WAKE: self._wake,
         }
 
     @property
@@ -147,6 +150,7 @@ class Actions:
             return results.Outcome(
                 results.MOOT, texts.joined(claim.lease.reason_text, _UNCHANGED))
         claim = self._occupy(claim, now)
+        self._await_awake(claim.lease, now)
         # Reservations in error count too: an earlier try of this update failed on them.
         running = [each for each in claim.lease.reservations if each.state in (
             lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)]
@@ -210,11 +214,21 @@ class Actions:
 
         :returns: (the claim with the lease as it is then, its allocated Resources; None instead of
             them if some were substituted).
-        :raises StillBusy: as `_occupy`.
+        :raises StillBusy: as `_occupy`, or one of them sleeps and is woken.
         """
         found = self._allocated.all_of(claim.lease.reservations)
         occupied = self._occupy(claim, now, self._substitutes.failing(found))
+        # They are held by now, so that none can fall asleep after this.
+        self._await_awake(occupied.lease, now)
         return occupied, found if occupied is claim else None
+
+    def _wake(self, claim, now):
+        """Let the resources of the lease wake up; the start waits until they have."""
+        self._sleepers.wake_all(_resource_ids(claim.lease), now)
+        return results.Outcome(results.DONE)
+
+    def _await_awake(self, lease, now):
+        self._sleepers.await_awake(_resource_ids(lease), now)
 
     def _improve(self, claim, now, found):
         """Substitute occupied resources that do not give what was promised, if others do.
@@ -369,6 +383,10 @@ def _without(lease, outcome, ids, reason):
     return dataclasses.replace(
         outcome, states=states, free=outcome.free | frozenset(ids), over=over,
         reason=texts.joined(outcome.reason, reason))
+
+
+def _resource_ids(lease):
+    return {key for each in lease.reservations for key in each.resource_ids}
 
 
 def _never_touched(lease):

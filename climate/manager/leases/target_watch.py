@@ -86,8 +86,11 @@ class Listener:
             self._watch.check([server_id], self._clock())
 
 
-def listen(conf, watch, clock):
-    """Start a listener and return it; return None if [nova] notifications is off."""
+def listen(conf, watch, clock, more=()):
+    """Start a listener and return it; return None if [nova] notifications is off.
+
+    :param more: further endpoints for Nova's notifications.
+    """
     if not conf.nova.notifications:
         return None
     transport = messaging.get_notification_transport(
@@ -95,7 +98,7 @@ def listen(conf, watch, clock):
     targets = [messaging.Target(topic=topic, exchange=conf.nova.notification_exchange)
                for topic in conf.nova.notification_topics]
     listener = messaging.get_notification_listener(
-        transport, targets, [Listener(watch, clock)], executor=conf.manager.backend,
+        transport, targets, [Listener(watch, clock), *more], executor=conf.manager.backend,
         pool=_LISTENERS)
     listener.start()
     return listener

@@ -29,8 +29,10 @@ from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import refused_demand
 from climate.manager.booking import slots
+from climate.manager.health import blocking
 from climate.manager.leases import early
 from climate.manager.leases import exemption
+from climate.manager.leases import rests
 from climate.manager.leases import target_waits
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
@@ -85,7 +87,8 @@ class Update:
         trusts.refuse_beyond(self._core, lease, target.lease.end)
         wishes, span = self._wishes(lease, target, changes, now)
         if changes.dry_run:
-            planned = self._booking.plan(wishes, span, now) if wishes else []
+            with rests.explained(self._core, lease, target.lease):
+                planned = self._booking.plan(wishes, span, now) if wishes else []
             return dataclasses.replace(
                 _as_planned(target.lease, planned),
                 price=self._quotes.of_change(lease, target.lease, planned, now,
@@ -253,7 +256,8 @@ class Update:
             outbox.publish(connection, after, now, 'update')
             return after
         if wishes:
-            return self._booking.book(wishes, span, now, write)
+            with rests.explained(self._core, lease, target.lease):
+                return self._booking.book(wishes, span, now, write)
         return self._write_at_once(write)
 
     @core.again_after_a_race
@@ -277,6 +281,8 @@ class Update:
             elif lease.state == lifecycle.PENDING:
                 self._booking.replace(connection, mine, [reservation.id])
             else:
+                # What keeps others from a sick resource ends where the lease goes on.
+                blocking.clear(connection, {given.resource_id for given in mine})
                 for need in sorted({*reservation.allocated, *(given.need for given in mine)}):
                     self._rewrite(connection, reservation, need, [
                         given for given in mine if given.need == need], end, now, by_owner)

@@ -14,6 +14,7 @@ from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.booking import shortfalls
+from climate.manager.health import live
 from climate.manager.notifications import outbox
 from climate.plugins import audited
 
@@ -61,11 +62,9 @@ class Flags:
         """Return {resource id: why} of the Resources that do not work."""
         bad = {each.id: 'the cloud does not know it' for each in known.values()
                if (each.pool, each.name) in missing}
-        for pool in self._core.registry.pools.values():
-            mine = [each for each in known.values() if each.pool == pool.name]
-            if mine:
-                bad |= pool.failing(self._core.cloud, mine)
-        return bad
+        doubts = {each.id: live.doubtful(each) for each in known.values()}
+        bad |= {key: why for key, why in doubts.items() if why is not None}
+        return bad | live.failing(self._core, list(known.values()))
 
     def _disturbed(self, known, rows):
         """Return {resource id: why} of the Resources that others use, past the scheduler."""
@@ -105,7 +104,10 @@ class Flags:
             degraded = any(each.id in below for each in running)
             leases.change(connection, lease, now, degraded=degraded)
             tell(connection, lease, degraded, now)
-            outbox.publish(connection, leases.get(connection, lease_id), now, 'update')
+            after = leases.get(connection, lease_id)
+            outbox.publish(connection, after, now, 'update')
+            if degraded and not lease.degraded:
+                outbox.publish(connection, after.explained(texts.same(DEGRADED)), now, 'degraded')
         for key in sorted(changed.intersection(below)):
             LOG.warning('Lease %s, reservation %s: it has less than it was promised: %s', lease_id,
                         key, ', '.join(f'{name}: {why}' for name, why in below[key].items()))

@@ -11,6 +11,9 @@ from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import requirement
 from climate.manager import core as cores
+from climate.manager.energy import sleepers
+from climate.manager.health import blocking
+from climate.manager.health import states
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -18,7 +21,7 @@ LOG = log.getLogger(__name__)
 _LONGEST_NAME = 64
 # The fields of every resource in an answer, which no property may have as its name.
 _OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
-              'updated_at')
+              'updated_at', 'health', 'maintenances', 'out_of_order')
 
 
 class Resources:
@@ -26,6 +29,8 @@ class Resources:
 
     def __init__(self, core):
         self._core = core
+        self._states = states.States(core)
+        self._sleepers = sleepers.Sleepers(core)
 
     def enrol(self, pool, name, properties, fields=None):
         """Enrol a resource and return it; from now on it is out of ordinary use.
@@ -67,7 +72,7 @@ class Resources:
         self._core.notify()
         for each in made:
             LOG.info('Resource %s (%s %s): enrolled', each.id, source.name, each.name)
-        return made
+        return self._described(source.name, made)
 
     @cores.again_after_a_race
     def _add(self, pool, found, properties):
@@ -94,7 +99,8 @@ class Resources:
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            return resources.find(connection, pool, after_id=marker, limit=limit)
+            found = resources.find(connection, pool, after_id=marker, limit=limit)
+        return self._described(pool, found)
 
     def get(self, pool, resource_id):
         """Return one Resource.
@@ -103,7 +109,30 @@ class Resources:
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            return resources.get(connection, pool, resource_id)
+            found = resources.get(connection, pool, resource_id)
+        return self._described(pool, [found])[0]
+
+    def set_out_of_order(self, pool, resource_id, reason):
+        """Take a resource out of order, or put it in order again; return it.
+
+        :param reason: why it is out of order; '': it is in order.
+        :raises ResourceNotFound: the pool has no resource with that id.
+        """
+        self._core.registry.pool(pool)
+        self._states.set_out_of_order(pool, resource_id, reason)
+        return self.get(pool, resource_id)
+
+    def set_power(self, pool, resource_id, awake):
+        """Wake a resource, or put it to sleep; return it, with the state that it has now.
+
+        :raises ResourceInUse: it cannot sleep, or a lease has it or needs it soon.
+        """
+        self._sleepers.set_power(pool, resource_id, awake, self._core.clock())
+        return self.get(pool, resource_id)
+
+    def _described(self, pool, found):
+        """Return Resources of a pool with their verdicts, maintenance windows and power."""
+        return self._sleepers.shown(pool, self._states.described(found, self._core.clock()))
 
     def update(self, pool, resource_id, properties, reservable=None):
         """Change property values or `reservable` of a resource, and return it.
@@ -121,7 +150,7 @@ class Resources:
             self._complete(source, resource_id)
         after = self._write(pool, resource_id, properties, reservable)
         self._core.notify()
-        return after
+        return self._described(pool, [after])[0]
 
     @cores.again_after_a_race
     def _write(self, pool, resource_id, properties, reservable):
@@ -152,6 +181,9 @@ class Resources:
         with self._core.database.reader() as connection:
             resource = resources.get(connection, pool, resource_id)
             self._refuse_allocated(connection, resource, now)
+        if self._sleepers.among([resource_id]):
+            raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
+                'it sleeps. Wake it first.'))
         # From here on it gets no new allocations, so nobody books it while it is withdrawn.
         self._close(resource, now)
         try:
@@ -179,6 +211,7 @@ class Resources:
         with self._core.database.writer() as connection:
             # This write locks the resource before its allocations are read.
             resources.withdraw(connection, resource.id, now)
+            blocking.clear(connection, [resource.id])
             self._refuse_allocated(connection, resource, now)
 
     def _undo_withdrawal(self, source, resource, now):

@@ -11,12 +11,13 @@ from climate.plugins.compute import clearing
 from climate.plugins.compute import foreign
 from climate.plugins.compute import host_audit
 from climate.plugins.compute import shared_hosts
+from climate.plugins.compute import sleeping
 
 #: The key of the need of reservations that need only hosts.
 NEED = 'hosts'
 
 
-class HostPool(base.Pool, clearing.ClearableHosts):
+class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
     """Hypervisors that an administrator enrolled, kept in the freepool aggregate of Nova."""
 
     name = 'host'
@@ -89,6 +90,23 @@ class HostPool(base.Pool, clearing.ClearableHosts):
         reasons = {each.id: shared_hosts.why_failing(each) or _why_failing(
             known.get(hosts[each.id])) for each in resources}
         return {key: reason for key, reason in reasons.items() if reason is not None}
+
+    def unhealthy(self, cloud, resources):
+        found = self.failing(cloud, resources)
+        services, asked = cloud.as_service(), [each for each in resources if each.id not in found]
+        said = services.placement.survey([each.name for each in asked]) if asked else {}
+        for each in asked:
+            if each.name not in said:
+                found[each.id] = 'Placement has no provider of it'
+            elif services.computes.BARRED in said[each.name][0]:
+                found[each.id] = f'Placement says {services.computes.BARRED} of it'
+        return found
+
+    def close(self, cloud, resource, reason):
+        cloud.as_service().computes.disable(resource.facts['service_name'], reason)
+
+    def reopen(self, cloud, resource, reason):
+        cloud.as_service().computes.enable(resource.facts['service_name'], reason)
 
     def disturbed(self, cloud, held):
         return foreign.disturbed(cloud.as_service(), held)

@@ -24,11 +24,13 @@ DUMMY = {'reservations': [{'resource_type': 'virtual:dummy'}]}
 HOSTS = '/reservations/{id}/hosts'
 BIND = '/reservations/{id}'
 HISTORY = '/leases/{id}/history'
+SWAP = '/leases/{id}/swap'
 SERVER_HOSTS = '/servers/{id}/hosts'
 QUERIES = {HOSTS: '?project_id=demo', SERVER_HOSTS: '?project_id=demo',
            '/availability': '?duration=1h&reservations=[{"resource_type":"virtual:dummy"}]'}
 # Route, body, and the status for: nobody, a reader of the project, a member of another project,
 # a member of the project, an admin of a third project, another service of the cloud.
+NOT_FOR_USERS_AT_1_0 = (401, 403, 403, 403, 404, 403)
 NOT_AT_1_0 = (401, 404, 404, 404, 404, 404)
 ADDRESSES = every_type.POOLS[0]
 # Each pool, with the body that enrols another resource of it.
@@ -41,6 +43,9 @@ TABLE = (
     ('PUT', '/leases/{id}', NAME, (401, 403, 404, 200, 200, 404)),
     ('GET', HISTORY, None, {'1.0': (401, 404, 404, 404, 404, 404),
                             '1.1': (401, 200, 404, 200, 200, 404)}),
+    # It has not started.
+    ('POST', SWAP, {'host': '1'}, {'1.0': (401, 403, 404, 404, 404, 404),
+                                   '1.1': (401, 403, 404, 409, 409, 404)}),
     ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204, 404)),
     ('GET', HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
                           '1.1': (401, 403, 403, 403, 200, 200)}),
@@ -72,6 +77,8 @@ TABLE = (
                                        '1.1': (401, 400, 400, 400, 400, 403)}),
     ('GET', '/utilisation', None, {'1.0': (401, 403, 403, 403, 404, 403),
                                    '1.1': (401, 403, 403, 403, 200, 403)}),
+    ('GET', '/energy', None, {'1.0': (401, 403, 403, 403, 404, 403),
+                              '1.1': (401, 403, 403, 403, 200, 403)}),
     ('GET', '/services', None, {'1.0': (401, 403, 403, 403, 404, 403),
                                 '1.1': (401, 403, 403, 403, 200, 403)}),
     ('GET', '/offers', None, {'1.0': (401, 404, 404, 404, 404, 403),
@@ -91,6 +98,14 @@ TABLE = (
     ('GET', '/subscriptions/{id}/log', None, (401, 404, 404, 404, 404, 403)),
     # It needs no token, but a secret.
     ('GET', '/calendars/{id}', None, (404, 404, 404, 404, 404, 404)),
+    ('GET', '/maintenances', None, {'1.0': NOT_FOR_USERS_AT_1_0,
+                                    '1.1': (401, 403, 403, 403, 200, 403)}),
+    ('POST', '/maintenances', {'hosts': ['compute-1'], 'start': '2030-05-02 12:00',
+                               'end': '2030-05-02 13:00', 'reason': 'x'},
+     {'1.0': NOT_FOR_USERS_AT_1_0, '1.1': (401, 403, 403, 403, 201, 403)}),
+    # One that is not there.
+    ('GET', '/maintenances/{id}', None, NOT_FOR_USERS_AT_1_0),
+    ('DELETE', '/maintenances/{id}', None, NOT_FOR_USERS_AT_1_0),
     ('GET', '/os-hosts', None, (401, 403, 403, 403, 200, 403)),
     ('POST', '/os-hosts', {'name': 'compute-2'}, (401, 403, 403, 403, 201, 403)),
     ('GET', '/os-hosts/{id}', None, (401, 403, 403, 403, 200, 403)),
@@ -100,6 +115,8 @@ TABLE = (
     ('PATCH', '/os-hosts/properties/{id}', {'private': True}, (401, 403, 403, 403, 200, 403)),
     ('GET', '/os-hosts/calendar', None, {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 200, 403)}),
     ('GET', '/os-hosts/allocations', None, (401, 403, 403, 403, 200, 403)),
+    ('POST', '/os-hosts/{id}/power', {'state': 'awake'},
+     {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 409, 403)}),
     ('GET', '/os-hosts/{id}/allocation', None, (401, 403, 403, 403, 200, 403)),
     ('GET', '/floatingips', None, (401, 200, 200, 200, 200, 403)),
     ('POST', '/floatingips', {'floating_network_id': ADDRESSES.fields['network_id'],
@@ -118,6 +135,7 @@ TABLE = (
           ('GET', '/calendar', None, 200),
           ('PATCH', '/properties/{id}', {'private': True}, 200),
           ('GET', '/allocations', None, 200),
+          ('POST', '/{id}/power', {'state': 'awake'}, 409),
           ('GET', '/{id}/allocation', None, 200))),
     *(('GET', f'/resources/{pool}/properties', None, {
         '1.0': NOT_AT_1_0, '1.1': (401, 200, 200, 200, 200, 403)}) for pool in POOLS),
@@ -139,6 +157,7 @@ def test_a_route_answers_each_caller_as_the_table_says(api, manager, version, me
     for caller in CALLERS:
         lease = api.post('/v1/leases', LEASE['1.0'] | DUMMY).json['lease']
         known = {'/leases/{id}': lease['id'], HISTORY: lease['id'],
+                 SWAP: lease['id'],
                  '/os-hosts/properties/{id}': 'gpu',
                  f'/resources/{pool}/properties/{{id}}': 'gpu',
                  HOSTS: lease['reservations'][0]['id'],

@@ -184,7 +184,9 @@ def test_a_pool_says_how_one_is_enrolled_and_shown(shelves):
         ('create_resource', 'shelf', '', {'colour': 'red'}, {'room': 'cellar', 'row': 3})]
     assert made.json['resource'] == {
         'id': '7', 'name': 'cellar/3', 'reservable': True, 'properties': {'colour': 'red'},
-        'row': '3', 'boards': 5, 'created_at': '2030-05-01T12:00:00Z', 'updated_at': None}
+        'row': '3', 'boards': 5, 'created_at': '2030-05-01T12:00:00Z', 'updated_at': None,
+        'health': {'state': 'well', 'since': None, 'reason': None, 'source': None, 'until': None},
+        'maintenances': []}
     assert shelves.post('/v1/resources/shelf', {'name': 'x'}, **ADMIN).status_int == 400
 
 

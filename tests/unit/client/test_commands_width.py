@@ -82,6 +82,9 @@ def house(service, manager, clock, requests_mock, database):
         managers.seen(connection, f'{LONG_NAME}.example.org:4711:0123456789abcdef', LONG_NAME,
                       clock(), clock(), 3)
     assert service('lease', 'set', LONG_NAME, '--end', '+3h').code == 0
+    planned = service('maintenance', 'create', '--require', 'vcpus>=1', '--start', '+3000d',
+                      '--end', '+3001d', '--reason', 'new firmware of the controllers')
+    assert planned.code == 0, planned.err
     assert service('lease', 'set', 'waits', '--name', 'still-waits').code == 0
     manager.run()
     return service
@@ -91,8 +94,8 @@ LISTS = {
     'address list': (),
     'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'),
     'backend list': (), 'calendar': (),
-    'host list': (), 'notification list': (),
-    'lease explain': (LONG_NAME,), 'lease list': (), 'offer list': (),
+    'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (), 'maintenance list': (),
+    'notification list': (), 'offer list': (),
     'plan forecast': (), 'plan what-if': ('--demand-factor', '10'),
     'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
     'segment list': (),
@@ -177,8 +180,8 @@ def test_no_list_is_forgotten():
     loaded = {name: importlib.metadata.EntryPoint(name, target, 'climate.cli').load()
               for name, target in commands.TABLE.items()}
     assert {name for name, each in loaded.items() if issubclass(each, base.Lister)} == {
-        # The log has a test of its own.
-        *LISTS, *BILLED, 'notification log'}
+        # The log has a test of its own, and here nothing sleeps.
+        *LISTS, *BILLED, 'energy', 'notification log'}
 
 
 def test_programs_and_those_who_name_columns_get_every_field(house):

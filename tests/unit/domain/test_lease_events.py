@@ -101,6 +101,35 @@ def test_another_start_or_request_is_staged_anew():
     assert not moved(changed(running, ahead=STAGES, anew=True), done)
 
 
+WAKES = lease_events.Preparations(wakes=datetime.timedelta(minutes=15))
+
+
+def woken_at(planned):
+    return [at for kind, at in planned if kind == event_kinds.WAKE]
+
+
+def test_what_sleeps_is_woken_before_the_start_or_at_once_but_not_beside_it():
+    before = lease_events.of_new(lease(), (), WAKES, NOON)
+    assert woken_at(before) == [NOON + hours(1) - datetime.timedelta(minutes=15)]
+    soon = lease(start=NOON + datetime.timedelta(minutes=5))
+    assert woken_at(lease_events.of_new(soon, (), WAKES, NOON)) == [NOON]
+    assert woken_at(lease_events.of_new(lease(start=NOON), (), WAKES, NOON)) == []
+    assert woken_at(lease_events.of_new(lease(), (), NOTHING, NOON)) == []
+
+
+def test_the_event_that_wakes_moves_with_the_start_even_if_it_is_done():
+    at = NOON + hours(2) - datetime.timedelta(minutes=15)
+    later = {'start': NOON + hours(2)}
+    for status in (lifecycle.EVENT_UNDONE, lifecycle.EVENT_DONE):
+        known = event(event_kinds.WAKE, NOON, status)
+        assert (known, at) in changed(lease(START, END, known), ahead=WAKES, **later).move
+        assert not moved(changed(lease(START, END, known), ahead=WAKES), known)
+        running = lease(START, END, known, state=lifecycle.ACTIVE)
+        assert not moved(changed(running, ahead=WAKES, anew=True), known)
+    busy = event(event_kinds.WAKE, NOON, lifecycle.EVENT_IN_PROGRESS)
+    assert not moved(changed(lease(START, END, busy), ahead=WAKES, **later), busy)
+
+
 def moved(changes, event):
     return event in [each for each, _ in changes.move]
 

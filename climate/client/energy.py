@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Energy: get the report of what sleeps, and what that saved."""
+from climate.client import http
+from climate.client import times
+
+
+class Energy:
+    """Reports which resources sleep, how long they slept, and how much energy that saved."""
+
+    _PATH = '/energy'
+
+    def __init__(self, transport: http.Http) -> None:
+        self._http = transport
+
+    def report(self, *, start: times.Moment | None = None, end: times.Moment | None = None,
+               pool: str | None = None) -> http.Record:
+        """Get the sleep of each enrolled resource between two moments, and in total.
+
+        :param start: None: 30 days before the end.
+        :param end: None: now.
+        :param pool: None: all pools whose resources can sleep.
+        :returns: a record with ``resources`` and ``total``, with ``hours_asleep`` and
+            ``kwh_saved``; that is None if nobody said how much a resource draws.
+        """
+        now = times.utcnow()
+        query = {name: times.on_the_wire(value, now)
+                 for name, value in (('start', start), ('end', end)) if value is not None}
+        if pool is not None:
+            query['pool'] = pool
+        return self._http.record(self._http.call('GET', self._PATH, query=query), 'energy')

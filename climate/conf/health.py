@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""[health]: when a resource is sick, what follows, and who says so."""
+import copy
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup('health', title='When a resource is sick, and what follows')
+OPTS = [
+    cfg.FloatOpt('poll_seconds', default=30, min=0,
+                 help='Seconds between two looks at the health of all resources, and at what '
+                      'follows from it for leases and maintenance. 0: never; then sick hosts are '
+                      'replaced only when a lease starts, and maintenance is not carried out.'),
+    cfg.IntOpt('sick_after_seconds', default=120, min=0,
+               help='Seconds for which each look must find a resource sick before it counts as '
+                    'sick. Make it longer than the restart of a compute service. 0: the first '
+                    'look decides.'),
+    cfg.IntOpt('well_after_seconds', default=300, min=0,
+               help='Seconds for which each look must find a sick resource well before it counts '
+                    'as well. 0: the first look decides.'),
+    cfg.IntOpt('heal_hours', default=24, min=1, max=8760,
+               help='Hours ahead for which a resource that is not well is kept free of leases: '
+                    'leases that start within this time get another resource, and new leases do '
+                    'not get it in this time.'),
+    cfg.IntOpt('quarantine_minutes', default=1440, min=0,
+               help='Minutes for which a resource is out of use after its owner swapped it for '
+                    'another one. 0: until an operator says that it is in order.'),
+    cfg.IntOpt('swaps_per_lease', default=3, min=0,
+               help='How many resources that Climate finds well the owner of one lease may swap. '
+                    'Those that are sick, or about to have maintenance, do not count. 0: none.'),
+    cfg.IntOpt('recurring_days', default=90, min=1, max=3660,
+               help='Days ahead for which the windows of recurring maintenance are kept free.'),
+    cfg.ListOpt('sources', default=[],
+                help='Names of further sources of health, as the entry points of climate.health '
+                     'name them, such as http.'),
+    cfg.StrOpt('http_url', secret=True,
+               help='URL that the source "http" asks: it answers with a JSON object of names of '
+                    'hosts, each with "healthy" or with the reason why it is not. Resources of '
+                    'other pools are named POOL/NAME.'),
+    cfg.FloatOpt('http_timeout_seconds', default=10, min=0.1,
+                 help='Seconds after which the source "http" gives up waiting for an answer.'),
+    cfg.StrOpt('http_ca_file',
+               help='Path of CA certificates for an http_url that begins with https. Empty: those '
+                    'of the system.'),
+]
+
+
+def register(conf):
+    # A copy, because oslo.config stores values in the group object.
+    conf.register_group(copy.deepcopy(GROUP))
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    return [(GROUP, OPTS)]

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Allocations without a lease: they keep leases away from a resource for a span of time.
+
+A block has an id in place of that of a reservation. It takes what no lease has of the resource, so
+no two allocations ever overlap. When a lease leaves, the block must be filled again.
+"""
+import collections
+
+import sqlalchemy as sa
+
+from climate.db import allocations
+from climate.db import tables
+from climate.domain import health
+from climate.domain import interval
+from climate.domain import records
+
+ALLOCATIONS = tables.ALLOCATIONS
+
+
+def incomplete(connection, spans):
+    """Return the ids of the blocks that do not cover all that is free of their resource.
+
+    :param spans: {(block id, resource id): the Interval that it should cover}.
+    """
+    found = set()
+    for (block_id, resource_id), (own, gaps) in _read(connection, spans).items():
+        if not health.covered(gaps, own):
+            found.add((block_id, resource_id))
+    return found
+
+
+def fill(connection, spans):
+    """Let blocks cover all that is free of their resource. The resources must be locked.
+
+    :param spans: as for `incomplete`.
+    """
+    found = _read(connection, spans)
+    of_block = collections.defaultdict(list)
+    for block_id, resource_id in found:
+        of_block[block_id].append(resource_id)
+    for block_id, resource_ids in of_block.items():
+        allocations.delete(connection, [block_id], resource_ids)
+    allocations.add(connection, [
+        records.Allocation(block_id, resource_id, gap.start, gap.end)
+        for (block_id, resource_id), (_, gaps) in found.items() for gap in gaps])
+
+
+def delete(connection, block_ids, resource_ids=None):
+    """Delete blocks; return how many allocations that were."""
+    wanted = ALLOCATIONS.c.reservation_id.in_(list(block_ids))
+    if resource_ids is not None:
+        wanted = sa.and_(wanted, ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
+    return connection.execute(sa.delete(ALLOCATIONS).where(wanted)).rowcount
+
+
+def _read(connection, spans):
+    """Return {(block id, resource id): (its Intervals, the Intervals that it should have)}."""
+    if not spans:
+        return {}
+    taken = collections.defaultdict(list)
+    rows = connection.execute(
+        sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start,
+                  ALLOCATIONS.c.end)
+        .where(ALLOCATIONS.c.resource_id.in_(sorted({key for _, key in spans})),
+               allocations.COUNTS,
+               ALLOCATIONS.c.end > min(span.start for span in spans.values()),
+               ALLOCATIONS.c.start < max(span.end for span in spans.values())))
+    for block_id, resource_id, start, end in rows:
+        taken[resource_id].append((block_id, interval.Interval(start, end)))
+    found = {}
+    for (block_id, resource_id), span in spans.items():
+        mine = [each for owner, each in taken[resource_id] if owner == block_id]
+        others = [each for owner, each in taken[resource_id] if owner != block_id]
+        found[block_id, resource_id] = mine, health.gaps(span, others)
+    return found

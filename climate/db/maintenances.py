@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maintenances in the database, with their windows and resources."""
+import collections
+
+from oslo_utils import uuidutils
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import tables
+from climate.domain import lifecycle
+from climate.domain import maintenance
+
+ALLOCATIONS = tables.ALLOCATIONS
+LEASES = tables.LEASES
+MAINTENANCES = tables.MAINTENANCES
+OF = tables.MAINTENANCE_RESOURCES
+RESERVATIONS = tables.RESERVATIONS
+RESOURCES = tables.RESOURCES
+WINDOWS = tables.MAINTENANCE_WINDOWS
+_WINDOW = (WINDOWS.c.id, WINDOWS.c.maintenance_id, WINDOWS.c.start, WINDOWS.c.end,
+           WINDOWS.c.state, WINDOWS.c.claim_no)
+_OWN = ('id', 'pool', 'start', 'end', 'reason', 'running', 'notice_minutes', 'rule', 'expanded_to',
+        'user_id', 'created_at', 'closing')
+_OPEN = WINDOWS.c.state.in_(maintenance.OPEN)
+
+
+def add(connection, found):
+    """Insert a Maintenance with its resources and windows."""
+    connection.execute(sa.insert(MAINTENANCES).values(
+        **{name: getattr(found, name) for name in _OWN}))
+    connection.execute(sa.insert(OF), [
+        {'maintenance_id': found.id, 'resource_id': key} for key in found.resource_ids])
+    add_windows(connection, found.windows)
+
+
+def add_windows(connection, windows):
+    """Insert Windows. A window that another manager added at the same time raises Duplicate."""
+    if windows:
+        connection.execute(sa.insert(WINDOWS), [
+            {'id': each.id, 'maintenance_id': each.maintenance_id, 'start': each.start,
+             'end': each.end, 'state': each.state, 'claim_no': 0} for each in windows])
+
+
+def new_window(maintenance_id, span):
+    """Return the record of a new window; nothing is written."""
+    return maintenance.Window(uuidutils.generate_uuid(), maintenance_id, span.start, span.end)
+
+
+def get(connection, maintenance_id, locked=False):
+    """Return a Maintenance that is not over.
+
+    :param locked: whether to lock its row until the transaction ends.
+    :raises MaintenanceNotFound: there is none with that id, or it is over.
+    """
+    statement = sa.select(MAINTENANCES).where(MAINTENANCES.c.id == maintenance_id,
+                                              MAINTENANCES.c.over.is_(False))
+    rows = connection.execute(statement.with_for_update() if locked else statement).all()
+    if not rows:
+        raise errors.MaintenanceNotFound(maintenance_id=maintenance_id)
+    return _whole(connection, rows)[0]
+
+
+def find(connection, after=None, limit=None):
+    """Return the Maintenances that are not over, by start and id.
+
+    :param after: the Maintenance after which the list begins; None: at the first.
+    """
+    statement = (sa.select(MAINTENANCES).where(MAINTENANCES.c.over.is_(False))
+                 .order_by(MAINTENANCES.c.start, MAINTENANCES.c.id).limit(limit))
+    if after is not None:
+        statement = statement.where(sa.or_(
+            MAINTENANCES.c.start > after.start,
+            sa.and_(MAINTENANCES.c.start == after.start, MAINTENANCES.c.id > after.id)))
+    return _whole(connection, connection.execute(statement).all())
+
+
+def touched(connection):
+    """Return the ids of the resources that may be disabled for a maintenance now."""
+    return frozenset(connection.execute(
+        sa.select(OF.c.resource_id)
+        .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
+        .where(WINDOWS.c.state.in_(maintenance.TOUCHED))).scalars())
+
+
+def of_resources(connection, resource_ids):
+    """Return {resource id: its open Windows with their reasons, in order}."""
+    rows = connection.execute(
+        sa.select(OF.c.resource_id, *_WINDOW, MAINTENANCES.c.reason)
+        .join_from(OF, MAINTENANCES, MAINTENANCES.c.id == OF.c.maintenance_id)
+        .join(WINDOWS, WINDOWS.c.maintenance_id == OF.c.maintenance_id)
+        .where(OF.c.resource_id.in_(list(resource_ids)), _OPEN)
+        .order_by(WINDOWS.c.start, WINDOWS.c.id))
+    found = collections.defaultdict(tuple)
+    for resource_id, *values in rows:
+        found[resource_id] += (maintenance.Window(*values),)
+    return found
+
+
+def expand(connection, found, windows, expanded_to):
+    """Add windows of a locked Maintenance that recurs.
+
+    :param expanded_to: up to when they exist now; None: all do.
+    """
+    add_windows(connection, windows)
+    connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == found.id)
+                       .values(expanded_to=expanded_to))
+
+
+def close(connection, found):
+    """Mark a locked Maintenance as being deleted; drop the windows that have not begun.
+
+    Those that have begun are over now; whoever has claimed one sees that afterwards.
+    """
+    connection.execute(sa.delete(WINDOWS).where(WINDOWS.c.maintenance_id == found.id,
+                                                WINDOWS.c.state == maintenance.PLANNED))
+    connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == found.id)
+                       .values(closing=True))
+
+
+def close_again(connection, window, now):
+    """Let other windows that run close the resources again that a Window has opened."""
+    mine = sa.select(OF.c.resource_id).where(OF.c.maintenance_id == window.maintenance_id)
+    _close_again(connection, now, OF.c.resource_id.in_(mine), WINDOWS.c.id != window.id)
+
+
+def close_awake(connection, resource_id, now):
+    """Let the windows that run close a resource again, which was opened because it woke up."""
+    _close_again(connection, now, OF.c.resource_id == resource_id)
+
+
+def _close_again(connection, now, *which):
+    others = list(connection.execute(
+        sa.select(WINDOWS.c.id).distinct()
+        .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
+        .where(WINDOWS.c.state == maintenance.RUNNING, WINDOWS.c.end > now, *which)).scalars())
+    if others:
+        connection.execute(sa.update(WINDOWS).where(
+            WINDOWS.c.id.in_(others), WINDOWS.c.state == maintenance.RUNNING)
+            .values(state=maintenance.CLOSING))
+
+
+def finish(connection, maintenance_id):
+    """Mark a Maintenance as over if none of its windows is open and no other one follows."""
+    still = sa.exists().where(WINDOWS.c.maintenance_id == MAINTENANCES.c.id, _OPEN)
+    connection.execute(
+        sa.update(MAINTENANCES)
+        .where(MAINTENANCES.c.id == maintenance_id, ~still,
+               sa.or_(MAINTENANCES.c.closing.is_(True), MAINTENANCES.c.expanded_to.is_(None)))
+        .values(over=True))
+
+
+def to_do(connection, now):
+    """Return the Windows that a manager should carry on now, each with whether it is over.
+
+    A window has begun, or is over, and no manager has claimed it.
+    """
+    over = sa.or_(WINDOWS.c.end <= now, WINDOWS.c.state == maintenance.OPENING,
+                  MAINTENANCES.c.closing.is_(True))
+    rows = connection.execute(
+        sa.select(*_WINDOW, MAINTENANCES.c.reason, sa.case((over, 1), else_=0))
+        .join_from(WINDOWS, MAINTENANCES, MAINTENANCES.c.id == WINDOWS.c.maintenance_id)
+        .where(WINDOWS.c.start <= now, _OPEN,
+               sa.or_(WINDOWS.c.state != maintenance.RUNNING, over),
+               sa.or_(WINDOWS.c.claimed_until.is_(None), WINDOWS.c.claimed_until <= now))
+        .order_by(WINDOWS.c.start, WINDOWS.c.id))
+    return [(maintenance.Window(*values), bool(is_over)) for *values, is_over in rows]
+
+
+def claim(connection, window, state, owner, until):
+    """Claim a Window for `owner` in a new state; return the claimed Window.
+
+    :raises LostRace: another manager was faster.
+    """
+    done = connection.execute(
+        sa.update(WINDOWS)
+        .where(WINDOWS.c.id == window.id, WINDOWS.c.claim_no == window.claim_no)
+        .values(state=state, claim_owner=owner, claimed_until=until,
+                claim_no=window.claim_no + 1))
+    if done.rowcount != 1:
+        raise errors.LostRace()
+    return maintenance.Window(**{**vars(window), 'state': state,
+                                 'claim_no': window.claim_no + 1})
+
+
+def record(connection, window, state):
+    """Write the next state of a claimed Window, and release the claim.
+
+    :raises LostRace: the claim was lost; nothing is written.
+    """
+    done = connection.execute(
+        sa.update(WINDOWS)
+        .where(WINDOWS.c.id == window.id, WINDOWS.c.claim_no == window.claim_no)
+        .values(state=state, claim_owner=None, claimed_until=None))
+    if done.rowcount != 1:
+        raise errors.LostRace()
+
+
+def resource_ids(connection, maintenance_id):
+    """Return the ids of the resources of a maintenance, in order."""
+    return list(connection.execute(sa.select(OF.c.resource_id).where(
+        OF.c.maintenance_id == maintenance_id).order_by(OF.c.resource_id)).scalars())
+
+
+def taken(connection, resource_ids, start, end):
+    """Return what leases that are to come or run have of resources between two moments.
+
+    :returns: rows (lease id, resource id, start, end), of leases that start first before others.
+    """
+    return [tuple(row) for row in connection.execute(
+        sa.select(LEASES.c.id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end)
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
+        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
+               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > start,
+               ALLOCATIONS.c.start < end,
+               LEASES.c.state.in_((lifecycle.PENDING, lifecycle.ACTIVE)),
+               RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED)
+        .order_by(LEASES.c.start, LEASES.c.id, ALLOCATIONS.c.resource_id))]
+
+
+def _whole(connection, rows):
+    ids = [row.id for row in rows]
+    if not ids:
+        return []
+    resources, windows = collections.defaultdict(list), collections.defaultdict(list)
+    for key, resource_id, name in connection.execute(
+            sa.select(OF.c.maintenance_id, OF.c.resource_id, RESOURCES.c.name)
+            .join_from(OF, RESOURCES, RESOURCES.c.id == OF.c.resource_id)
+            .where(OF.c.maintenance_id.in_(ids)).order_by(OF.c.resource_id)):
+        resources[key].append((resource_id, name))
+    reasons = {row.id: row.reason for row in rows}
+    for row in connection.execute(
+            sa.select(*_WINDOW).where(WINDOWS.c.maintenance_id.in_(ids), _OPEN)
+            .order_by(WINDOWS.c.start)):
+        windows[row.maintenance_id].append(
+            maintenance.Window(*row, reason=reasons[row.maintenance_id]))
+    return [maintenance.Maintenance(
+        **{name: row._mapping[name] for name in _OWN},
+        resource_ids=tuple(key for key, _ in resources[row.id]),
+        names=tuple(name for _, name in resources[row.id]), windows=tuple(windows[row.id]))
+        for row in rows]

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The power of resources in the database: which sleep, how often they did, how long they woke."""
+import collections
+
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.domain import lifecycle
+from climate.domain import sleep
+
+ALLOCATIONS = tables.ALLOCATIONS
+CHANGES = tables.POWER_CHANGES
+LEASES = tables.LEASES
+RESERVATIONS = tables.RESERVATIONS
+RESOURCES = tables.RESOURCES
+STATES = tables.POWER_STATES
+
+
+def of(connection, resource_ids):
+    """Return {id: Power} of resources; one that never slept is awake."""
+    ids = list(resource_ids)
+    found = {row.resource_id: sleep.Power(*row) for row in connection.execute(
+        sa.select(STATES.c.resource_id, STATES.c.state, STATES.c.since)
+        .where(STATES.c.resource_id.in_(ids)))}
+    return {key: found.get(key, sleep.Power(key)) for key in ids}
+
+
+def in_states(connection, states):
+    """Return the Powers of enrolled resources in one of these states, in the order of the ids."""
+    return [sleep.Power(*row) for row in connection.execute(
+        sa.select(STATES.c.resource_id, STATES.c.state, STATES.c.since)
+        .join_from(STATES, RESOURCES, STATES.c.resource_id == RESOURCES.c.id)
+        .where(STATES.c.state.in_(list(states)), RESOURCES.c.withdrawn_at.is_(None))
+        .order_by(STATES.c.resource_id))]
+
+
+def change(connection, before, state, now):
+    """Bring a resource into another state, if it is still as the Power `before` says.
+
+    :returns: False if somebody else changed it meanwhile.
+    """
+    values = {'state': state, 'since': now}
+    mine = STATES.c.resource_id == before.resource_id
+    if before.since is None:
+        # The caller holds the lock of the resource, so nobody inserts the same row.
+        if connection.execute(sa.select(STATES.c.state).where(mine)).first() is not None:
+            return False
+        connection.execute(sa.insert(STATES).values(resource_id=before.resource_id, **values))
+        return True
+    done = connection.execute(sa.update(STATES).where(
+        mine, STATES.c.state == before.state, STATES.c.since == before.since).values(**values))
+    return done.rowcount == 1
+
+
+def needed(connection, now, resource_ids=None, pools=()):
+    """Return {resource id: a Need} of those with an allocation that is not over.
+
+    A block of maintenance or health has an allocation, and so has an offer; none of them needs a
+    resource awake, and nobody may switch it meanwhile.
+
+    :param resource_ids: only of these; None: of the enrolled resources of `pools`.
+    """
+    of_lease = sa.case((RESERVATIONS.c.id.is_not(None), ALLOCATIONS.c.start))
+    statement = (
+        sa.select(ALLOCATIONS.c.resource_id, sa.func.min(ALLOCATIONS.c.start),
+                  sa.func.min(of_lease))
+        .where(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now)
+        .group_by(ALLOCATIONS.c.resource_id))
+    if resource_ids is not None:
+        source = ALLOCATIONS
+        statement = statement.where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
+    else:
+        source = ALLOCATIONS.join(RESOURCES, ALLOCATIONS.c.resource_id == RESOURCES.c.id)
+        statement = statement.where(RESOURCES.c.pool.in_(list(pools)))
+    statement = statement.select_from(source.outerjoin(
+        RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id))
+    return {row[0]: sleep.Need(*row[1:]) for row in connection.execute(statement)}
+
+
+def leases_to_come(connection, resource_ids, now, until):
+    """Return triples (resource id, lease id, start) of leases that wait for their start.
+
+    :param until: only leases that start before that moment.
+    """
+    return [tuple(row) for row in connection.execute(
+        sa.select(ALLOCATIONS.c.resource_id, LEASES.c.id, LEASES.c.start).distinct()
+        .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
+        .where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
+               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now,
+               ALLOCATIONS.c.start < until, LEASES.c.state == lifecycle.PENDING,
+               LEASES.c.start > now))]
+
+
+def note(connection, resource_id, kind, now, seconds=None):
+    """Write down that a resource fell asleep, woke up or did not wake up.
+
+    :param seconds: how long it took to wake up.
+    """
+    connection.execute(sa.insert(CHANGES).values(resource_id=resource_id, kind=kind, at=now,
+                                                 seconds=seconds))
+
+
+def cycles(connection, since):
+    """Return {resource id: how often it fell asleep since that moment}."""
+    return collections.Counter(connection.execute(
+        sa.select(CHANGES.c.resource_id).where(CHANGES.c.at > since,
+                                               CHANGES.c.kind == sleep.SLEPT)).scalars())
+
+
+def wake_seconds(connection, since):
+    """Return {resource id: [how many seconds each wake-up since that moment took]}."""
+    found = collections.defaultdict(list)
+    for resource_id, seconds in connection.execute(
+            sa.select(CHANGES.c.resource_id, CHANGES.c.seconds)
+            .where(CHANGES.c.at > since, CHANGES.c.kind == sleep.WOKE,
+                   CHANGES.c.seconds.is_not(None))):
+        found[resource_id].append(seconds)
+    return found
+
+
+def counts(connection, since):
+    """Return ({state: how many resources}, {kind of change: how many since that moment})."""
+    states = connection.execute(
+        sa.select(STATES.c.state, sa.func.count())
+        .join_from(STATES, RESOURCES, STATES.c.resource_id == RESOURCES.c.id)
+        .where(RESOURCES.c.withdrawn_at.is_(None)).group_by(STATES.c.state))
+    changes = connection.execute(sa.select(CHANGES.c.kind, sa.func.count())
+                                 .where(CHANGES.c.at > since).group_by(CHANGES.c.kind))
+    return dict(map(tuple, states)), dict(map(tuple, changes))
+
+
+def forget(connection, before):
+    """Delete the changes that were written down before that moment."""
+    connection.execute(sa.delete(CHANGES).where(CHANGES.c.at < before))

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The health of a resource: what is known of it, and when a change is believed."""
+from collections.abc import Iterable
+import dataclasses
+import datetime
+
+from climate.domain import interval
+
+Moment = datetime.datetime
+
+#: The states, as answers show them. Only a resource that is well gets new leases.
+WELL = 'well'
+#: A source of health says that it does not work.
+SICK = 'sick'
+#: The owner of a lease swapped it for another one.
+QUARANTINED = 'quarantined'
+#: An operator took it out of order.
+OUT_OF_ORDER = 'out_of_order'
+STATES = (WELL, SICK, QUARANTINED, OUT_OF_ORDER)
+#: The source of the states that people cause.
+OPERATOR, OWNER = 'operator', 'owner'
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What one source of health says of a resource that does not work: its name, and why."""
+
+    source: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    """When a change is believed.
+
+    :ivar sick_after: how long a resource must be found sick without a break.
+    :ivar well_after: how long it must be found well without a break.
+    :ivar longest_gap: the longest time between two looks that count as without a break.
+    """
+
+    sick_after: datetime.timedelta
+    well_after: datetime.timedelta
+    longest_gap: datetime.timedelta
+
+
+@dataclasses.dataclass(frozen=True)
+class Health:
+    """What is known of the health of one resource.
+
+    :ivar state: WELL or SICK by its sources, once a change is believed; `since`, `reason` and
+        `source` say more of it.
+    :ivar changing_since: since when the sources say the opposite of `state`; None: they agree.
+    :ivar looked_at: when they last said the opposite.
+    :ivar out_of_order: why an operator took it out of order, at `out_of_order_since`; None: nobody
+        did.
+    :ivar quarantined_until: until when it is not used because an owner swapped it, at
+        `quarantined_since`, for `quarantine_reason`.
+    """
+
+    resource_id: int
+    state: str = WELL
+    since: Moment | None = None
+    reason: str | None = None
+    source: str | None = None
+    changing_since: Moment | None = None
+    looked_at: Moment | None = None
+    out_of_order: str | None = None
+    out_of_order_since: Moment | None = None
+    quarantined_until: Moment | None = None
+    quarantined_since: Moment | None = None
+    quarantine_reason: str | None = None
+
+    def verdict(self, now: Moment) -> 'Verdict':
+        """Return what counts at `now`: the word of an operator before that of a source."""
+        if self.out_of_order is not None:
+            return Verdict(OUT_OF_ORDER, self.out_of_order_since, self.out_of_order, OPERATOR)
+        if self.state == SICK:
+            return Verdict(SICK, self.since, self.reason, self.source)
+        if self.quarantined_until is not None and self.quarantined_until > now:
+            return Verdict(QUARANTINED, self.quarantined_since, self.quarantine_reason, OWNER,
+                           self.quarantined_until)
+        return Verdict(WELL, self.since)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """The health of a resource as answers show it.
+
+    :ivar until: when its state ends by itself; None: that is not known.
+    """
+
+    state: str = WELL
+    since: Moment | None = None
+    reason: str | None = None
+    source: str | None = None
+    until: Moment | None = None
+
+
+def judged(known: Health, finding: Finding | None, rules: Rules, now: Moment) -> Health:
+    """Return the Health after a look at the sources.
+
+    A change is believed only if each look for long enough found it, and no two of these looks were
+    too far apart. So nothing follows from a resource that fails for a moment.
+
+    :param finding: None: all sources say that it works.
+    """
+    if (finding is not None) == (known.state == SICK):
+        calm = dataclasses.replace(known, changing_since=None, looked_at=None)
+        if finding is None or (known.source, known.reason) == (finding.source, finding.reason):
+            return calm
+        return dataclasses.replace(calm, reason=finding.reason, source=finding.source)
+    begun = now
+    if known.changing_since is not None and known.looked_at is not None and (
+            now - known.looked_at <= rules.longest_gap):
+        begun = known.changing_since
+    if now - begun < (rules.well_after if finding is None else rules.sick_after):
+        return dataclasses.replace(known, changing_since=begun, looked_at=now)
+    reason, source = (None, None) if finding is None else (finding.reason, finding.source)
+    return dataclasses.replace(
+        known, state=WELL if finding is None else SICK, since=now, changing_since=None,
+        looked_at=None, reason=reason, source=source)
+
+
+def block_of(resource_id: int) -> str:
+    """Return the id that stands for a reservation in the allocations that block a sick resource."""
+    return f'health-{resource_id}'
+
+
+def gaps(span: interval.Interval,
+         taken: Iterable[interval.Interval]) -> list[interval.Interval]:
+    """Return the parts of `span` that none of the intervals covers, in order."""
+    found, reached = [], span.start
+    for each in sorted(taken):
+        if each.start >= span.end:
+            break
+        if each.start > reached:
+            found.append(interval.Interval(reached, each.start))
+        reached = max(reached, each.end)
+    if reached < span.end:
+        found.append(interval.Interval(reached, span.end))
+    return found
+
+
+def covered(parts: Iterable[interval.Interval], by: Iterable[interval.Interval]) -> bool:
+    """Return whether each interval in `parts` lies within one of those in `by`."""
+    known = list(by)
+    return all(any(each.start <= part.start and part.end <= each.end for each in known)
+               for part in parts)

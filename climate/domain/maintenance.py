@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maintenance: spans of time in which resources must be free of leases."""
+import dataclasses
+import datetime
+
+from climate.domain import interval
+
+Moment = datetime.datetime
+
+#: The states of a window. Between CLOSING and OPENING its resources may be disabled in the cloud.
+PLANNED = 'planned'
+#: It has begun, and its resources are being disabled in the cloud.
+CLOSING = 'closing'
+#: Its resources are disabled in the cloud.
+RUNNING = 'running'
+#: It is over, and what was disabled for it is being enabled again.
+OPENING = 'opening'
+DONE = 'done'
+#: The states in which there is something to do yet.
+OPEN = (PLANNED, CLOSING, RUNNING, OPENING)
+#: The states in which resources may be disabled for it.
+TOUCHED = (CLOSING, RUNNING, OPENING)
+
+#: What happens to leases that run when a window begins: they stay; their owners are asked to swap;
+#: they end.
+LEFT, SWAP, END = 'left', 'swap', 'end'
+MODES = (LEFT, SWAP, END)
+
+#: How a lease is affected: it gets other resources; nothing else fits; it runs and stays; its owner
+#: is asked to swap; it ends.
+MOVES, STUCK, STAYS, ASKED, ENDS = 'moves', 'stuck', 'stays', 'asked', 'ends'
+
+#: What the reason of each resource that is disabled in the cloud begins with.
+REASON = 'climate: maintenance '
+
+
+@dataclasses.dataclass(frozen=True)
+class Window:
+    """One time span of a maintenance, for `reason`.
+
+    :ivar id: it stands for a reservation in the allocations that keep leases away.
+    :ivar claim_no: how often a manager has claimed it.
+    """
+
+    id: str
+    maintenance_id: str
+    start: Moment
+    end: Moment
+    state: str = PLANNED
+    claim_no: int = 0
+    reason: str = ''
+
+    @property
+    def span(self) -> interval.Interval:
+        return interval.Interval(self.start, self.end)
+
+
+@dataclasses.dataclass(frozen=True)
+class Affected:
+    """A lease that has resources of a maintenance in one of its windows.
+
+    :ivar what: MOVES, STUCK, STAYS, ASKED or ENDS.
+    :ivar why: why nothing else fits; None if something does.
+    """
+
+    lease_id: str
+    project_id: str
+    window_start: Moment
+    resource_ids: tuple[int, ...]
+    what: str
+    why: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Maintenance:
+    """Resources that must be free from `start` to `end`, and again whenever `rule` says.
+
+    :ivar running: what happens to leases that run: LEFT, SWAP or END.
+    :ivar notice_minutes: how long before its early end an owner is told at least.
+    :ivar rule: the RRULE of RFC 5545 by which the window recurs; None: there is one window.
+    :ivar expanded_to: up to when its windows exist; None: all do.
+    :ivar closing: it is being deleted.
+    :ivar windows: those that are not over, in order.
+    :ivar affected: the leases in its way, as far as the answer has them.
+    """
+
+    id: str
+    pool: str
+    start: Moment
+    end: Moment
+    reason: str
+    running: str = LEFT
+    notice_minutes: int = 0
+    rule: str | None = None
+    expanded_to: Moment | None = None
+    user_id: str | None = None
+    created_at: Moment | None = None
+    closing: bool = False
+    resource_ids: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    windows: tuple[Window, ...] = ()
+    affected: tuple[Affected, ...] = ()
+
+    @property
+    def span(self) -> interval.Interval:
+        """Return the Interval of the first window."""
+        return interval.Interval(self.start, self.end)
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A request for a maintenance.
+
+    :ivar resources: names or ids of resources of the pool; empty: all that meet `criteria`.
+    :ivar criteria: a requirement as JSON text; None: `resources` names them.
+    """
+
+    pool: str
+    start: Moment
+    end: Moment
+    reason: str
+    resources: tuple[str, ...] = ()
+    criteria: str | None = None
+    running: str = LEFT
+    notice_minutes: int = 0
+    rule: str | None = None
+    dry_run: bool = False
+
+
+def mark(window: Window) -> str:
+    """Return the reason with which resources are disabled in the cloud for a window.
+
+    Only what is disabled for exactly this reason is enabled again, so that nobody undoes what an
+    administrator disabled.
+    """
+    return f'{REASON}{window.id}'

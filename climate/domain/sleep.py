@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which resources may sleep, and which must wake up, to save energy. Pure."""
+import collections
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import math
+
+AWAKE, FALLING, ASLEEP, WAKING, FAILED = STATES = (
+    'awake', 'falling_asleep', 'asleep', 'waking', 'failed')
+#: The states in which nothing can be started on a resource, but it can be woken.
+SLEEPING = (FALLING, ASLEEP, WAKING)
+#: What is written down of each resource: it fell asleep, it woke up, it did not wake up.
+SLEPT, WOKE, FAILED_TO_WAKE = ('slept', 'woke', 'failed_to_wake')
+
+_PERCENTILE = 0.95
+
+
+@dataclasses.dataclass(frozen=True)
+class Power:
+    """The power of one resource.
+
+    :ivar state: one of STATES.
+    :ivar since: when it came into that state; None: it has been awake since it was enrolled.
+    """
+
+    resource_id: int
+    state: str = AWAKE
+    since: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Need:
+    """When a resource is allocated next.
+
+    :ivar taken_at: the next start of any allocation, such as one of maintenance; None: there is
+        none.
+    :ivar needed_at: the next start of an allocation of a lease; None: there is none.
+    """
+
+    taken_at: datetime.datetime | None = None
+    needed_at: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    """The rules of an administrator.
+
+    :ivar lead: how long before it is needed a resource should be awake.
+    :ivar spare: how many free resources of each group stay awake.
+    :ivar spare_share: which share of each group stays awake and free, from 0 to 1. The greater of
+        both counts.
+    :ivar cycles_per_day: how often a resource may fall asleep in 24 hours.
+    """
+
+    lead: datetime.timedelta
+    min_awake: datetime.timedelta
+    min_asleep: datetime.timedelta
+    cycles_per_day: int
+    spare: int = 0
+    spare_share: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Sleeper:
+    """A resource that can sleep, as the rules see it.
+
+    :ivar group: spare resources are counted in each group.
+    :ivar is_free: nobody has it now, and nothing else speaks against its sleep.
+    :ivar needed_at: the next start of a lease on it; None: there is none.
+    :ivar cycles: how often it fell asleep in the last 24 hours.
+    :ivar wake: how long it takes to wake up.
+    """
+
+    id: int
+    state: str
+    since: datetime.datetime | None
+    group: str
+    is_free: bool
+    needed_at: datetime.datetime | None
+    cycles: int
+    wake: datetime.timedelta
+
+    def due_at(self, rules: Rules) -> datetime.datetime | None:
+        """Return when it must begin to wake up; None: nobody needs it."""
+        if self.needed_at is None:
+            return None
+        return self.needed_at - self.wake - rules.lead
+
+    def is_due(self, rules: Rules, now: datetime.datetime) -> bool:
+        """Return whether a lease needs it so soon that it must be awake or wake up now."""
+        due = self.due_at(rules)
+        return due is not None and due <= now
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The ids of resources, in order: those that must wake up, and those that fall asleep."""
+
+    wake: tuple[int, ...]
+    sleep: tuple[int, ...]
+
+
+def plan(sleepers: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> Plan:
+    """Decide which resources wake up and which fall asleep at `now`.
+
+    A resource that is needed always wakes. Spare ones are counted after that.
+    """
+    groups = collections.defaultdict(list)
+    for each in sleepers:
+        groups[each.group].append(each)
+    wake, sleep = [], []
+    for name in sorted(groups):
+        more_wake, more_sleep = _plan_group(groups[name], rules, now)
+        wake += more_wake
+        sleep += more_sleep
+    return Plan(tuple(wake), tuple(sleep))
+
+
+def _plan_group(group: Sequence[Sleeper], rules: Rules, now: datetime.datetime
+                ) -> tuple[list[int], list[int]]:
+    wake = sorted((each for each in group if each.state in (ASLEEP, FALLING)
+                   and each.is_due(rules, now)), key=_urgency)
+    idle = [each for each in group if each.state in (AWAKE, WAKING) and each.is_free
+            and not each.is_due(rules, now)]
+    spare = max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
+    if len(idle) < spare:
+        rested = [each for each in group if each.state == ASLEEP and each not in wake
+                  and each.is_free and _has_been(each, rules.min_asleep, now)]
+        return [each.id for each in wake + sorted(rested, key=_urgency)[:spare - len(idle)]], []
+    able = sorted((each for each in idle if may_sleep(each, rules, now)), key=_urgency,
+                  reverse=True)
+    return [each.id for each in wake], [each.id for each in able[:len(idle) - spare]]
+
+
+def may_sleep(sleeper: Sleeper, rules: Rules, now: datetime.datetime) -> bool:
+    """Return whether a resource may fall asleep at `now`, whatever others do."""
+    due = sleeper.due_at(rules)
+    return (sleeper.state == AWAKE and sleeper.is_free
+            and (due is None or due >= now + rules.min_asleep)
+            and _has_been(sleeper, rules.min_awake, now)
+            and sleeper.cycles < rules.cycles_per_day)
+
+
+def wake_time(seconds: Sequence[float], first: datetime.timedelta, margin: float
+              ) -> datetime.timedelta:
+    """Return how long a resource will take to wake up, from how long it took before.
+
+    :param seconds: how long it took, in any order.
+    :param first: what counts as long as nothing is known.
+    :param margin: the share that is added to the 95th percentile, such as 0.2.
+    """
+    if not seconds:
+        return first
+    ranked = sorted(seconds)
+    longest = ranked[math.ceil(_PERCENTILE * len(ranked)) - 1]
+    return datetime.timedelta(seconds=longest * (1 + margin))
+
+
+def _has_been(sleeper: Sleeper, least: datetime.timedelta, now: datetime.datetime) -> bool:
+    return sleeper.since is None or sleeper.since + least <= now
+
+
+def _urgency(sleeper: Sleeper) -> tuple[bool, float, int, int]:
+    """Sort what is needed first, then what slept most often, to the front."""
+    needed = sleeper.needed_at
+    return (needed is None, 0 if needed is None else needed.timestamp(), -sleeper.cycles,
+            -sleeper.id)

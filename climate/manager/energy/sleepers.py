@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a start and an administrator need to know of resources that sleep."""
+import dataclasses
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import power
+from climate.db import resources
+from climate.domain import sleep
+from climate.manager import core as cores
+from climate.plugins import sleepable
+
+LOG = log.getLogger(__name__)
+
+_MINUTE = datetime.timedelta(minutes=1)
+
+
+class Sleepers:
+    """The resources that sleep. Nothing is asked while no power driver is configured."""
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def are_possible(self):
+        """Whether resources can sleep at all."""
+        return bool(self._core.conf.energy.driver)
+
+    def among(self, resource_ids):
+        """Return the ids of those that sleep, or are about to, but can be woken."""
+        if not self.are_possible or not resource_ids:
+            return set()
+        with self._core.database.reader() as connection:
+            found = power.of(connection, resource_ids)
+        return {key for key, each in found.items() if each.state in sleep.SLEEPING}
+
+    def await_awake(self, resource_ids, now):
+        """Let the resources of a start wake up.
+
+        A resource that does not wake up in time is taken out of use, and the start replaces it.
+
+        :raises StillBusy: one sleeps still.
+        """
+        asleep = self.wake_all(resource_ids, now)
+        if not asleep:
+            return
+        raise errors.StillBusy(
+            service='Climate', has_own_limit=True,
+            reason=f'{len(asleep)} of its resources wake up.',
+            owner_reason=f'{len(asleep)} of its resources wake up.')
+
+    def wake_all(self, resource_ids, now):
+        """Note that all of these that sleep must wake up; return the ids of those not yet awake."""
+        asleep = self.among(resource_ids)
+        for resource_id in sorted(asleep):
+            self.wake(resource_id, now)
+        return asleep
+
+    @cores.again_after_a_race
+    def wake(self, resource_id, now):
+        """Note that a resource must wake up; return False if it is awake or waking already."""
+        with self._core.database.writer() as connection:
+            before = power.of(connection, [resource_id])[resource_id]
+            if before.state not in (sleep.ASLEEP, sleep.FALLING, sleep.FAILED):
+                return False
+            changed = power.change(connection, before, sleep.WAKING, now)
+        if changed:
+            LOG.info('Resource %s: %s, now waking up', resource_id, before.state)
+        return changed
+
+    @cores.again_after_a_race
+    def put_to_sleep(self, resource_id, now, latest_start):
+        """Note that a resource falls asleep, unless a lease has it or needs it.
+
+        :param latest_start: a lease that starts before that moment needs it awake.
+        :returns: False if it stays awake.
+        """
+        with self._core.database.writer() as connection:
+            # A booking locks it too, so it either sees this state or is seen here.
+            locked = resources.lock(connection, [resource_id])
+            need = power.needed(connection, now, [resource_id]).get(resource_id, sleep.Need())
+            before = power.of(connection, [resource_id])[resource_id]
+            if (not locked or locked[0].held_by is not None or locked[0].lent_to is not None
+                    or (need.taken_at is not None and need.taken_at <= now)
+                    or (need.needed_at is not None and need.needed_at < latest_start)
+                    or before.state != sleep.AWAKE):
+                return False
+            changed = power.change(connection, before, sleep.FALLING, now)
+        if changed:
+            LOG.info('Resource %s: awake, now falling asleep', resource_id)
+        return changed
+
+    def set_power(self, pool, resource_id, awake, now):
+        """Wake a resource, or put it to sleep, because an administrator says so.
+
+        :raises ResourceNotFound: the pool has no such resource.
+        :raises ResourceInUse: it cannot sleep, or a lease has it or needs it soon.
+        """
+        source = self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            resource = resources.get(connection, pool, resource_id)
+        if not self.are_possible or not isinstance(source, sleepable.Sleepable):
+            raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
+                'resources of this pool never sleep.' if self.are_possible else
+                'no power driver is configured; set [energy] driver.'))
+        if awake:
+            self.wake(resource_id, now)
+        elif not self.put_to_sleep(resource_id, now, now + self._notice()):
+            self._refuse_unless_asleep(resource)
+
+    def shown(self, pool, found):
+        """Return Resources of a pool with the state of their power, if they can sleep."""
+        if not self.are_possible or not isinstance(self._core.registry.pool(pool),
+                                                   sleepable.Sleepable):
+            return found
+        with self._core.database.reader() as connection:
+            states = power.of(connection, [each.id for each in found])
+        return [dataclasses.replace(each, power_state=states[each.id].state,
+                                    power_since=states[each.id].since) for each in found]
+
+    def power(self, resource_id):
+        """Return the Power of a resource."""
+        with self._core.database.reader() as connection:
+            return power.of(connection, [resource_id])[resource_id]
+
+    def _notice(self):
+        conf = self._core.conf.energy
+        return minutes(conf.lead_minutes + conf.wake_minutes)
+
+    def _refuse_unless_asleep(self, resource):
+        if self.power(resource.id).state not in (sleep.FALLING, sleep.ASLEEP):
+            raise errors.ResourceInUse(pool=resource.pool, resource=resource.name, reason=(
+                'it stays awake: a lease has it or needs it soon, or it is out of use or waking '
+                'up.'))
+
+
+def minutes(count):
+    """Return a span of so many minutes."""
+    return _MINUTE * count

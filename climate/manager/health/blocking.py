@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keep leases away from resources that are not well, for the next hours."""
+import datetime
+
+from climate.db import blocks
+from climate.db import health as stored
+from climate.db import resources
+from climate.domain import health
+from climate.domain import interval
+from climate.manager import core as cores
+
+# A block is made longer than it must be, so that not each look has to prolong it.
+_LONGER = 1.25
+
+
+def ahead(conf):
+    """Return how far ahead a resource that is not well is kept free, as a timedelta."""
+    return datetime.timedelta(hours=conf.health.heal_hours)
+
+
+def prolong(core, now):
+    """Let the blocks of all resources that are not well reach as far ahead as they must."""
+    with core.database.reader() as connection:
+        ids = stored.sick_ids(connection)
+        lacking = blocks.incomplete(connection, {
+            (health.block_of(key), key): interval.Interval(now, now + ahead(core.conf))
+            for key in ids}) if ids else ()
+    for _, resource_id in sorted(lacking):
+        _fill(core, resource_id, now)
+
+
+@cores.again_after_a_race
+def _fill(core, resource_id, now):
+    with core.database.writer() as connection:
+        if resources.lock_enrolled(connection, [resource_id]) and (
+                resource_id in stored.sick_ids(connection)):
+            fill(connection, core.conf, resource_id, now)
+
+
+def fill(connection, conf, resource_id, now):
+    """Block a locked resource from now on, for all time that no lease has it."""
+    span = interval.Interval(now, now + _LONGER * ahead(conf))
+    blocks.fill(connection, {(health.block_of(resource_id), resource_id): span})
+    # The nodes of a Galera cluster compare written rows.
+    resources.touch(connection, [resource_id], now)
+
+
+def clear(connection, resource_ids):
+    """Remove the blocks of locked resources; return whether there were any."""
+    return blocks.delete(connection, [health.block_of(key) for key in resource_ids]) > 0

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of the health of one resource, each in one transaction."""
+import dataclasses
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import absences
+from climate.db import health as stored
+from climate.db import maintenances
+from climate.db import resources
+from climate.domain import health
+from climate.domain import utilisation
+from climate.manager import core as cores
+from climate.manager.health import blocking
+from climate.manager.queue import wakeups
+
+LOG = log.getLogger(__name__)
+
+
+class States:
+    """Reads and writes the health of resources."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def described(self, found, now):
+        """Return the Resources with their verdicts and open maintenance windows."""
+        ids = [each.id for each in found]
+        if not ids:
+            return []
+        with self._core.database.reader() as connection:
+            known = stored.find(connection, ids)
+            windows = maintenances.of_resources(connection, ids)
+        return [dataclasses.replace(each, verdict=known[each.id].verdict(now),
+                                    maintenances=windows.get(each.id, ())) for each in found]
+
+    def set_out_of_order(self, pool, resource_id, reason):
+        """Take a resource out of order, or put it in order again.
+
+        :param reason: why it is out of order; '': it is in order, and its quarantine ends too.
+        :raises ResourceNotFound: the pool has no such resource.
+        """
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            resource = resources.get(connection, pool, resource_id)
+
+        def changed(known):
+            if not reason:
+                return dataclasses.replace(
+                    known, out_of_order=None, out_of_order_since=None, quarantined_until=None,
+                    quarantined_since=None, quarantine_reason=None)
+            return dataclasses.replace(known, out_of_order=reason, out_of_order_since=(
+                now if known.out_of_order is None else known.out_of_order_since))
+        self.change(resource, changed, now)
+        self._core.notify()
+
+    @cores.again_after_a_race
+    def change(self, resource, changed, now):
+        """Write the health of a Resource.
+
+        :param changed: a function of its Health that returns the new one.
+        """
+        with self._core.database.writer() as connection:
+            if not resources.lock_enrolled(connection, [resource.id]):
+                raise errors.ResourceNotFound(pool=resource.pool, resource=resource.id)
+            before = stored.find(connection, [resource.id])[resource.id]
+            after = changed(before)
+            if after != before or after.verdict(now).state != resource.health_state:
+                write(connection, self._core.conf, resource, after, now)
+
+
+def write(connection, conf, resource, after, now):
+    """Store the Health of a locked Resource; keep leases away from it, or let them come again."""
+    was = resource.health_state
+    stored.put(connection, after, now)
+    verdict = after.verdict(now)
+    if verdict.state != health.WELL:
+        if was == health.WELL:
+            absences.begin(connection, resource.id, utilisation.SICK, now)
+            blocking.fill(connection, conf, resource.id, now)
+    elif was != health.WELL:
+        absences.end(connection, resource.id, utilisation.SICK, now)
+        blocking.clear(connection, [resource.id])
+        # For the wait queue, it is as if it was enrolled now.
+        resources.change(connection, resource.id, now, available_since=now)
+        wakeups.wake(connection, now)
+    if verdict.state != was:
+        LOG.warning('Resource %s (%s %s): %s, now %s%s', resource.id, resource.pool, resource.name,
+                    was, verdict.state, f': {verdict.reason}' if verdict.reason else '')
+
+
+def quarantined(known, conf, reason, now):
+    """Return the Health of a resource that its owner has just swapped."""
+    minutes = conf.health.quarantine_minutes
+    if not minutes:
+        return dataclasses.replace(
+            known, out_of_order=known.out_of_order or reason,
+            out_of_order_since=known.out_of_order_since or now)
+    return dataclasses.replace(
+        known, quarantined_until=now + datetime.timedelta(minutes=minutes),
+        quarantined_since=now, quarantine_reason=reason)

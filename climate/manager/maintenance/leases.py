@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The leases in the way of a maintenance: those to come are moved, others left, asked or ended."""
+import dataclasses
+import datetime
+
+from oslo_log import log
+
+from climate import context
+from climate import errors
+from climate.db import health as stored
+from climate.db import leases
+from climate.db import maintenances
+from climate.db import resources
+from climate.domain import lifecycle
+from climate.domain import maintenance
+from climate.domain import records
+from climate.domain import texts
+from climate.manager.leases import moves
+from climate.manager.leases import update
+
+LOG = log.getLogger(__name__)
+
+#: What the history and the notification of a lease are called.
+TOLD = 'maintenance'
+
+
+@dataclasses.dataclass(frozen=True)
+class _Case:
+    """A lease in the way of one window, with the resources that it has there."""
+
+    found: maintenance.Maintenance
+    window: maintenance.Window
+    lease: records.Lease
+    ids: tuple[int, ...]
+
+    def affected(self, what, why=None):
+        return maintenance.Affected(self.lease.id, self.lease.project_id, self.window.start,
+                                    self.ids, what, why)
+
+
+class Leases:
+    """Previews what a maintenance does to leases, and does it. Repeatable."""
+
+    def __init__(self, core):
+        self._core = core
+        self._moves = moves.Moves(core)
+        self._update = update.Update(core)
+
+    def preview(self, found, now):
+        """Return what `clear` would do, as Affected records; nothing is written.
+
+        A resource that the preview gives to one lease it gives to no other at that time.
+        """
+        told, given = [], []
+        for case in self._cases(found, now):
+            if not _is_to_come(case.lease, now):
+                told.append(case.affected(self._mode(found)))
+                continue
+            taken = {key for span, keys in given if span.overlaps(case.lease.interval)
+                     for key in keys}
+            try:
+                planned = self._moves.plan(case.lease, self._occasion(case, taken), now)
+            except (errors.NotEnough, errors.UnknownResourceType) as error:
+                told.append(case.affected(maintenance.STUCK, error.message))
+                continue
+            given.append((case.lease.interval,
+                          {each.resource_id for each in planned or () if each.whole}))
+            told.append(case.affected(maintenance.MOVES))
+        return tuple(told)
+
+    def clear(self, found, now):
+        """Move the leases to come, and deal with those that run; return Affected records.
+
+        Owners are told, once.
+        """
+        told = []
+        for case in self._cases(found, now):
+            if _is_to_come(case.lease, now):
+                moved = self._moves.move(case.lease.id, self._occasion(case), now)
+                if moved is not None:
+                    told.append(case.affected(maintenance.MOVES if moved else maintenance.STUCK))
+            elif case.lease.state == lifecycle.ACTIVE:
+                told.append(case.affected(self._deal_with(case, now)))
+        return tuple(told)
+
+    def _cases(self, found, now):
+        """Return the leases in the way of the open windows, those that start first before others.
+
+        A lease in several windows is in the way of the first one.
+        """
+        windows = [each for each in found.windows if each.end > now]
+        if not windows:
+            return []
+        with self._core.database.reader() as connection:
+            rows = maintenances.taken(connection, found.resource_ids, windows[0].start,
+                                      windows[-1].end)
+            where = {}
+            for lease_id, resource_id, start, end in rows:
+                first = next((each for each in windows
+                              if each.start < end and start < each.end), None)
+                if first is not None:
+                    where.setdefault(lease_id, {}).setdefault(resource_id, first)
+            return [_Case(found, min(ids.values(), key=lambda each: each.start),
+                          leases.get(connection, lease_id), tuple(sorted(ids)))
+                    for lease_id, ids in where.items()]
+
+    def _occasion(self, case, also_avoid=frozenset()):
+        with self._core.database.reader() as connection:
+            bad = stored.not_well(connection)
+            names = ', '.join(each.name for each in resources.with_ids(connection, case.ids))
+        when = f'from {case.window.span}: {case.found.reason}'
+        return moves.Occasion(
+            frozenset(case.ids), frozenset({*case.found.resource_ids, *bad, *also_avoid}),
+            texts.Text(f'{len(case.ids)} of its resources have maintenance {when}.',
+                       f'{names}: maintenance {case.found.id} {when}.'), TOLD)
+
+    @staticmethod
+    def _mode(found):
+        return {maintenance.LEFT: maintenance.STAYS, maintenance.SWAP: maintenance.ASKED,
+                maintenance.END: maintenance.ENDS}[found.running]
+
+    def _deal_with(self, case, now):
+        """Leave a lease that runs, offer a swap, or let it end early; return which."""
+        occasion, mode = self._occasion(case), self._mode(case.found)
+        if mode == maintenance.ENDS:
+            at = max(case.window.start,
+                     now + datetime.timedelta(minutes=case.found.notice_minutes))
+            if case.lease.end > at and not self._end(case, at, now):
+                return mode
+            more = f'The lease ends at {min(at, case.lease.end):%Y-%m-%d %H:%M:%S} UTC.'
+        elif mode == maintenance.ASKED:
+            more = ('Swap each of them for another one before that: climate lease swap '
+                    f'{case.lease.id} RESOURCE.')
+        else:
+            more = 'The lease keeps them, and its servers may be disturbed.'
+        self._moves.tell(case.lease.id, occasion, texts.joined(
+            occasion.because, texts.same(more)), now)
+        return mode
+
+    def _end(self, case, at, now):
+        """Let a lease end at a moment; return False if Climate is working on it now."""
+        changes = records.LeaseChanges(end_now=True) if at <= now else records.LeaseChanges(end=at)
+        try:
+            self._update.update(context.RequestContext.internal(), case.lease.id, changes)
+        except errors.ClimateError as error:
+            LOG.warning('Lease %s: it cannot be ended for maintenance %s now, that is tried again: '
+                        '%s', case.lease.id, case.found.id, error.message)
+            return False
+        return True
+
+
+def _is_to_come(lease, now):
+    return lease.state == lifecycle.PENDING and lease.start > now

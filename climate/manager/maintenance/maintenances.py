@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use cases of maintenance: create or preview, list, show, delete."""
+import dataclasses
+import datetime
+
+from oslo_log import log
+from oslo_utils import uuidutils
+
+from climate import errors
+from climate.db import blocks
+from climate.db import maintenances
+from climate.db import resources
+from climate.domain import interval
+from climate.domain import lease_times
+from climate.domain import maintenance
+from climate.domain import requirement
+from climate.domain import selection
+from climate.manager import core as cores
+from climate.manager.booking import criteria
+from climate.manager.maintenance import leases
+from climate.manager.maintenance import recurrence
+from climate.manager.maintenance import windows
+from climate.manager.queue import wakeups
+from climate.plugins import base
+
+LOG = log.getLogger(__name__)
+
+_LONGEST = datetime.timedelta(days=366)
+
+
+class Maintenances:
+    """The use cases of operators."""
+
+    def __init__(self, core):
+        self._core = core
+        self._leases = leases.Leases(core)
+
+    def create(self, context, request):
+        """Plan a maintenance and return it with the leases in its way.
+
+        Future leases are moved if something else fits; the owners of all are told. With `dry_run`
+        it is only said what would happen.
+
+        :param request: a ``maintenance.Request``.
+        :raises BadField: it names a resource that does not exist, or the rule cannot be used.
+        :raises BadPeriod: the end is not after the start.
+        :raises UnknownPool: there is no such pool.
+        """
+        now = self._core.clock()
+        found = self._planned(context, request, now)
+        if request.dry_run:
+            return dataclasses.replace(found, affected=self._leases.preview(found, now))
+        self._write(found, now)
+        LOG.info('Maintenance %s: %s resources from %s to %s: %s', found.id,
+                 len(found.resource_ids), found.start.isoformat(), found.end.isoformat(),
+                 found.reason)
+        affected = self._leases.clear(found, now)
+        windows.keep_free(self._core, found, now)
+        self._core.notify()
+        return dataclasses.replace(found, affected=affected)
+
+    def find(self, marker=None, limit=None):
+        """Return the Maintenances that are not over, by start.
+
+        :param marker: the id after which to begin; None: at the first.
+        :raises MaintenanceNotFound: there is none with the id `marker`.
+        """
+        with self._core.database.reader() as connection:
+            after = None if marker is None else maintenances.get(connection, marker)
+            return maintenances.find(connection, after, limit)
+
+    def get(self, maintenance_id):
+        """Return a Maintenance with the leases that are in its way now.
+
+        :raises MaintenanceNotFound: there is none, or it is over.
+        """
+        with self._core.database.reader() as connection:
+            found = maintenances.get(connection, maintenance_id)
+        return dataclasses.replace(found, affected=self._leases.preview(
+            found, self._core.clock()))
+
+    @cores.again_after_a_race
+    def delete(self, maintenance_id):
+        """Delete a maintenance: leases may have its resources again.
+
+        If a window has begun, what was disabled in the cloud is enabled soon, and the maintenance
+        is listed until then.
+
+        :raises MaintenanceNotFound: there is none, or it is over.
+        """
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            found = maintenances.get(connection, maintenance_id)
+            resources.lock_enrolled(connection, found.resource_ids)
+            found = maintenances.get(connection, maintenance_id, locked=True)
+            blocks.delete(connection, [each.id for each in found.windows])
+            resources.available_again(connection, found.resource_ids, now)
+            maintenances.close(connection, found)
+            maintenances.finish(connection, found.id)
+            wakeups.wake(connection, now)
+        self._core.notify()
+        LOG.info('Maintenance %s: deleted', maintenance_id)
+
+    def _planned(self, context, request, now):
+        """Return the Maintenance that a request describes."""
+        span = _span(request, now)
+        # The first occurrence of a rule is its first window.
+        until = max(now + windows.horizon(self._core.conf), span.start)
+        spans, is_last = recurrence.windows(request.rule, span, None, until)
+        chosen = self._chosen(request)
+        found = maintenance.Maintenance(
+            id=uuidutils.generate_uuid(), pool=request.pool, start=span.start, end=span.end,
+            reason=request.reason, running=request.running, notice_minutes=request.notice_minutes,
+            rule=request.rule, expanded_to=None if is_last else until, user_id=context.user_id,
+            created_at=now, resource_ids=tuple(each.id for each in chosen),
+            names=tuple(each.name for each in chosen))
+        return dataclasses.replace(found, windows=tuple(dataclasses.replace(
+            maintenances.new_window(found.id, each), reason=found.reason) for each in spans))
+
+    def _chosen(self, request):
+        """Return the Resources that a request names, or that meet its criteria, by id."""
+        self._core.registry.pool(request.pool)
+        with self._core.database.reader() as connection:
+            known = {each.id: each for each in resources.find(connection, request.pool)}
+            if request.criteria is not None:
+                need = base.Need('maintenance', request.pool,
+                                 selection.Demand(selection.WHOLE, 1, 1),
+                                 requirement.parse(request.criteria))
+                criteria.check_names(self._core, connection, need)
+                ids = set(criteria.matching(self._core, connection, need, known))
+                if not ids:
+                    raise errors.BadField(field='criteria', reason=(
+                        f'no resource of the pool {request.pool} meets them.'))
+                return [known[key] for key in sorted(ids)]
+        called = {each.name: each for each in known.values()}
+        called |= {str(each.id): each for each in known.values() if str(each.id) not in called}
+        for name in request.resources:
+            if name not in called:
+                raise errors.BadField(field='resources', reason=(
+                    f'the pool {request.pool} has no resource "{name[:80]}": "climate resource '
+                    f'list --pool {request.pool}" names those that it has.'))
+        return sorted({called[name].id: called[name] for name in request.resources}.values(),
+                      key=lambda each: each.id)
+
+    @cores.again_after_a_race
+    def _write(self, found, now):
+        with self._core.database.writer() as connection:
+            locked = resources.lock_enrolled(connection, found.resource_ids)
+            if len(locked) < len(found.resource_ids):
+                raise errors.BadField(field='resources', reason=(
+                    'one of them was withdrawn at the same time; look at the list again.'))
+            maintenances.add(connection, found)
+            blocks.fill(connection, windows.block_spans(found, now))
+            resources.touch(connection, found.resource_ids, now)
+
+
+def _span(request, now):
+    lease_times.refuse_past(request.start, now, 'start')
+    start = max(request.start, now)
+    if request.end <= start:
+        raise errors.BadPeriod(start=start.isoformat(), end=request.end.isoformat())
+    if request.end - start > _LONGEST:
+        raise errors.BadField(field='end', reason=(
+            f'a maintenance lasts at most {_LONGEST.days} days; take the resources out of use '
+            'instead.'))
+    return interval.Interval(start, request.end)

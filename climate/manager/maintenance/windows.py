@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carry out the windows of maintenance: keep the cloud off the resources, and undo that after it.
+
+Each step is written before it is made and can be repeated, so a crash at any point leaves a state
+from which another manager goes on. A manager that claimed a window makes no call once its claim has
+expired.
+"""
+import dataclasses
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.cloud import guard
+from climate.db import absences
+from climate.db import blocks
+from climate.db import engine
+from climate.db import maintenances
+from climate.db import resources
+from climate.domain import maintenance
+from climate.domain import utilisation
+from climate.manager import core as cores
+from climate.manager import ownership
+from climate.manager.maintenance import leases
+from climate.manager.maintenance import recurrence
+from climate.manager.queue import wakeups
+
+LOG = log.getLogger(__name__)
+
+# A window is claimed as long as an event, and longer for each of its resources.
+_SECONDS_EACH = 2
+# A rule is expanded when so much time has no windows yet.
+_STEP = datetime.timedelta(days=1)
+
+
+class Windows:
+    """Sees to all maintenances periodically.
+
+    :param owner: the id of this manager, for its claims.
+    """
+
+    def __init__(self, core, owner):
+        self._core = core
+        self._owner = owner
+        self._leases = leases.Leases(core)
+
+    def carry_on(self, now):
+        """Expand rules, move leases out of the way, and begin and end the windows that are due."""
+        with self._core.database.reader() as connection:
+            found = maintenances.find(connection)
+            waiting = maintenances.to_do(connection, now) if found else []
+        for each in found:
+            if not each.closing:
+                each = self._expand(each, now)
+                self._leases.clear(each, now)
+                keep_free(self._core, each, now)
+        for window, over in waiting:
+            try:
+                self._carry_out(window, over, now)
+            except (ownership.ClaimLost, errors.LostRace):
+                LOG.debug('Another manager carries out the window %s', window.id)
+        return [window.id for window, _ in waiting]
+
+    def _expand(self, found, now):
+        """Add the windows of a rule up to the horizon; return the Maintenance as it is then."""
+        until = now + horizon(self._core.conf)
+        if found.expanded_to is None or until - found.expanded_to < _STEP:
+            return found
+        try:
+            return self._write_windows(found, until)
+        except engine.Duplicate:
+            return found
+
+    @cores.again_after_a_race
+    def _write_windows(self, found, until):
+        with self._core.database.writer() as connection:
+            current = maintenances.get(connection, found.id, locked=True)
+            spans, is_last = recurrence.windows(
+                current.rule, current.span, current.expanded_to, until)
+            maintenances.expand(connection, current, [
+                maintenances.new_window(current.id, each) for each in spans],
+                None if is_last else until)
+            return maintenances.get(connection, found.id)
+
+    def _carry_out(self, window, over, now):
+        """Make the next step of a Window, which has begun or is over."""
+        with self._core.database.reader() as connection:
+            ids = maintenances.resource_ids(connection, window.maintenance_id)
+            mine = resources.enrolled(connection, ids)
+        if window.state == maintenance.PLANNED and over:
+            # No manager ran meanwhile.
+            self._finish(self._claim(window, maintenance.PLANNED, now, 0)[0], now)
+            return
+        state = maintenance.OPENING if over else maintenance.CLOSING
+        window, owned = self._claim(window, state, now, len(mine))
+        failed = self._each(window, mine, owned, over)
+        if failed:
+            self._record(window, state)
+        elif over:
+            self._finish(window, now)
+        else:
+            self._begin(window, mine, now)
+            LOG.info('Maintenance %s: %s resources are closed until %s', window.maintenance_id,
+                     len(mine), window.end.isoformat())
+
+    def _claim(self, window, state, now, count):
+        """Claim a Window in a new state; return (the Window, the Ownership)."""
+        seconds = self._core.conf.manager.claim_seconds + _SECONDS_EACH * count
+        began = self._core.monotonic()
+        with self._core.database.writer() as connection:
+            claimed = maintenances.claim(connection, window, state, self._owner,
+                                         now + datetime.timedelta(seconds=seconds))
+        return claimed, ownership.Ownership(self._core.monotonic, began, seconds)
+
+    def _each(self, window, mine, owned, over):
+        """Close or reopen each Resource in the cloud; return how many that failed for."""
+        failed, reason = 0, maintenance.mark(window)
+        with guard.before_each_call(owned.check):
+            for each in mine:
+                pool = self._core.registry.pool(each.pool)
+                act = pool.reopen if over else pool.close
+                try:
+                    act(self._core.cloud, each, reason)
+                except errors.ResourceNotFound:
+                    continue
+                except errors.ClimateError as error:
+                    failed += 1
+                    LOG.warning('Maintenance %s: %s %s cannot be %s now, that is tried again: %s',
+                                window.maintenance_id, each.pool, each.name,
+                                'reopened' if over else 'closed', error.message)
+        return failed
+
+    def _record(self, window, state):
+        with self._core.database.writer() as connection:
+            maintenances.record(connection, window, state)
+
+    def _begin(self, window, mine, now):
+        with self._core.database.writer() as connection:
+            maintenances.record(connection, window, maintenance.RUNNING)
+            for each in mine:
+                absences.begin(connection, each.id, utilisation.MAINTAINED, now)
+
+    def _finish(self, window, now):
+        with self._core.database.writer() as connection:
+            maintenances.record(connection, window, maintenance.DONE)
+            # What another maintenance needs closed may have been open for a moment.
+            maintenances.close_again(connection, window, now)
+            for resource_id in maintenances.resource_ids(connection, window.maintenance_id):
+                absences.end(connection, resource_id, utilisation.MAINTAINED, now)
+            blocks.delete(connection, [window.id])
+            wakeups.wake(connection, now)
+            maintenances.finish(connection, window.maintenance_id)
+        self._core.notify()
+        LOG.info('Maintenance %s: the window until %s is over', window.maintenance_id,
+                 window.end.isoformat())
+
+
+def horizon(conf):
+    """Return how far ahead windows are made, as a timedelta."""
+    return datetime.timedelta(days=conf.health.recurring_days)
+
+
+def keep_free(core, found, now):
+    """Let the windows of a Maintenance cover all time that no lease has its resources."""
+    spans = block_spans(found, now)
+    with core.database.reader() as connection:
+        lacking = {block_id for block_id, _ in blocks.incomplete(connection, spans)}
+    if lacking:
+        _fill(core, found, {key: span for key, span in spans.items() if key[0] in lacking}, now)
+
+
+@cores.again_after_a_race
+def _fill(core, found, spans, now):
+    with core.database.writer() as connection:
+        resources.lock_enrolled(connection, found.resource_ids)
+        current = maintenances.get(connection, found.id, locked=True)
+        if not current.closing:
+            blocks.fill(connection, spans)
+            resources.touch(connection, found.resource_ids, now)
+
+
+def block_spans(found, now):
+    """Return {(window id, resource id): the Interval} that should be free of new leases."""
+    return {(each.id, key): dataclasses.replace(each.span, start=max(each.start, now))
+            for each in found.windows for key in found.resource_ids
+            if each.end > now and each.state != maintenance.OPENING}

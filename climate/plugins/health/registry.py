@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The registry of the sources of health that are enabled."""
+import stevedore
+
+NAMESPACE = 'climate.health'
+
+
+class Unusable(Exception):
+    """A source cannot be used; the text says which one and why."""
+
+
+def load(conf):
+    """Return {name: Source} of the sources that [health] sources names, in that order.
+
+    :raises Unusable: one is not installed, or does not load.
+    """
+    def refuse(_manager, entry_point, error):
+        raise Unusable(f'{NAMESPACE}: {entry_point.name} does not load: {error}')
+
+    wanted = list(dict.fromkeys(conf.health.sources))
+    if not wanted:
+        return {}
+    found = {each.name: each.plugin for each in stevedore.ExtensionManager(
+        NAMESPACE, on_load_failure_callback=refuse)}
+    for name in wanted:
+        if name not in found:
+            raise Unusable(f'[health] sources: "{name}" is not installed; installed are: '
+                           f'{", ".join(sorted(found)) or "none"}.')
+    if 'http' in wanted and not conf.health.http_url:
+        raise Unusable('[health] sources names http, so http_url must be set.')
+    return {name: found[name](conf) for name in wanted}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of a power driver, an entry point of ``climate.power``."""
+import abc
+from collections.abc import Mapping
+from typing import Protocol
+
+from oslo_config import cfg
+
+ON, OFF = 'on', 'off'
+
+
+class Unusable(Exception):
+    """A power driver cannot be used; the text says which one and why."""
+
+
+class Resource(Protocol):
+    """What a driver needs to know of a resource."""
+
+    @property
+    def name(self) -> str:
+        """The name of the resource in the cloud."""
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What operators say of it."""
+
+
+class Driver(abc.ABC):
+    """Switches resources. One instance serves all threads of a manager.
+
+    Each method ends within [energy] timeout_seconds, or little later, and may be repeated. It
+    raises ``errors.PowerFailed`` if the resource, or what switches it, refuses or does not answer.
+    No error may have a password in it.
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts, cloud: object) -> None:
+        """Prepare the driver without calling anything.
+
+        :param cloud: the cloud of the manager; only the simulated driver uses it.
+        :raises Unusable: its options are missing or wrong.
+        """
+        self.conf = conf
+
+    @abc.abstractmethod
+    def state(self, resource: Resource) -> str:
+        """Return ON or OFF. While it is being switched, it is still what it was."""
+
+    @abc.abstractmethod
+    def wake(self, resource: Resource) -> None:
+        """Switch the resource on; do not wait until it has booted."""
+
+    @abc.abstractmethod
+    def sleep(self, resource: Resource) -> None:
+        """Ask the resource to shut down; do not wait until it is off."""

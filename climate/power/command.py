@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The power driver "command": a program of the administrator switches resources."""
+import subprocess
+
+from climate import errors
+from climate.power import base
+
+_LONGEST = 200
+
+
+class Command(base.Driver):
+    """Calls [energy] command with "on", "off" or "state" and the name; no shell sees either."""
+
+    def __init__(self, conf, cloud):
+        super().__init__(conf, cloud)
+        if not conf.energy.command:
+            raise base.Unusable('[energy] driver is command, so command must be set.')
+
+    def state(self, resource):
+        said = self._run('state', resource).strip().lower()
+        if said not in (base.ON, base.OFF):
+            raise errors.PowerFailed(resource=resource.name, reason=(
+                f'the command says "{said[:_LONGEST]}" of its state, not "on" or "off".'))
+        return said
+
+    def wake(self, resource):
+        self._run('on', resource)
+
+    def sleep(self, resource):
+        self._run('off', resource)
+
+    def _run(self, word, resource):
+        # A name that begins with a dash would be an option of the program.
+        if resource.name.startswith('-'):
+            raise errors.PowerFailed(resource=resource.name, reason='its name begins with "-".')
+        try:
+            done = subprocess.run(
+                [self.conf.energy.command, word, resource.name], stdin=subprocess.DEVNULL,
+                capture_output=True, text=True, errors='replace',
+                timeout=self.conf.energy.timeout_seconds, check=False)
+        except subprocess.TimeoutExpired:
+            raise errors.PowerFailed(resource=resource.name, reason=(
+                f'the command did not end within {self.conf.energy.timeout_seconds} s.')) from None
+        except OSError as error:
+            raise errors.PowerFailed(resource=resource.name, reason=str(error)) from error
+        if done.returncode:
+            raise errors.PowerFailed(resource=resource.name, reason=(
+                f'the command failed with {done.returncode}: '
+                f'{done.stderr.strip()[-_LONGEST:]}'))
+        return done.stdout

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The power driver "redfish": the BMC of a host switches it, by the standard Redfish."""
+import os
+import stat
+import threading
+from urllib import parse
+
+import requests
+import sushy
+from sushy import exceptions as sushy_errors
+import yaml
+
+from climate import errors
+from climate.power import base
+
+_KEYS = frozenset({'address', 'username', 'password', 'system', 'ca_file'})
+_EVERY = '*'
+#: The property that names the address of a BMC where the file does not.
+ADDRESS = 'bmc_address'
+
+
+class Redfish(base.Driver):
+    """Asks BMCs. Addresses, names and passwords are in [energy] bmc_file.
+
+    The property bmc_address of a resource may have its address. Users may read properties, so
+    passwords are in the file only.
+    """
+
+    def __init__(self, conf, cloud):
+        super().__init__(conf, cloud)
+        self._lock = threading.Lock()
+        self._stamp, self._known, self._connected = None, {}, {}
+        if not conf.energy.bmc_file:
+            raise base.Unusable('[energy] driver is redfish, so bmc_file must be set.')
+        try:
+            self._read()
+        except errors.PowerFailed as error:
+            raise base.Unusable(f'[energy] bmc_file: {error.kwargs["reason"]}') from error
+
+    def state(self, resource):
+        return self._ask(resource, lambda system: (
+            base.OFF if system.power_state == sushy.PowerState.OFF else base.ON))
+
+    def wake(self, resource):
+        self._ask(resource, lambda system: system.reset_system(sushy.ResetType.ON))
+
+    def sleep(self, resource):
+        def work(system):
+            allowed = system.get_allowed_reset_system_values()
+            graceful = sushy.ResetType.GRACEFUL_SHUTDOWN
+            system.reset_system(graceful if graceful in allowed else sushy.ResetType.FORCE_OFF)
+        self._ask(resource, work)
+
+    def _ask(self, resource, work):
+        """Call `work` with the system of a resource as it is now; return what it returns."""
+        bmc = self._bmc(resource)
+        try:
+            return work(self._system(bmc))
+        except (sushy_errors.SushyError, requests.RequestException, OSError) as error:
+            with self._lock:
+                self._connected.pop(_key(bmc), None)
+            said = str(error)
+            if bmc.get('password'):
+                said = said.replace(bmc['password'], '***')
+            raise errors.PowerFailed(resource=resource.name,
+                                     reason=f'its BMC: {said[:300]}') from None
+
+    def _system(self, bmc):
+        """Return the system of a BMC, read anew; its login is kept."""
+        key = _key(bmc)
+        with self._lock:
+            root = self._connected.get(key)
+        if root is None:
+            connector = sushy.connector.Connector(
+                bmc['address'], verify=bmc.get('ca_file') or True,
+                default_request_timeout=self.conf.energy.timeout_seconds,
+                # One attempt; with 0 it makes three, each with the whole time limit.
+                server_side_retries=1)
+            login = sushy.auth.SessionOrBasicAuth(bmc.get('username'), bmc.get('password'))
+            root = sushy.Sushy(bmc['address'], connector=connector, auth=login)
+            with self._lock:
+                self._connected[key] = root
+        return root.get_system(bmc.get('system'))
+
+    def _bmc(self, resource):
+        self._read()
+        bmc = {**self._known.get(_EVERY, {}), **self._known.get(resource.name, {})}
+        if resource.name not in self._known and ADDRESS in resource.properties:
+            bmc['address'] = resource.properties[ADDRESS]
+        address = parse.urlsplit(str(bmc.get('address', '')))
+        if address.scheme not in ('http', 'https') or not address.hostname:
+            raise errors.PowerFailed(resource=resource.name, reason=(
+                '[energy] bmc_file has no address of its BMC, such as https://10.0.0.7.'))
+        return bmc
+
+    def _read(self):
+        """Read the file again if it has changed.
+
+        :raises PowerFailed: it cannot be read, is no such file, or others may read it.
+        """
+        path = self.conf.energy.bmc_file
+        try:
+            with open(path, encoding='utf-8') as opened:
+                about = _stat(opened)
+                if about == self._stamp:
+                    return
+                if about[0] & (stat.S_IRWXO | stat.S_IWGRP):
+                    raise _refused('others may read or change it; chmod 640 it.')
+                known = yaml.safe_load(opened) or {}
+        except (OSError, UnicodeDecodeError) as error:
+            raise _refused(f'it cannot be read: {error}') from error
+        except yaml.YAMLError:
+            # The message of the parser would show a part of the file.
+            raise _refused('it is not YAML.') from None
+        self._known, self._stamp, self._connected = _checked(known), about, {}
+
+
+def _checked(known):
+    if not isinstance(known, dict) or not all(isinstance(each, dict) for each in known.values()):
+        raise _refused('it has to be {name: {address: …, username: …, password: …}}.')
+    for name, bmc in known.items():
+        unknown = set(bmc) - _KEYS
+        if unknown:
+            raise _refused(f'{name} has the unknown key "{min(map(str, unknown))}"; known are '
+                           f'{", ".join(sorted(_KEYS))}.')
+    return {str(name): {key: str(value) for key, value in bmc.items()}
+            for name, bmc in known.items()}
+
+
+def _refused(reason):
+    return errors.PowerFailed(resource='bmc_file', reason=reason)
+
+
+def _stat(opened):
+    found = os.fstat(opened.fileno())
+    return found.st_mode, found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _key(bmc):
+    return tuple(sorted(bmc.items()))

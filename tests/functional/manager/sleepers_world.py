@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts of the simulated cloud that sleep, and the keeper that a test lets run."""
+import builders
+
+from climate import errors
+from climate.db import power
+from climate.domain import sleep
+from climate.manager.energy import keeper
+from climate.manager.energy import sleepers
+from climate.power import base
+from climate.power import registry
+
+hours, minutes = builders.hours, builders.minutes
+
+
+def configured(conf):
+    """Return the configuration with a power driver, and without spare hosts."""
+    conf.set_override('driver', 'simulated', group='energy')
+    conf.set_override('spare', 0, group='energy')
+    return conf
+
+
+class Killed(BaseException):
+    """The manager dies here."""
+
+
+class Keeping:
+    """A Keeper whose steps run when a test says so, on a driver that may fail.
+
+    :ivar broken: names of hosts whose BMC does not answer.
+    :ivar lying: names of hosts that say they are on, and never boot.
+    :ivar slowness: how long a BMC takes to answer that it switches a host on.
+    """
+
+    def __init__(self, manager, conf):
+        self.manager, self.broken, self.lying = manager, set(), set()
+        self.slowness = minutes(0)
+        self._real = registry.load(conf, manager.cloud)
+        self.keeper = keeper.Keeper(manager.core, 'this manager', self)
+
+    def state(self, resource):
+        self._refuse(resource)
+        return base.ON if resource.name in self.lying else self._real.state(resource)
+
+    def wake(self, resource):
+        self._refuse(resource)
+        self.manager.clock.advance(self.slowness)
+        if resource.name not in self.lying:
+            self._real.wake(resource)
+
+    def sleep(self, resource):
+        self._refuse(resource)
+        self._real.sleep(resource)
+
+    def _refuse(self, resource):
+        if resource.name in self.broken:
+            raise errors.PowerFailed(resource=resource.name, reason='no answer.')
+
+    def step(self, times=1):
+        for _ in range(times):
+            self.keeper.step(self.manager.clock())
+
+    def until(self, moment):
+        """Run events and steps each minute until that moment."""
+        while self.manager.clock.now < moment:
+            self.manager.run_until(min(moment, self.manager.clock.now + minutes(1)))
+            self.step()
+
+    def states(self):
+        with self.manager.database.reader() as connection:
+            found = power.in_states(connection, sleep.STATES)
+        return {each.resource_id: each.state for each in found}
+
+    def all_asleep(self):
+        """Let an hour pass, in which hosts that nobody needs fall asleep."""
+        self.manager.clock.advance(hours(1))
+        self.step(2)
+
+
+def kill_after_one_wake(monkeypatch):
+    """Let the manager die as soon as it has noted that one host must wake up."""
+    real = sleepers.Sleepers.wake
+
+    def wake(self, resource_id, now):
+        real(self, resource_id, now)
+        raise Killed
+    monkeypatch.setattr(sleepers.Sleepers, 'wake', wake)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts that nobody has leased sleep, and wake up in time for leases."""
+import contextlib
+
+import builders
+import pytest
+import sleepers_world
+
+from climate import errors
+from climate.db import power
+from climate.domain import health
+from climate.domain import lifecycle
+from climate.domain import maintenance
+from climate.domain import sleep
+from climate.manager.energy import keeper
+from climate.manager.health import checks
+from climate.manager.leases import healing
+from climate.manager.maintenance import windows
+from climate.plugins.compute import sleeping
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+@pytest.fixture
+def conf(conf):
+    return sleepers_world.configured(conf)
+
+
+@pytest.fixture
+def keeping(manager, conf):
+    return sleepers_world.Keeping(manager, conf)
+
+
+def _compute(manager, host):
+    [found] = manager.cloud.as_service().computes.of_hosts([host.name])
+    return found
+
+
+def test_an_idle_host_sleeps_and_nova_knows_why(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    found = _compute(manager, host)
+    assert (found.up, found.enabled, found.reason) == (False, False, sleeping.REASON)
+
+
+def test_a_host_that_sleeps_is_not_sick(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    looks = checks.Checks(manager.core, 'this manager')
+    for _ in range(20):
+        assert not looks.look(manager.clock.advance(minutes(1)))
+    found = manager.client.get_resource(builders.an_admin(), 'host', host.id)
+    assert (found.power_state, found.verdict.state) == (sleep.ASLEEP, health.WELL)
+
+
+def test_a_lease_of_later_wakes_its_host_and_starts_in_time(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    keeping.until(NOON + hours(4))
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    keeping.until(NOON + hours(5) - minutes(5))
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    manager.run_until(NOON + hours(5))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert _compute(manager, host).enabled
+
+
+def test_a_lease_of_now_waits_until_its_host_is_awake(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.event_loop.tick(manager.clock())
+    assert manager.lease(lease).state == lifecycle.PENDING
+    assert keeping.states() == {host.id: sleep.WAKING}
+    keeping.step()
+    manager.run_until(manager.clock.now + minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+def test_a_host_that_does_not_wake_up_is_taken_out_of_use_and_replaced(manager, keeping):
+    first, second = manager.enrol(2)
+    keeping.all_asleep()
+    keeping.lying.add(first.name)
+    # What says that it is on, and is not up, is looked after as if somebody had switched it on.
+    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
+    keeping.until(NOON + hours(5) + minutes(40))
+    assert keeping.states()[first.id] == sleep.FAILED
+    assert not manager.client.get_resource(builders.an_admin(), 'host', first.id).reservable
+    found = manager.lease(lease)
+    assert found.state == lifecycle.ACTIVE, found.reason
+    assert found.reservations[0].resource_ids == (second.id,)
+
+
+def test_a_host_that_dies_asleep_is_replaced_and_told_as_broken(manager, keeping, caplog):
+    first, second = manager.enrol(2)
+    keeping.all_asleep()
+    # Its BMC has died with it, so nobody can say whether it is on.
+    keeping.broken.add(first.name)
+    keeping.step(3)
+    assert keeping.states()[first.id] == sleep.ASLEEP
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
+    keeping.until(NOON + hours(2))
+    assert keeping.states()[first.id] == sleep.FAILED
+    assert 'Repair it' in caplog.text
+    found = manager.lease(lease)
+    assert (found.state, found.reservations[0].resource_ids) == (lifecycle.ACTIVE, (second.id,))
+    # Repaired, woken and enabled, it sleeps again as any other.
+    keeping.broken.clear()
+    manager.client.set_power(builders.an_admin(), 'host', first.id, True)
+    keeping.step()
+    manager.client.update_resource(builders.an_admin(), 'host', first.id, {},
+                                   reservable=True)
+    keeping.until(NOON + hours(3))
+    assert keeping.states()[first.id] == sleep.ASLEEP
+
+
+def test_a_host_that_somebody_switches_off_by_hand_is_sick_and_not_asleep(manager, keeping):
+    first, second = manager.enrol(2)
+    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    [mine] = manager.lease(lease).reservations[0].resource_ids
+    name, other = (first.name, second.id) if mine == first.id else (second.name, first.id)
+    manager.cloud.mark_host(name, up=False)
+    looks, healer = checks.Checks(manager.core, 'this manager'), healing.Healing(manager.core)
+    for _ in range(6):
+        looks.look(manager.clock.advance(minutes(1)))
+    healer.heal(manager.clock())
+    assert manager.lease(lease).reservations[0].resource_ids == (other,)
+    keeping.until(NOON + hours(5))
+    assert mine not in keeping.states()
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_a_leased_host_never_sleeps(manager, keeping):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.run()
+    keeping.all_asleep()
+    assert keeping.states() == {}
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_an_administrators_own_disable_is_never_undone(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.cloud.mark_host(host.name, enabled=False, reason='my own')
+    keeping.all_asleep()
+    found = _compute(manager, host)
+    assert (found.up, found.enabled, found.reason) == (True, False, 'my own')
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+def test_a_host_that_somebody_switches_on_is_awake(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    manager.cloud.mark_host(host.name, up=True)
+    keeping.step(2)
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert _compute(manager, host).enabled
+
+
+def test_a_bmc_that_does_not_answer_leaves_the_host_awake_and_open_at_last(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.broken.add(host.name)
+    keeping.all_asleep()
+    assert keeping.states() == {host.id: sleep.FALLING}
+    keeping.broken.clear()
+    manager.clock.advance(minutes(1))
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+
+
+def test_the_time_to_wake_up_is_learnt(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    keeping.lying.add(host.name)
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    manager.clock.advance(minutes(20))
+    keeping.lying.clear()
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    [seen] = keeping.keeper._look(manager.clock())
+    assert seen.wake == minutes(24)
+
+
+def test_the_time_in_which_it_is_switched_on_counts_as_time_to_wake_up(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    keeping.slowness = minutes(10)
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    [seen] = keeping.keeper._look(manager.clock())
+    assert seen.wake == minutes(12)
+
+
+def test_two_managers_at_once_harm_nothing(manager, keeping, conf):
+    hosts = manager.enrol(3)
+    other = keeper.Keeper(manager.core, 'other', keeping)
+    manager.clock.advance(hours(1))
+    for _ in range(2):
+        keeping.keeper.decide(manager.clock())
+        other.decide(manager.clock())
+        keeping.keeper.carry_on(manager.clock())
+        other.carry_on(manager.clock())
+    assert keeping.states() == {host.id: sleep.ASLEEP for host in hosts}
+    with manager.database.reader() as connection:
+        assert set(power.cycles(connection, NOON).values()) == {1}
+
+
+def test_an_administrator_wakes_a_host_and_puts_it_to_sleep(manager, keeping):
+    [host] = manager.enrol(1)
+    admin = builders.an_admin()
+    manager.client.set_power(admin, 'host', host.id, False)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    shown = manager.client.get_resource(admin, 'host', host.id)
+    assert (shown.power_state, shown.power_since) == (sleep.ASLEEP, NOON)
+    manager.client.set_power(admin, 'host', host.id, True)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+def test_a_leased_host_is_not_put_to_sleep(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.create(builders.a_lease(end=NOON + hours(6)))
+    with pytest.raises(errors.ResourceInUse):
+        manager.client.set_power(builders.an_admin(), 'host', host.id, False)
+
+
+def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.cloud.boot('demo', 'a server', host=host.name, forced=True)
+    keeping.all_asleep()
+    found = _compute(manager, host)
+    assert (found.up, found.enabled) == (True, True)
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+@pytest.mark.parametrize('step', ['sleep', 'wake', 'state'])
+@pytest.mark.parametrize('after', [False, True])
+def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from(
+        manager, keeping, conf, step, after):
+    [host] = manager.enrol(1)
+    dying = sleepers_world.Keeping(manager, conf)
+    real = getattr(dying, step)
+
+    def die(resource):
+        if after:
+            real(resource)
+        raise sleepers_world.Killed
+    setattr(dying, step, die)
+    manager.clock.advance(hours(1))
+    with contextlib.suppress(sleepers_world.Killed):
+        dying.step(2)
+    keeping.step(2)
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.event_loop.tick(manager.clock())
+    with contextlib.suppress(sleepers_world.Killed):
+        dying.step()
+    keeping.step()
+    manager.run_until(manager.clock.now + minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    with manager.database.reader() as connection:
+        assert power.cycles(connection, NOON) == {host.id: 1}
+
+
+def _maintain(manager, host, start, end):
+    return manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
+        'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,)))
+
+
+def test_a_maintenance_wakes_nothing_and_lets_nothing_fall_asleep(manager, keeping):
+    asleep, awake = manager.enrol(2)
+    manager.client.set_power(builders.an_admin(), 'host', asleep.id, False)
+    keeping.step()
+    for host in (asleep, awake):
+        _maintain(manager, host, minutes(20), hours(4))
+    keeping.until(NOON + hours(3))
+    assert keeping.states() == {asleep.id: sleep.ASLEEP}
+    with pytest.raises(errors.ResourceInUse):
+        manager.client.set_power(builders.an_admin(), 'host', awake.id, False)
+    keeping.until(NOON + hours(5))
+    assert keeping.states() == {host.id: sleep.ASLEEP for host in (asleep, awake)}
+
+
+def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    found = _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.until(NOON + hours(2))
+    care.carry_on(manager.clock())
+    assert _compute(manager, host).reason == sleeping.REASON
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    keeping.step()
+    care.carry_on(manager.clock())
+    assert _compute(manager, host).reason == maintenance.mark(found.windows[0])
+    keeping.until(NOON + hours(3))
+    assert keeping.states() == {host.id: sleep.AWAKE}

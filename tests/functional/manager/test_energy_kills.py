@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A manager that dies at any step of sleep or of waking up is followed by one that completes it.
+
+It dies before and after each commit, and before and after each call of the cloud and of the power
+driver. Nothing is lost, and nothing is counted twice.
+"""
+import contextlib
+import shutil
+
+import builders
+import pytest
+import sleepers_world
+
+from climate.cloud import simulated
+from climate.db import engine
+from climate.db import power
+from climate.domain import lifecycle
+from climate.domain import sleep
+from climate.plugins.compute import sleeping
+
+pytestmark = pytest.mark.proof
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+class Points:
+    """Counts the moments at which a manager may die, and lets it die at one of them."""
+
+    def __init__(self):
+        self.count, self.crash_at = 0, 0
+
+    def reach(self, *_where):
+        self.count += 1
+        if self.count == self.crash_at:
+            raise sleepers_world.Killed
+
+
+class Fragile(engine.Database):
+    """A database with a moment to die before and after each commit."""
+
+    def __init__(self, url, points):
+        super().__init__(url)
+        self._points = points
+
+    @contextlib.contextmanager
+    def writer(self):
+        with super().writer() as connection:
+            yield connection
+            self._points.reach()
+        self._points.reach()
+
+
+class Mortal(sleepers_world.Keeping):
+    """A keeper with a moment to die before and after each call of the driver."""
+
+    def __init__(self, manager, conf, points):
+        super().__init__(manager, conf)
+        self._points = points
+
+    def wake(self, resource):
+        self._around(super().wake, resource)
+
+    def sleep(self, resource):
+        self._around(super().sleep, resource)
+
+    def state(self, resource):
+        return self._around(super().state, resource)
+
+    def _around(self, work, resource):
+        self._points.reach()
+        found = work(resource)
+        self._points.reach()
+        return found
+
+
+class World:
+    """A database and a cloud on which managers come and go, and one host that sleeps or not."""
+
+    def __init__(self, conf, folder, migrated):
+        self.points, self.clock = Points(), builders.Clock()
+        shutil.copy(migrated, folder / 'climate.sqlite')
+        conf.set_override('state', str(folder / 'cloud.sqlite'), group='simulated')
+        self._conf = conf
+        self._database = Fragile(f'sqlite:///{folder}/climate.sqlite', self.points)
+        self.cloud = simulated.SimulatedCloud(conf, clock=lambda: self.clock().timestamp())
+        self.cloud.faults.on_point = self.points.reach
+        self.born()
+        [self.host] = self.manager.enrol(1)
+
+    def born(self):
+        """Let another manager begin."""
+        self.manager = builders.Manager(self._conf, self._database, self.clock, self.cloud)
+        self.keeping = Mortal(self.manager, self._conf, self.points)
+
+    def look(self):
+        """Let a manager do once what it does again and again."""
+        self.manager.event_loop.tick(self.clock())
+        self.keeping.step()
+
+    def close(self):
+        self.cloud.close()
+        self._database.dispose()
+
+    @property
+    def compute(self):
+        [found] = self.cloud.as_service().computes.of_hosts([self.host.name])
+        return found
+
+
+def _fall_asleep(world):
+    world.clock.advance(hours(1))
+
+
+def _wake_for_a_lease(world):
+    _sleep(world)
+    world.lease = world.manager.create(builders.a_lease(
+        start=NOON + hours(5), end=NOON + hours(6)))
+    world.clock.now = NOON + hours(5) - minutes(15)
+
+
+def _wake_by_hand(world):
+    _sleep(world)
+    world.cloud.mark_host(world.host.name, up=True)
+
+
+def _sleep(world):
+    world.clock.advance(hours(1))
+    for _ in range(2):
+        world.look()
+    assert world.keeping.states() == {world.host.id: sleep.ASLEEP}
+
+
+@pytest.mark.parametrize(('arrange', 'state'), [
+    (_fall_asleep, sleep.ASLEEP), (_wake_for_a_lease, sleep.AWAKE),
+    (_wake_by_hand, sleep.AWAKE)])
+def test_a_manager_killed_at_any_step_is_followed_by_one_that_completes_it(
+        conf, tmp_path, migrated, arrange, state):
+    sleepers_world.configured(conf)
+    point = visited = 0
+    while visited == point:
+        point += 1
+        folder = tmp_path / str(point)
+        folder.mkdir()
+        world = World(conf, folder, migrated)
+        arrange(world)
+        world.points.count, world.points.crash_at = 0, point
+        for _ in range(3):
+            try:
+                world.look()
+            except sleepers_world.Killed:
+                visited = point
+                break
+        world.points.crash_at = 0
+        world.born()
+        # The claim of the dead one expires.
+        for _ in range(6):
+            world.clock.advance(minutes(1))
+            world.look()
+            if world.keeping.states() == {world.host.id: state}:
+                break
+        _holds(world, state)
+        world.close()
+        shutil.rmtree(folder)
+    assert point > 15
+
+
+def _holds(world, state):
+    assert world.keeping.states() == {world.host.id: state}
+    assert world.compute.up == (state == sleep.AWAKE)
+    assert world.compute.enabled == (state == sleep.AWAKE)
+    if state == sleep.ASLEEP:
+        assert world.compute.reason == sleeping.REASON
+    with world.manager.database.reader() as connection:
+        assert power.cycles(connection, NOON) == {world.host.id: 1}
+        wakes = power.wake_seconds(connection, NOON)
+    assert [len(each) for each in wakes.values()] == ([1] if state == sleep.AWAKE else [])
+    if hasattr(world, 'lease'):
+        world.manager.run_until(NOON + hours(5))
+        assert world.manager.lease(world.lease).state == lifecycle.ACTIVE

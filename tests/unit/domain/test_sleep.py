@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which resources may sleep, and which must wake up."""
+import dataclasses
+import datetime
+
+import hypothesis
+from hypothesis import strategies as st
+
+from climate.domain import sleep
+
+NOW = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC)
+MINUTE = datetime.timedelta(minutes=1)
+RULES = sleep.Rules(lead=5 * MINUTE, min_awake=30 * MINUTE, min_asleep=30 * MINUTE,
+                    cycles_per_day=4)
+
+
+def sleeper(key=1, **values):
+    return sleep.Sleeper(**{
+        'id': key, 'state': sleep.AWAKE, 'since': NOW - 60 * MINUTE, 'group': 'host',
+        'is_free': True, 'needed_at': None, 'cycles': 0, 'wake': 10 * MINUTE, **values})
+
+
+def test_a_free_resource_falls_asleep():
+    assert sleep.plan([sleeper()], RULES, NOW) == sleep.Plan((), (1,))
+
+
+def test_one_that_slept_too_often_or_woke_just_now_stays_awake():
+    found = [sleeper(1, cycles=4), sleeper(2, since=NOW - 29 * MINUTE), sleeper(3, is_free=False)]
+    assert sleep.plan(found, RULES, NOW) == sleep.Plan((), ())
+
+
+def test_one_that_is_needed_before_a_sleep_is_worth_it_stays_awake():
+    # 10 minutes to wake up, 5 ahead, 30 asleep.
+    found = [sleeper(1, needed_at=NOW + 44 * MINUTE), sleeper(2, needed_at=NOW + 45 * MINUTE)]
+    assert sleep.plan(found, RULES, NOW).sleep == (2,)
+
+
+def test_a_sleeping_one_wakes_its_time_and_the_lead_before_it_is_needed():
+    one = sleeper(1, state=sleep.ASLEEP, needed_at=NOW + 16 * MINUTE)
+    assert sleep.plan([one], RULES, NOW).wake == ()
+    assert sleep.plan([one], RULES, NOW + MINUTE).wake == (1,)
+
+
+def test_spare_resources_stay_awake_in_each_group_and_what_is_needed_last_sleeps_first():
+    rules = dataclasses.replace(RULES, spare=1)
+    found = [sleeper(1, needed_at=NOW + 300 * MINUTE), sleeper(2), sleeper(3, group='gpu')]
+    assert sleep.plan(found, rules, NOW).sleep == (2,)
+
+
+def test_a_share_of_a_group_stays_awake_rounded_up():
+    rules = dataclasses.replace(RULES, spare_share=0.25)
+    assert len(sleep.plan([sleeper(key) for key in range(5)], rules, NOW).sleep) == 3
+
+
+def test_sleeping_ones_wake_if_too_few_spare_ones_are_left():
+    rules = dataclasses.replace(RULES, spare=2)
+    found = [sleeper(1), sleeper(2, state=sleep.ASLEEP),
+             sleeper(3, state=sleep.ASLEEP, needed_at=NOW + 900 * MINUTE)]
+    assert sleep.plan(found, rules, NOW) == sleep.Plan((3,), ())
+
+
+def test_the_time_to_wake_up_is_the_95th_percentile_of_the_past_and_a_margin():
+    first = 10 * MINUTE
+    assert sleep.wake_time([], first, 0.2) == first
+    assert sleep.wake_time([*range(1, 101)], first, 0.2) == datetime.timedelta(seconds=114)
+    assert sleep.wake_time([60], first, 0) == MINUTE
+
+
+_SLEEPERS = st.lists(st.builds(
+    sleep.Sleeper, id=st.integers(1, 99), state=st.sampled_from(sleep.STATES),
+    since=st.integers(0, 120).map(lambda count: NOW - count * MINUTE),
+    group=st.sampled_from(['a', 'b']), is_free=st.booleans(),
+    needed_at=st.none() | st.integers(-60, 200).map(lambda count: NOW + count * MINUTE),
+    cycles=st.integers(0, 5), wake=st.integers(0, 30).map(lambda count: count * MINUTE)),
+    unique_by=lambda each: each.id, max_size=12)
+
+
+@hypothesis.given(_SLEEPERS, st.integers(0, 4), st.floats(0, 1))
+def test_no_plan_lets_a_needed_resource_sleep_or_takes_the_spare_ones(found, spare, share):
+    rules = dataclasses.replace(RULES, spare=spare, spare_share=share)
+    plan = sleep.plan(found, rules, NOW)
+    known = {each.id: each for each in found}
+    assert not set(plan.wake) & set(plan.sleep)
+    for key in plan.sleep:
+        assert sleep.may_sleep(known[key], rules, NOW)
+    for each in found:
+        due = each.due_at(rules)
+        if each.state == sleep.ASLEEP and due is not None and due <= NOW:
+            assert each.id in plan.wake
+    for group in ('a', 'b'):
+        mine = [each for each in found if each.group == group]
+        if not any(each.id in plan.sleep for each in mine):
+            continue
+        left = [each for each in mine if each.state in (sleep.AWAKE, sleep.WAKING)
+                and each.is_free and each.id not in plan.sleep]
+        assert len(left) >= max(spare, share * len(mine) - 1e-6)
