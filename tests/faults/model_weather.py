@@ -7,7 +7,7 @@ import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_idle
+import model_hosts
 import model_types
 import model_world
 
@@ -33,7 +33,7 @@ _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
 _POINT = st.one_of(st.integers(1, 8), st.integers(1, 25))
 
 
-class Weather(model_idle.Idle):
+class Weather(model_hosts.Hosts):
     """The steps of managers and administrators, the passing of time, and faults."""
 
     @base.rule(side=base.SIDE)
@@ -87,7 +87,7 @@ class Weather(model_idle.Idle):
 
     @base.rule(number=_POINT, then=st.sampled_from(
         ['works', 'works', 'delete', 'server', 'book', 'book', 'wait', 'change', 'host',
-         'disable', 'offer', 'expire', 'boot', 'exempt']),
+         'disable', 'offer', 'expire', 'boot', 'exempt', 'tend']),
         which=base.WHICH)
     def meanwhile_something_else_happens(self, number, then, which):
         """Through the other manager, in a call of the cloud or between two transactions."""
@@ -116,6 +116,8 @@ class Weather(model_idle.Idle):
                 self._boot_on_hosts(self.pick(self._host_reservations(), which))
             elif then == 'exempt' and live:
                 self.exempt_one(other, self.pick(live, which).id, True)
+            elif then == 'tend':
+                self.tend(other)
             elif then == 'server' and self.world.cloud.servers():
                 self.delete_server(which)
             else:
