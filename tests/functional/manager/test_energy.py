@@ -190,24 +190,6 @@ def test_a_leased_host_is_not_put_to_sleep(manager, keeping):
         manager.client.set_power(builders.an_admin(), 'host', host.id, False)
 
 
-def test_a_host_that_wakes_up_in_a_maintenance_is_closed_for_it(manager, keeping):
-    [host] = manager.enrol(1)
-    keeping.all_asleep()
-    manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
-        'host', NOON + hours(1), NOON + hours(3), 'new firmware', resources=(host.name,)))
-    closing = windows.Windows(manager.core, 'this manager')
-    closing.carry_on(manager.clock())
-    keeping.step(2)
-    closing.carry_on(manager.clock())
-    assert keeping.states() == {host.id: sleep.AWAKE}
-    found = _compute(manager, host)
-    assert (found.up, found.enabled) == (True, False)
-    assert found.reason.startswith(maintenance.REASON)
-    manager.run_until(NOON + hours(3))
-    closing.carry_on(manager.clock())
-    assert _compute(manager, host).enabled
-
-
 def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
     [host] = manager.enrol(1)
     manager.cloud.boot('demo', 'a server', host=host.name, forced=True)
@@ -215,6 +197,25 @@ def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
     found = _compute(manager, host)
     assert (found.up, found.enabled) == (True, True)
     assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+def test_a_host_that_was_to_wake_up_while_it_was_switched_off_is_switched_on(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.clock.advance(hours(1))
+    keeping.keeper.decide(manager.clock())
+    other = sleepers_world.Keeping(manager, manager.core.conf)
+    off = keeping.sleep
+
+    def too_late(resource):
+        # Meanwhile another manager wakes it and lets a lease start on it.
+        manager.create(builders.a_lease(end=NOON + hours(6)))
+        manager.event_loop.tick(manager.clock())
+        other.step()
+        off(resource)
+    keeping.sleep = too_late
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert _compute(manager, host).up
 
 
 @pytest.mark.parametrize('step', ['sleep', 'wake', 'state'])
