@@ -74,7 +74,8 @@ class Redfish(base.Driver):
             connector = sushy.connector.Connector(
                 bmc['address'], verify=bmc.get('ca_file') or True,
                 default_request_timeout=self.conf.energy.timeout_seconds,
-                server_side_retries=0)
+                # 0 would mean three tries. What failed is tried again at the next look.
+                server_side_retries=1)
             login = sushy.auth.SessionOrBasicAuth(bmc.get('username'), bmc.get('password'))
             root = sushy.Sushy(bmc['address'], connector=connector, auth=login)
             with self._lock:
