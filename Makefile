@@ -11,7 +11,7 @@ ROUNDS ?= 100
 
 .PHONY: run demo test proofs check cloud cloud-bench cloud-test cloud-test-compute \
 	cloud-test-services cloud-down cloud-down-services databases databases-down db-test \
-	eventlet-test cloudkitty-test faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
+	eventlet-test cloudkitty-test ironic-test faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need. Until it was named
 # openstack-climate, the distribution was "climate": two of them would double each entry point.
@@ -43,6 +43,13 @@ $(VENV)-cloudkitty/.made: Makefile
 	$(PYTHON) -m venv $(VENV)-cloudkitty
 	$(VENV)-cloudkitty/bin/python -m pip install --quiet --disable-pip-version-check \
 		cloudkitty==25.0.0 PyMySQL
+	touch $@
+
+# The first installation takes two minutes; later ones none.
+$(VENV)-ironic/.made: Makefile
+	$(PYTHON) -m venv $(VENV)-ironic
+	$(VENV)-ironic/bin/python -m pip install --quiet --disable-pip-version-check \
+		ironic==39.0.0 sushy==5.14.0
 	touch $@
 
 $(VENV)-tox/.made: constraints.txt
@@ -105,6 +112,9 @@ cloudkitty-test: $(VENV)/.test $(VENV)-cloudkitty/.made  ## Does a real CloudKit
 	CLOUDKITTY_BIN=$(abspath $(VENV)-cloudkitty/bin) \
 		CLOUDKITTY_DATABASE=$$($(PYTHON) -m tools.databases url mariadb) \
 		$(BIN)/python -m pytest tests/cloudkitty
+
+ironic-test: $(VENV)/.test $(VENV)-ironic/.made  ## Does a real Ironic switch nodes for Climate?
+	IRONIC_BIN=$(abspath $(VENV)-ironic/bin) $(BIN)/python -m pytest tests/ironic
 
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
 	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest -m 'not faults' tests/functional/manager

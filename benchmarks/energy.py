@@ -11,6 +11,7 @@ import datetime
 import sys
 
 from benchmarks import replay
+from climate.conf import energy
 from climate.domain import sleep
 
 _POLL = 300
@@ -143,16 +144,27 @@ def _ready_in(host, now):
     return host.since + _WAKE - now if host.state == sleep.WAKING else 0
 
 
-RULES = sleep.Rules(lead=_minutes(5), min_awake=_minutes(30), min_asleep=_minutes(30),
-                    cycles_per_day=4)
+_DEFAULTS = {each.name: each.default for each in energy.OPTS}
+#: The defaults of Climate.
+RULES = sleep.Rules(
+    lead=_minutes(_DEFAULTS['lead_minutes']), min_awake=_minutes(_DEFAULTS['min_awake_minutes']),
+    min_asleep=_minutes(_DEFAULTS['min_asleep_minutes']),
+    cycles_per_day=_DEFAULTS['cycles_per_day'], spare=_DEFAULTS['spare'])
 AT_ONCE = sleep.Rules(lead=_minutes(0), min_awake=_minutes(0), min_asleep=_minutes(0),
                       cycles_per_day=10 ** 6)
 SETTINGS = (
     ('always on', None, 0),
     ('off as soon as idle, nothing known ahead', AT_ONCE, 0),
     ('Climate, leases known one hour ahead', RULES, 3600),
-    ('the same, 24 cycles a day, at least 5 minutes awake and asleep', dataclasses.replace(
-        RULES, cycles_per_day=24, min_awake=_minutes(5), min_asleep=_minutes(5)), 3600),
+    ('the same, no spare host', dataclasses.replace(RULES, spare=0), 3600),
+    ('the same, 8 cycles a day', dataclasses.replace(RULES, cycles_per_day=8), 3600),
+    ('the same, 4 cycles a day', dataclasses.replace(RULES, cycles_per_day=4), 3600),
+    ('the same, at least 30 minutes awake', dataclasses.replace(
+        RULES, min_awake=_minutes(30)), 3600),
+    ('the same, at least 30 minutes asleep', dataclasses.replace(
+        RULES, min_asleep=_minutes(30)), 3600),
+    ('the same, awake 10 minutes before the start', dataclasses.replace(
+        RULES, lead=_minutes(10)), 3600),
     ('Climate, nothing known ahead', RULES, 0),
     ('Climate, nothing known ahead, 32 spare hosts', dataclasses.replace(RULES, spare=32), 0),
 )

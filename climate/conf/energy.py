@@ -33,12 +33,12 @@ OPTS = [
     cfg.StrOpt('spare_by', default='',
                help='A property. Spare resources are counted for each of its values. Empty: for '
                     'each pool.'),
-    cfg.IntOpt('min_awake_minutes', default=30, min=0,
+    cfg.IntOpt('min_awake_minutes', default=10, min=0,
                help='How long a resource stays awake at least, in minutes.'),
-    cfg.IntOpt('min_asleep_minutes', default=30, min=0,
+    cfg.IntOpt('min_asleep_minutes', default=10, min=0,
                help='How long a resource should be able to sleep at least, in minutes. One that '
                     'is needed earlier stays awake.'),
-    cfg.IntOpt('cycles_per_day', default=4, min=0,
+    cfg.IntOpt('cycles_per_day', default=12, min=0,
                help='How often a resource falls asleep in 24 hours at most.'),
     cfg.StrOpt('watts_property', default='saved_watts',
                help='The property that says how many watts less a resource draws asleep than '

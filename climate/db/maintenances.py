@@ -21,6 +21,7 @@ _WINDOW = (WINDOWS.c.id, WINDOWS.c.maintenance_id, WINDOWS.c.start, WINDOWS.c.en
            WINDOWS.c.state, WINDOWS.c.claim_no)
 _OWN = ('id', 'pool', 'start', 'end', 'reason', 'running', 'notice_minutes', 'rule', 'expanded_to',
         'user_id', 'created_at', 'closing')
+_CLOSED = (maintenance.CLOSING, maintenance.RUNNING)
 _OPEN = WINDOWS.c.state.in_(maintenance.OPEN)
 
 
@@ -129,14 +130,15 @@ def close_awake(connection, resource_id, now):
 
 
 def _close_again(connection, now, *which):
-    others = list(connection.execute(
+    found = list(connection.execute(
         sa.select(WINDOWS.c.id).distinct()
         .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
-        .where(WINDOWS.c.state == maintenance.RUNNING, WINDOWS.c.end > now, *which)).scalars())
-    if others:
+        .where(WINDOWS.c.state.in_(_CLOSED), WINDOWS.c.end > now, *which)).scalars())
+    if found:
+        # Who closes them now may have passed the resource already, so its claim is lost.
         connection.execute(sa.update(WINDOWS).where(
-            WINDOWS.c.id.in_(others), WINDOWS.c.state == maintenance.RUNNING)
-            .values(state=maintenance.CLOSING))
+            WINDOWS.c.id.in_(found), WINDOWS.c.state.in_(_CLOSED))
+            .values(state=maintenance.CLOSING, claim_no=WINDOWS.c.claim_no + 1))
 
 
 def finish(connection, maintenance_id):

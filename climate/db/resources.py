@@ -114,6 +114,11 @@ def enrolled(connection, ids):
     return _whole(connection, _ENROLLED_THESE.execute(connection, list(ids)).all())
 
 
+def ever_enrolled(connection, ids):
+    """Return resources by their ids, withdrawn ones too, with properties, sorted by id."""
+    return _whole(connection, _THESE.execute(connection, list(ids)).all())
+
+
 def held(connection, reservation_ids):
     """Return the enrolled resources that reservations hold, with properties, by pool and id."""
     return _whole(connection, _ENROLLED_HELD.execute(connection, list(reservation_ids)).all())

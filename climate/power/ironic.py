@@ -10,6 +10,7 @@ from climate import errors
 from climate.power import base
 
 _ON, _SOFT_OFF = 'power on', 'soft power off'
+_STATES = {_ON: base.ON, 'rebooting': base.ON, 'power off': base.OFF}
 
 
 class Ironic(base.Driver):
@@ -24,7 +25,11 @@ class Ironic(base.Driver):
 
     def state(self, resource):
         node = self._call(resource, lambda baremetal: baremetal.get_node(self._name(resource)))
-        return base.ON if node.power_state == _ON else base.OFF
+        if node.power_state not in _STATES:
+            raise errors.PowerFailed(resource=resource.name, reason=(
+                f'Ironic does not know its power: "{node.power_state}", '
+                f'{(node.last_error or "no reason given")[:300]}'))
+        return _STATES[node.power_state]
 
     def wake(self, resource):
         self._switch(resource, _ON)
@@ -49,7 +54,9 @@ class Ironic(base.Driver):
             if self._connection is None:
                 self._connection = openstack.connect(
                     cloud=self.conf.energy.ironic_cloud,
-                    api_timeout=self.conf.energy.timeout_seconds)
+                    api_timeout=self.conf.energy.timeout_seconds,
+                    # A node that is busy is tried again at the next look, not in the call.
+                    baremetal_status_code_retries=0, baremetal_connect_retries=0)
             return self._connection
 
     def _name(self, resource):

@@ -7,7 +7,7 @@ import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_idle
+import model_hosts
 
 from climate import errors
 from climate.domain import usage_figures
@@ -21,7 +21,7 @@ _RATES = st.sampled_from(['0', '0.333333', '1', '7.01'])
 _PERCENT = st.sampled_from(['0', '12.5', '33.33', '100'])
 
 
-class Bills(model_idle.Idle):
+class Bills(model_hosts.Hosts):
     """The steps of price books, statements and usage.
 
     :ivar lines: the lines of statements as they were after the last step.

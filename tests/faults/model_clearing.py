@@ -126,6 +126,7 @@ class Clearing(servers.Servers):
     def an_administrator_enables_a_service(self, which):
         host = self.pick(sorted(self.disabled), which)
         del self.disabled[host]
+        self.enabled_by_hand.add(host)
         self.world.cloud.mark_host(host, enabled=True)
 
     @stateful.precondition(lambda self: self.mood != base.CALM)

@@ -8,10 +8,14 @@ import model_world
 from climate.domain import audit
 from climate.domain import event_kinds
 from climate.domain import lifecycle
+from climate.domain import maintenance
 from climate.domain.clearing import plans
 from climate.plugins.compute import capacity
+from climate.plugins.compute import sleeping
 
 _FREEPOOL = 'freepool'
+# What is closed for a sleep or a maintenance is judged elsewhere.
+_OURS = (sleeping.REASON, maintenance.REASON)
 
 
 def check(cloud, recorded, booted_for, strangers=()):
@@ -140,7 +144,7 @@ def nobody_else_suffers(cloud, recorded, strangers, disabled):
         if each.host in disabled:
             assert (each.enabled, each.reason) == (False, disabled[each.host]), (
                 f'{each}: an administrator has disabled it.')
-        elif not each.enabled:
+        elif not each.enabled and not each.reason.startswith(_OURS):
             lease_id = each.reason.removeprefix(plans.FENCE_PREFIX)
             assert leases.get(lease_id) == lifecycle.ACQUIRING or _is_being_deleted(
                 recorded, lease_id), f'{each}, and {leases.get(lease_id)}'

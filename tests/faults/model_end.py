@@ -33,6 +33,7 @@ def judge(model):
     target_watch.Watch(manager.core).look(world.clock())
     _let_time_pass(model, manager)
     _ask_again_for_ends_given_up(model, manager)
+    model.wake_all_hosts(manager)
     reaper = trusts.Reaper(manager.core)
     reaper.reap(world.clock())
     reaper.reap(world.clock() + _AGES)
@@ -82,8 +83,7 @@ def _end_of_bad_luck(model):
         world.restart(place)
     for call in model.failing:
         world.cloud.fail(call, 0, None)
-    for name in world.cloud.host_names():
-        world.cloud.mark_host(name, up=True)
+    model.mend_hosts()
     world.cloud.silence_cell()
     model.mend_images()
     model.give_segments_back()
@@ -110,7 +110,7 @@ def _use_again(model, manager, host):
 def _let_time_pass(model, manager):
     recorded = truths.read(model.world.database)
     last = max([model.now, *(each.end for each in recorded.leases.values())])
-    manager.run_until(last + _LONG)
+    model.live_until(manager, last + _LONG)
     manager.expire()
     manager.run()
     assert manager.event_loop.next_moment() is None, 'Something goes on for ever.'

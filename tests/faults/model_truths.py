@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from climate.db import tables
 from climate.domain import acquire
 from climate.domain import event_kinds
+from climate.domain import health
 from climate.domain import lifecycle
 
 _NONE = datetime.timedelta()
@@ -50,10 +51,11 @@ _COLUMNS = {
     'allocations': (tables.ALLOCATIONS, 'reservation_id resource_id start end whole amount '
                                         'copies released_at'),
     'resources': (tables.RESOURCES, 'id pool name capacity reservable held_by lent_to '
-                                    'withdrawn_at'),
+                                    'withdrawn_at health_state'),
     'acquisitions': (tables.ACQUISITIONS, 'lease_id type waits_for not_after retries attempts '
                                           'duration_seconds'),
     'offers': (tables.OFFERS, 'id project_id place held_until request'),
+    'windows': (tables.MAINTENANCE_WINDOWS, 'id state'),
     'early_creations': (tables.EARLY_CREATIONS, 'id reservation_id'),
 }
 
@@ -69,6 +71,7 @@ class Recorded:
     resources: dict
     acquisitions: dict
     offers: dict
+    windows: dict
     early_creations: list
 
     def hosts(self):
@@ -90,7 +93,7 @@ def read(database):
         for name, (table, columns) in _COLUMNS.items():
             found[name] = connection.execute(
                 sa.select(*(table.c[each] for each in columns.split()))).all()
-    for name in ('leases', 'reservations', 'resources', 'offers'):
+    for name in ('leases', 'reservations', 'resources', 'offers', 'windows'):
         found[name] = {row.id: row for row in found[name]}
     found['acquisitions'] = {row.lease_id: row for row in found['acquisitions']
                              if row.type in acquire.LASTING}
@@ -139,7 +142,9 @@ def nothing_is_given_twice(recorded, cleaning=_NONE):
             assert all(units <= capacity.get(key, 0) for key, units in taken.items()), (
                 f'{moment}: resource {resource_id} gives {taken} of {capacity}: {there}')
         if cleaning:
-            _it_is_cleaned(sorted(spans, key=lambda span: span[0]), cleaning)
+            _it_is_cleaned(sorted(
+                (each for each in spans if not _is_block(recorded, each[2])),
+                key=lambda span: span[0]), cleaning)
 
 
 def _spans(recorded):
@@ -160,14 +165,23 @@ def _it_is_cleaned(spans, cleaning):
 
 
 def every_promise_is_to_somebody(recorded):
-    """To a reservation of a lease, or to one that an offer would become while it is held."""
+    """To a reservation of a lease, or to one that an offer would become while it is held.
+
+    What is not well, or has maintenance, is kept free for nobody.
+    """
     offered = collections.Counter(each['id'] for offer in recorded.offers.values()
                                   for each in offer.request if offer.place is not None)
     assert all(count == 1 for count in offered.values()), offered
     assert not offered.keys() & recorded.reservations.keys(), 'An offer was taken and is there.'
     for given in recorded.allocations:
-        assert given.reservation_id in offered or given.reservation_id in recorded.reservations, (
+        assert (given.reservation_id in offered or given.reservation_id in recorded.reservations
+                or _is_block(recorded, given)), (
             f'{given} is to nobody.')
+
+
+def _is_block(recorded, given):
+    return (given.reservation_id in recorded.windows
+            or given.reservation_id == health.block_of(given.resource_id))
 
 
 def nothing_is_promised_that_was_withdrawn(recorded, now):

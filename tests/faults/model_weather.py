@@ -87,7 +87,7 @@ class Weather(model_bills.Bills):
 
     @base.rule(number=_POINT, then=st.sampled_from(
         ['works', 'works', 'delete', 'server', 'book', 'book', 'wait', 'change', 'host',
-         'disable', 'offer', 'expire', 'boot', 'exempt', 'bill']),
+         'disable', 'offer', 'expire', 'boot', 'exempt', 'bill', 'tend']),
         which=base.WHICH)
     def meanwhile_something_else_happens(self, number, then, which):
         """Through the other manager, in a call of the cloud or between two transactions."""
@@ -118,6 +118,8 @@ class Weather(model_bills.Bills):
                 self.exempt_one(other, self.pick(live, which).id, True)
             elif then == 'bill':
                 self.bill(other)
+            elif then == 'tend':
+                self.tend(other)
             elif then == 'server' and self.world.cloud.servers():
                 self.delete_server(which)
             else:

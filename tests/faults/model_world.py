@@ -48,6 +48,18 @@ _OPTIONS = {
     ('billing', 'close_days'): 0,
     ('acquire', 'retry_pause_longest_seconds'): 120,
     ('idle', 'idle_hours'): 1,
+    ('energy', 'driver'): 'simulated',
+    ('energy', 'spare'): 0,
+    ('energy', 'lead_minutes'): 1,
+    ('energy', 'wake_minutes'): 2,
+    ('energy', 'wake_limit_minutes'): 5,
+    ('energy', 'min_awake_minutes'): 2,
+    ('energy', 'min_asleep_minutes'): 2,
+    ('energy', 'cycles_per_day'): 100,
+    ('health', 'sick_after_seconds'): 60,
+    ('health', 'well_after_seconds'): 60,
+    ('health', 'heal_hours'): 1,
+    ('health', 'quarantine_minutes'): 10,
     ('manager', 'workers'): 4,
     ('manager', 'busy_seconds'): 10,
     ('manager', 'busy_limit_seconds'): 200,
@@ -240,6 +252,7 @@ class World:
         """Let the managers be started anew with these options."""
         self.conf.set_override('cleaning_minutes', cleaning_minutes, group='manager')
         self.conf.set_override('hold_room', hold_room, group='virtual:instance')
+        self.conf.set_override('spare_percent', 0, group='energy')
         for place in range(len(self.managers)):
             self.restart(place)
 

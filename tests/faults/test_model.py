@@ -19,10 +19,12 @@ import builders
 import hypothesis
 from hypothesis import stateful
 import model_base as base
+import model_power
 import model_weather
 import model_world
 import pytest
 
+from climate.manager.energy import keeper
 from tools.databases import mariadb
 from tools.databases import postgresql
 
@@ -31,8 +33,8 @@ pytestmark = pytest.mark.faults
 _STEPS = int(os.environ.get('CLIMATE_MODEL_STEPS', 20000))
 _SEED = int(os.environ.get('CLIMATE_MODEL_SEED', 0)) or random.randrange(1, 10 ** 9)
 # What part of the steps is made where; the seeds of one part never reach those of the next.
-_PARTS = (('sqlite', 0.3), ('sqlite', 0.2), ('postgresql', 0.1), ('mariadb', 0.1), ('sqlite', 0.1),
-          ('sqlite', 0.1), ('sqlite', 0.1))
+_PARTS = (('sqlite', 0.25), ('sqlite', 0.15), ('postgresql', 0.1), ('mariadb', 0.1),
+          ('sqlite', 0.1), ('sqlite', 0.1), ('sqlite', 0.1), ('sqlite', 0.1))
 _APART = 10 ** 6
 # With ten runs or more hypothesis would begin with short ones.
 _SETTINGS = hypothesis.settings(
@@ -52,7 +54,8 @@ _ABOUT_ALL = frozenset({
     'the_next_event_comes_due', 'the_next_to_come_there_dies',
 })
 # {part: the only steps that it makes}: about servers that need images and about what is in their
-# way; about all that is no host; about leases that are idle; about what leases cost.
+# way; about all that is no host; about leases that are idle; about what leases cost; about hosts that
+# fail, sleep, or have maintenance.
 _ONLY = {
     1: _ABOUT_ALL | {
         'a_cell_does_not_answer', 'a_server_comes_into_another_status', 'boot_for_a_lease',
@@ -75,6 +78,13 @@ _ONLY = {
         'a_transaction_is_broken_off', 'an_administrator_adds_a_price_book',
         'have_hosts_cleared', 'lease_hosts', 'lease_room', 'lease_something_else',
         'time_passes', 'wait_for_a_lease'},
+    7: _ABOUT_ALL | {
+        'a_bmc_fails_or_is_mended', 'a_daemon_looks_after_hosts_once', 'a_host_fails_or_comes_back',
+        'a_maintenance_is_deleted', 'a_maintenance_is_planned', 'a_manager_dies',
+        'an_administrator_disables_a_host', 'an_administrator_enables_a_service',
+        'an_administrator_switches_a_host', 'an_operator_takes_a_host_out_of_order',
+        'an_owner_swaps_a_host', 'boot_for_a_lease', 'daemons_look_after_hosts', 'lease_hosts',
+        'lease_room', 'somebody_switches_a_host_by_hand', 'time_passes'},
 }
 
 
@@ -113,6 +123,7 @@ def test_whatever_happens_no_promise_is_lost_or_given_twice(
     model_world.configure(conf)
     # Nobody else is there who could be done meanwhile.
     monkeypatch.setattr(time, 'sleep', lambda seconds: None)
+    monkeypatch.setattr(keeper.futures, 'ThreadPoolExecutor', model_power.InTurn)
 
     def begin():
         monkeypatch.setattr(uuid, 'uuid4', model_world.Ids())

@@ -64,6 +64,10 @@ class Steps:
             self._write(resource, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
             return
         self._driver.sleep(resource)
+        if self._sleepers.power(resource.id) != was:
+            # It was woken meanwhile, and may count as awake by now.
+            self._driver.wake(resource)
+            return
         if self._driver.state(resource) == base.OFF:
             self._write(resource, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
         else:

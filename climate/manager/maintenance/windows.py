@@ -86,7 +86,9 @@ class Windows:
         """Make the next step of a Window, which has begun or is over."""
         with self._core.database.reader() as connection:
             ids = maintenances.resource_ids(connection, window.maintenance_id)
-            mine = resources.enrolled(connection, ids)
+            # What was withdrawn meanwhile is reopened, too.
+            find = resources.ever_enrolled if over else resources.enrolled
+            mine = find(connection, ids)
         if window.state == maintenance.PLANNED and over:
             # No manager ran meanwhile.
             self._finish(self._claim(window, maintenance.PLANNED, now, 0)[0], now)

@@ -240,6 +240,25 @@ def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
     assert keeping.states() == {host.id: sleep.AWAKE}
 
 
+def test_a_host_that_was_to_wake_up_while_it_was_switched_off_is_switched_on(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.clock.advance(hours(1))
+    keeping.keeper.decide(manager.clock())
+    other = sleepers_world.Keeping(manager, manager.core.conf)
+    off = keeping.sleep
+
+    def too_late(resource):
+        # Meanwhile another manager wakes it and lets a lease start on it.
+        manager.create(builders.a_lease(end=NOON + hours(6)))
+        manager.event_loop.tick(manager.clock())
+        other.step()
+        off(resource)
+    keeping.sleep = too_late
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert _compute(manager, host).up
+
+
 @pytest.mark.parametrize('step', ['sleep', 'wake', 'state'])
 @pytest.mark.parametrize('after', [False, True])
 def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from(
@@ -275,7 +294,9 @@ def _maintain(manager, host, start, end):
         'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,)))
 
 
-def test_a_maintenance_wakes_nothing_and_lets_nothing_fall_asleep(manager, keeping):
+def test_a_maintenance_wakes_nothing_and_lets_nothing_fall_asleep(conf, manager, keeping):
+    # It would fall asleep before the maintenance otherwise.
+    conf.set_override('min_awake_minutes', 30, group='energy')
     asleep, awake = manager.enrol(2)
     manager.client.set_power(builders.an_admin(), 'host', asleep.id, False)
     keeping.step()

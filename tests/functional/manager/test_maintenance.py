@@ -232,6 +232,17 @@ def test_a_deleted_maintenance_is_undone(manager, carry_on):
     assert _has(manager, _lease(manager, start=12, count=2)) == {first.id, second.id}
 
 
+def test_a_host_that_is_withdrawn_meanwhile_is_enabled_again(manager, carry_on):
+    [host] = manager.enrol(1)
+    _plan(manager, host.name)
+    carry_on(10)
+    assert not _compute(manager, host).enabled
+    manager.client.delete_resource(ADMIN, 'host', host.id)
+    carry_on(14)
+    assert _compute(manager, host).enabled
+    assert manager.client.list_maintenances(ADMIN) == []
+
+
 def test_all_managers_were_down_during_the_window(manager, carry_on):
     [host] = manager.enrol(1)
     _plan(manager, host.name)
