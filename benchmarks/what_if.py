@@ -12,7 +12,7 @@ import time
 import builders
 
 from benchmarks import fill
-from benchmarks import memory
+from benchmarks import peak_memory
 from benchmarks import report
 from benchmarks import worlds
 from climate.domain import what_if
@@ -35,7 +35,7 @@ def figures(form):
             worlds.analyzed(database)
             manager = builders.Manager(worlds.configured(), database, builders.Clock(start))
             for words, question in questions(hosts, start).items():
-                taken, before = [], memory.anew()
+                taken, before = [], peak_memory.anew()
                 for _ in range(ROUNDS[form]):
                     began = time.perf_counter()
                     answer = manager.client.what_if(builders.an_admin(), question)
@@ -45,7 +45,7 @@ def figures(form):
                     16, f'{words}, {hosts:,} hosts with {hosts * EACH:,} leases, '
                     f'{database.dialect}', taken, GOAL_S)
                 yield report.Figure(16, f'{words}: memory at the most, beyond {before:.0f} MB',
-                                    memory.peak() - before, 'MB')
+                                    peak_memory.peak() - before, 'MB')
 
 
 def spans(hosts, start, made):

@@ -88,7 +88,7 @@ def test_a_dry_run_shows_the_price_in_lines(run, demo):
              'rate': '0.50', 'resource_type': 'physical:host', 'pool': 'host'}]})})
     out = run('lease', 'create', 'x', '--hosts', '1', '--duration', '10h', '--dry-run').out
     for line in ('7.00 EUR ', '  2.00 lease_fee ',
-                 '  5.00 resource_hours resource_type=physical:host hours=10.000000 rate=0.50 '):
+                 '  5.00 resource_hours 10.000000 h of host at 0.50 '):
         assert f'| {line}' in out
 
 
