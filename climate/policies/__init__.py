@@ -15,6 +15,7 @@ from climate.policies import servers
 from climate.policies import services
 from climate.policies import statements
 from climate.policies import subscriptions
+from climate.policies import timeline
 from climate.policies import usage
 
 
@@ -28,4 +29,5 @@ def list_rules():
                                 servers.list_rules(), services.list_rules(), offers.list_rules(),
                                 availability.list_rules(), usage.list_rules(),
                                 plan.list_rules(), price_books.list_rules(),
-                                statements.list_rules(), subscriptions.list_rules()))
+                                statements.list_rules(), subscriptions.list_rules(),
+                                timeline.list_rules()))

@@ -10,6 +10,7 @@ from climate.domain import forecast
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions
+from climate.domain import timeline
 from climate.domain import usability
 from climate.domain import usage_groups
 from climate.domain import utilisation
@@ -198,6 +199,11 @@ class ManagerClient:
         """Return the ``utilisation.Answer`` to a ``utilisation.Query``."""
         return wire.unpack(utilisation.Answer, self._call(
             context, 'report_utilisation', query=query))
+
+    def get_timeline(self, context: context.RequestContext,
+                     query: timeline.Query) -> timeline.Timeline:
+        """Return the ``timeline.Timeline`` that answers a ``timeline.Query``."""
+        return wire.unpack(timeline.Timeline, self._call(context, 'get_timeline', query=query))
 
     def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
                           document: Mapping[str, Any]) -> prices.StoredBook:

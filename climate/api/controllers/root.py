@@ -17,6 +17,7 @@ from climate.api.controllers import servers
 from climate.api.controllers import services
 from climate.api.controllers import statements
 from climate.api.controllers import subscriptions
+from climate.api.controllers import timeline
 from climate.api.controllers import usage
 from climate.api.controllers import what_if
 from climate.plugins import registry
@@ -55,6 +56,7 @@ class V1Controller:
         self.services = services.ServicesController(parts)
         self.forecast = forecast.ForecastController(parts)
         self.availability = availability.AvailabilityController(parts)
+        self.timeline = timeline.TimelineController(parts)
         self.usage = usage.UsageController(parts)
         self.utilisation = usage.UtilisationController(parts)
         self.resources = resources.ResourcesController(parts)
