@@ -14,11 +14,12 @@ from climate.console import rest
 from climate.console import sessions
 from climate.console import texts
 from climate.console.pages import capacity
+from climate.console.pages import criteria
 from climate.console.pages import leases
 from climate.console.pages import operator
 from climate.console.pages import timeline
 
-_PAGES = (timeline, leases, capacity, operator)
+_PAGES = (timeline, criteria, leases, capacity, operator)
 
 
 def build(conf, region=None, method=None):

@@ -54,8 +54,14 @@ def one(lease_id):
     return flask.render_template(
         'lease.html', lease=lease, row=_row(lease), etag=lease.etag,
         boots=[found for found in server_create.of_lease(lease) if 'arguments' in found],
-        history=client.leases.history(lease_id),
+        history=client.leases.history(lease_id), moves=_moves(lease),
         changeable=lease['status'] not in statuses.OVER | statuses.PAST)
+
+
+def _moves(lease):
+    """Return the hosts that a best effort clears for a lease; see the API page of leases."""
+    plan = (lease.get('acquire') or {}).get('plan') or {}
+    return plan.get('hosts', ())
 
 
 def _row(lease):

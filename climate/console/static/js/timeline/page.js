@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of the timeline: controls above the picture, and what happens on a click.
 
+import {translate} from '../criteria.js';
+import {ask} from '../dialog.js';
+import {moveEnd} from '../lease/changes.js';
 import {loadTexts, t} from '../texts.js';
-import {DAY, HOUR, YEAR, iso, now} from '../times.js';
+import {DAY, HOUR, YEAR, iso, now, words} from '../times.js';
 import {Source} from './source.js';
 import {View} from './view.js';
 
@@ -26,8 +29,23 @@ const view = new View(element('timeline'), {
   onNew: ({start, end, lanes}) => location.assign(`/leases/new?${new URLSearchParams({
     pool: filter.pool, start: iso(start), end: iso(end), count: Math.max(1, lanes.length),
     resources: lanes.map((lane) => lane.resource.name ?? '').filter(Boolean).join(',')})}`),
+  onMoveEnd: moveTheEnd,
   onSay: (text) => say('said', text),
 });
+
+/** Change the end of a lease whose bar was dragged, if the user means it. */
+async function moveTheEnd(bar, moment) {
+  const key = moment > bar.end ? 'timeline.extend_question' : 'timeline.shorten_question';
+  const sure = await ask(t(key, {name: bar.lease.name, end: words(moment)}),
+    {yes: t('timeline.move_end')});
+  if (!sure) return;
+  try {
+    await moveEnd(bar.lease.id, moment);
+    source.refresh();
+  } catch (error) {
+    say('problem', error.message);
+  }
+}
 
 function say(id, text) { element(id).textContent = text; }
 
@@ -43,10 +61,8 @@ function offerGroups(names) {
   }
 }
 
-/** Translate criteria as people write them; the console on the server knows the language. */
 async function setCriteria(text) {
-  const answer = await fetch(`/timeline/criteria?${new URLSearchParams({text})}`);
-  const found = await answer.json();
+  const found = await translate(text);
   say('problem', found.problem ?? '');
   if (found.problem) return;
   filter.criteria = found.criteria;

@@ -10,6 +10,8 @@ const WIDE_LABELS = 170;
 const NARROW_LABELS = 84;
 const NARROW_PAGE = 640;
 const CLICK_PIXELS = 4;
+// How near to its end a bar is taken by its end.
+const EDGE_PIXELS = 6;
 const ZOOM = 1.25;
 // What a drag for a new lease snaps to, by how long a pixel is.
 const SNAPS = [60, 300, 900, HOUR, 6 * HOUR, DAY];
@@ -18,7 +20,7 @@ export class View {
   /**
    * @param {HTMLCanvasElement} canvas - focusable.
    * @param {object} listeners - onSight(scale), onOpen(bar), onNew({start, end, lanes}),
-   *   onSay(text).
+   *   onMoveEnd(bar, moment), onSay(text).
    */
   constructor(canvas, listeners) {
     this.canvas = canvas;
@@ -111,6 +113,12 @@ export class View {
     return {x, y, row, moment: this.scale.moment(x)};
   }
 
+  /** Whether a point is at the end of a bar that the user may prolong. */
+  _isAtEnd(bar, {moment}) {
+    const far = Math.abs((bar?.end ?? 0) - moment) / this.scale.secondsPerPixel;
+    return Boolean(bar?.lease?.mine) && far <= EDGE_PIXELS && bar.end > now();
+  }
+
   _barAt({x, y, row, moment}) {
     const lane = this.rows[row]?.lane;
     if (!lane || x < 0 || y < HEAD) return null;
@@ -140,7 +148,10 @@ export class View {
     this.canvas.setPointerCapture(event.pointerId);
     const point = this._point(event);
     this.pointers.set(event.pointerId, {...point, movedBy: 0});
-    if ((this.makes || event.shiftKey) && this.rows[point.row]?.lane) {
+    const bar = this._barAt(point);
+    if (this._isAtEnd(bar, point)) {
+      this.drag = {bar, row: point.row, lastRow: point.row, start: bar.start, end: bar.end};
+    } else if ((this.makes || event.shiftKey) && this.rows[point.row]?.lane) {
       const at = this._snapped(point.moment);
       this.drag = {row: point.row, lastRow: point.row, start: at, end: at};
     }
@@ -150,7 +161,9 @@ export class View {
     const point = this._point(event);
     const before = this.pointers.get(event.pointerId);
     if (!before) {
-      this._hoverOver(this._barAt(point));
+      const bar = this._barAt(point);
+      this._hoverOver(bar);
+      this.canvas.classList.toggle('at-end', this._isAtEnd(bar, point));
       return;
     }
     const [right, down] = [point.x - before.x, point.y - before.y];
@@ -174,7 +187,7 @@ export class View {
 
   _stretch(point) {
     this.drag.end = this._snapped(point.moment);
-    if (this.rows[point.row]?.lane) this.drag.lastRow = point.row;
+    if (this.rows[point.row]?.lane && !this.drag.bar) this.drag.lastRow = point.row;
     this.redraw();
     const [start, end] = [this.drag.start, this.drag.end].sort((one, other) => one - other);
     this._say(`${words(start)} – ${words(end)} (${duration(end - start)})`);
@@ -197,10 +210,14 @@ export class View {
   }
 
   _finishDrag() {
-    const {row, lastRow} = this.drag;
+    const {bar, row, lastRow, end: moment} = this.drag;
     const [start, end] = [this.drag.start, this.drag.end].sort((one, other) => one - other);
     this.drag = null;
     this.redraw();
+    if (bar) {
+      if (moment !== bar.end) this.listeners.onMoveEnd(bar, moment);
+      return;
+    }
     if (start === end) return;
     const lanes = this.rows.slice(Math.min(row, lastRow), Math.max(row, lastRow) + 1)
       .flatMap((each) => each.lane ?? []);
