@@ -65,6 +65,8 @@ class Keystone:
                 region_name=self._conf.region_name)
         except foreign.Unauthorized as error:
             raise Refused('login.refused') from error
+        except foreign.CatalogException as error:
+            raise Refused('login.no_service') from error
         except foreign.ClientException as error:
             raise Refused('login.silent') from error
         if not access.project_id:

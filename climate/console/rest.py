@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests to climate-api with the token of the user who is logged in."""
+from urllib import parse
+
 import flask
 from keystoneauth1 import exceptions as foreign
 from keystoneauth1 import session as sessions
@@ -48,11 +50,15 @@ def client():
 @blueprint.route('/rest/v1/<path:path>', methods=_METHODS)
 def forward(path):
     """Send a request of the browser to climate-api, and its answer to the browser."""
-    identity = flask.session['identity']
-    headers = {name: flask.request.headers[name] for name in _ASKED if name in flask.request.headers}
+    steps = path.split('/')
+    if not all(step.strip('.') for step in steps):
+        raise http.NotFound('rest.nowhere')
+    identity, sent = flask.session['identity'], flask.request.headers
+    headers = {name: sent[name] for name in _ASKED if name in sent}
     try:
         answer = flask.current_app.extensions['api'].session(identity).request(
-            f'{identity["endpoint"]}/{path}', flask.request.method, raise_exc=False,
+            '/'.join([identity['endpoint'], *map(parse.quote, steps)]), flask.request.method,
+            raise_exc=False,
             params=list(flask.request.args.items(multi=True)), data=flask.request.get_data(),
             headers={**headers, **_VERSION}, redirect=False)
     except foreign.ConnectFailure as error:

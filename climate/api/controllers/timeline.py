@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The path /v1/timeline, from REST 1.1 on: the resources of a pool, and who has them when."""
 import pecan
+import webob
 
 from climate.api import hooks
 from climate.api import timeline_request
@@ -30,6 +31,5 @@ class TimelineController(base.Controller):
             policy.allows(caller, rules.GET_NAMES))
         resp.etag = timeline_view.etag(shown)
         if resp.etag in req.if_none_match:
-            resp.status = 304
-            return None
+            return webob.Response(status=304, etag=resp.etag)
         return {'timeline': shown}
