@@ -44,8 +44,9 @@ def allocated(connection, pool, start, end, most):
 def leases(connection, pool, start, end, project_id=None):
     """Return {lease id: timeline.Shown} of the leases that have a resource between two moments.
 
-    :param project_id: only those of this project; None: of all.
+    :param project_id: only those of this project that are not deleted; None: all.
     """
-    wanted = _LEASES if project_id is None else _LEASES.where(LEASES.c.project_id == project_id)
+    wanted = _LEASES if project_id is None else _LEASES.where(
+        LEASES.c.project_id == project_id, LEASES.c.deleted_at.is_(None))
     rows = connection.execute(wanted, {'pool': pool, 'start': start, 'end': end})
     return {row.id: timeline.Shown(**row._mapping) for row in rows}
