@@ -12,11 +12,11 @@ _SPAN = datetime.timedelta(days=7)
 _LONGEST = datetime.timedelta(days=1100)
 
 
-def query(request, now, hidden, project_id):
+def query(request, now, caller, hidden, everybody):
     """Parse the query of GET /v1/timeline into a ``timeline.Query``.
 
     :param hidden: whether the criteria may name resources and private properties.
-    :param project_id: the project whose leases are named; None: all.
+    :param everybody: whether the caller may see the leases of all projects.
     :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
     """
     body.check_query(request, schemas.TIMELINE)
@@ -29,8 +29,8 @@ def query(request, now, hidden, project_id):
             'later.'))
     return timeline.Query(
         pool=asked.get('pool', fields['pool']['default']), start=start, end=end,
-        criteria=asked.get('criteria', ''), hidden=hidden, project_id=project_id,
-        resolution=_resolution(asked.get('resolution', '0')))
+        criteria=asked.get('criteria', ''), hidden=hidden, project_id=caller.project_id,
+        everybody=everybody, resolution=_resolution(asked.get('resolution', '0')))
 
 
 def _resolution(text):

@@ -4,14 +4,12 @@ import hashlib
 import json
 
 from climate.api import times
-from climate.domain import status_words
 from climate.domain import timeline
 
 
-def answer(found, pool, project_id, named):
+def answer(found, pool, named):
     """Return a ``timeline.Timeline`` as JSON-ready data.
 
-    :param project_id: the caller's; leases of it are marked as the caller's.
     :param named: whether resources have their names.
     """
     return {
@@ -21,13 +19,11 @@ def answer(found, pool, project_id, named):
             'id': str(each.id), 'name': each.name if named else None,
             'reservable': each.reservable, 'properties': dict(each.properties)}
             for each in found.resources],
-        'leases': [{
-            'id': each.id, 'name': each.name, 'project_id': each.project_id,
-            'status': status_words.words(each.state, each.task, each.start, found.now)[1],
-            'degraded': each.degraded, 'mine': each.project_id == project_id}
-            for each in found.leases],
+        'leases': [{'id': each.id, 'name': each.name, 'project_id': each.project_id}
+                   for each in found.leases],
+        'statuses': found.words,
         'bars': {'resource': found.lanes, 'start': found.starts, 'end': found.ends,
-                 'kind': found.kinds, 'lease': found.of_leases}}
+                 'kind': found.kinds, 'status': found.statuses, 'lease': found.of_leases}}
 
 
 def etag(shown):

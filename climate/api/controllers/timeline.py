@@ -22,13 +22,11 @@ class TimelineController(base.Controller):
         caller, policy = hooks.caller(req), self._parts.policy
         policy.authorize(caller, rules.GET)
         base.refuse_lenient(req, 'Timelines are served')
-        everybody = policy.allows(caller, rules.GET_ALL_PROJECTS)
         query = timeline_request.query(
-            req, self._parts.clock(), policy.allows(caller, lease_rules.HIDDEN_CRITERIA),
-            None if everybody else caller.project_id)
-        shown = timeline_view.answer(
-            self._parts.manager.get_timeline(caller, query), query.pool, caller.project_id,
-            policy.allows(caller, rules.GET_NAMES))
+            req, self._parts.clock(), caller, policy.allows(caller, lease_rules.HIDDEN_CRITERIA),
+            policy.allows(caller, rules.GET_ALL_PROJECTS))
+        shown = timeline_view.answer(self._parts.manager.get_timeline(caller, query), query.pool,
+                                     policy.allows(caller, rules.GET_NAMES))
         resp.etag = timeline_view.etag(shown)
         if resp.etag in req.if_none_match:
             return webob.Response(status=304, etag=resp.etag)

@@ -7,6 +7,7 @@ from climate.db import resources
 from climate.db import timeline_rows
 from climate.domain import requirement
 from climate.domain import selection
+from climate.domain import status_words
 from climate.domain import timeline
 from climate.domain import usage_figures
 from climate.manager.booking import criteria
@@ -30,15 +31,15 @@ class Timelines:
         now = self._core.clock()
         with self._core.database.reader() as connection:
             lanes = self._lanes(connection, query)
-            leases = timeline_rows.leases(connection, query.pool, query.start, query.end,
-                                          query.project_id)
-            bars = timeline.merged(_bars(connection, query, {each.id for each in lanes}, leases),
-                                   query.resolution)
-        shown = [leases[key] for key in dict.fromkeys(
-            bar.lease_id for bar in bars if bar.lease_id is not None)]
-        return timeline.Timeline(query.start, query.end, now, tuple(lanes), tuple(shown),
-                                 **timeline.columns(
-            bars, _places(lanes), _places(shown), usage_figures.second(query.start)))
+            bars = timeline.merged(
+                _bars(connection, query, {each.id for each in lanes}, now), query.resolution)
+            ids = timeline.named(bars, query.resolution)
+            leases = timeline_rows.leases(connection, ids)
+        places = {key: place for place, key in enumerate(ids)}
+        return timeline.Timeline(
+            query.start, query.end, now, tuple(lanes), tuple(leases[key] for key in ids),
+            **timeline.columns(bars, {each.id: place for place, each in enumerate(lanes)}, places,
+                               usage_figures.second(query.start)))
 
     def _lanes(self, connection, query):
         """Return the Lanes of the resources that meet the criteria of a query."""
@@ -56,10 +57,9 @@ def _lane(resource, private):
         name: text for name, text in resource.properties.items() if name not in private})
 
 
-def _bars(connection, query, ids, leases):
+def _bars(connection, query, ids, now):
     """Return the Bars of some resources, by resource and start.
 
-    :param leases: {lease id: Shown} of the leases that may be named.
     :raises BadField: there are too many.
     """
     rows = timeline_rows.allocated(connection, query.pool, query.start, query.end,
@@ -68,21 +68,23 @@ def _bars(connection, query, ids, leases):
         raise errors.BadField(field='end', reason=(
             f'there are more than {timeline.MOST_BARS} allocations in this span: ask for a shorter '
             'one.'))
+    bars = [_bar(row, query, now) for row in rows if row.resource_id in ids]
     second = usage_figures.second
-    bars = [timeline.Bar(row.resource_id, second(row.start), second(row.end),
-                         *_kind(row.lease_id, leases)) for row in rows if row.resource_id in ids]
     for resource_id, spans in absences.touching(connection, query.start, query.end).items():
         bars += [timeline.Bar(resource_id, second(start), second(end or query.end), kind)
                  for kind, start, end in spans if resource_id in ids]
     return sorted(bars, key=lambda bar: (bar.resource_id, bar.start))
 
 
-def _kind(lease_id, leases):
-    """Return (kind of a bar, lease id or None)."""
-    if lease_id is None:
-        return timeline.OFFER, None
-    return (timeline.LEASE, lease_id) if lease_id in leases else (timeline.TAKEN, None)
-
-
-def _places(items):
-    return {each.id: place for place, each in enumerate(items)}
+def _bar(row, query, now):
+    """Return the Bar of what is allocated; the lease of another project may be hidden."""
+    start, end = usage_figures.second(row.start), usage_figures.second(row.end)
+    if row.lease_id is None:
+        return timeline.Bar(row.resource_id, start, end, timeline.OFFER)
+    own = row.project_id == query.project_id
+    kind = timeline.OWN if own else timeline.OTHER
+    # A deleted lease is not found by those who do not see everything.
+    if not query.everybody and (not own or row.deleted_at is not None):
+        return timeline.Bar(row.resource_id, start, end, kind)
+    status = status_words.words(row.state, row.task, row.lease_start, now)[1]
+    return timeline.Bar(row.resource_id, start, end, kind, status, row.lease_id)

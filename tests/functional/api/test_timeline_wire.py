@@ -27,22 +27,25 @@ def test_an_administrator_sees_names_of_leases_and_hosts(api, lease):
     assert [each['name'] for each in found['resources']] == ['compute-1', 'compute-2']
     assert found['resources'][0]['properties'] == {'rack': 'r7'}
     (shown,) = found['leases']
-    assert (shown['id'], shown['name'], shown['status']) == (lease.id, lease.name, 'to_be_started')
+    assert (shown['id'], shown['name'], shown['project_id']) == (lease.id, lease.name, 'demo')
     bars = found['bars']
+    assert [found['statuses'][each] for each in bars['status']] == ['to_be_started']
     assert (bars['start'], bars['end'], bars['lease']) == ([4 * 3600], [10 * 3600], [0])
-    assert found['kinds'][bars['kind'][0]] == 'lease'
+    assert found['kinds'][bars['kind'][0]] == 'other'
 
 
 def test_a_member_of_another_project_sees_that_it_is_taken_and_no_names(api, lease):
     found = timeline(api, **MEMBER)
     assert found['leases'] == [] and found['bars']['lease'] == [-1]
-    assert found['kinds'][found['bars']['kind'][0]] == 'taken'
+    assert found['kinds'][found['bars']['kind'][0]] == 'other'
+    assert found['bars']['status'] == [-1]
     assert [each['name'] for each in found['resources']] == [None, None]
 
 
 def test_a_member_sees_the_own_lease_by_name(api, lease):
     found = timeline(api, version='1.1')
-    assert [(each['name'], each['mine']) for each in found['leases']] == [(lease.name, True)]
+    assert [each['name'] for each in found['leases']] == [lease.name]
+    assert found['kinds'][found['bars']['kind'][0]] == 'own'
 
 
 def test_an_offer_is_shown_as_held(api, manager):

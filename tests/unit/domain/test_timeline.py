@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from climate.domain import timeline
 
 
-def bar(start, end, resource_id=1, lease_id='a', kind=timeline.LEASE):
-    return timeline.Bar(resource_id, start, end, kind, lease_id)
+def bar(start, end, resource_id=1, lease_id='a', kind=timeline.OWN, status='active'):
+    return timeline.Bar(resource_id, start, end, kind, status, lease_id)
 
 
 def test_short_bars_that_follow_each_other_become_several():
@@ -47,8 +47,15 @@ def test_what_was_taken_stays_taken_and_what_is_added_is_shorter_than_the_resolu
     assert all(each.end - each.start < seconds for each in found if str(each) not in known)
 
 
+def test_only_bars_that_have_room_for_a_name_have_their_lease():
+    bars = [bar(0, 199, lease_id='short'), bar(200, 400, lease_id='long'), bar(500, 900, 2, None)]
+    assert timeline.named(bars, 10) == ['long']
+    assert timeline.named(bars, 0) == ['short', 'long']
+
+
 def test_columns_have_one_element_for_each_bar():
-    found = timeline.columns([bar(10, 20, resource_id=7), bar(5, 6, 9, None, timeline.TAKEN)],
-                             {7: 0, 9: 1}, {'a': 0}, epoch=10)
-    assert found == {'lanes': (0, 1), 'starts': (0, -5), 'ends': (10, -4), 'kinds': (0, 1),
-                     'of_leases': (0, -1)}
+    bars = [bar(10, 20, resource_id=7), bar(5, 6, 9, None, timeline.OTHER, None),
+            bar(7, 9, 9, 'b', status='error')]
+    assert timeline.columns(bars, {7: 0, 9: 1}, {'a': 0}, epoch=10) == {
+        'lanes': (0, 1, 1), 'starts': (0, -5, -3), 'ends': (10, -4, -1), 'kinds': (0, 1, 0),
+        'statuses': (0, -1, 1), 'of_leases': (0, -1, -1), 'words': ('active', 'error')}

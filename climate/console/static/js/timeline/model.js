@@ -10,6 +10,7 @@ class Lane {
     this.starts = [];
     this.ends = [];
     this.kinds = [];
+    this.statuses = [];
     this.leases = [];
     this.tracks = [];
     this.trackCount = 1;
@@ -17,7 +18,7 @@ class Lane {
     this.reaches = [];
   }
 
-  add(start, end, kind, lease, freeFrom) {
+  add(start, end, kind, status, lease, freeFrom) {
     let track = freeFrom.findIndex((moment) => moment <= start);
     if (track === -1) track = freeFrom.push(0) - 1;
     freeFrom[track] = end;
@@ -25,6 +26,7 @@ class Lane {
     this.starts.push(start);
     this.ends.push(end);
     this.kinds.push(kind);
+    this.statuses.push(status);
     this.leases.push(lease);
     this.tracks.push(track);
     this.reaches.push(Math.max(end, this.reaches.at(-1) ?? end));
@@ -44,7 +46,8 @@ class Lane {
 
   bar(index) {
     return {index, lane: this, start: this.starts[index], end: this.ends[index],
-      kind: this.kinds[index], lease: this.leases[index], track: this.tracks[index]};
+      kind: this.kinds[index], status: this.statuses[index], lease: this.leases[index],
+      track: this.tracks[index]};
   }
 
   /** Return the bar at a moment and track, or null. */
@@ -69,12 +72,13 @@ export class Model {
     this.start = seconds(answer.start);
     this.end = seconds(answer.end);
     this.lanes = answer.resources.map((resource) => new Lane(resource));
-    const {resource, start, end, kind, lease} = answer.bars;
+    const {resource, start, end, kind, status, lease} = answer.bars;
     const freeFrom = this.lanes.map(() => []);
     for (let index = 0; index < resource.length; index += 1) {
       const place = resource[index];
       this.lanes[place].add(this.start + start[index], this.start + end[index],
-        answer.kinds[kind[index]], answer.leases[lease[index]] ?? null, freeFrom[place]);
+        answer.kinds[kind[index]], answer.statuses[status[index]] ?? null,
+        answer.leases[lease[index]] ?? null, freeFrom[place]);
     }
     this.barCount = resource.length;
     this.properties = [...new Set(answer.resources.flatMap(

@@ -3,16 +3,22 @@
 
 import {translate} from '../criteria.js';
 import {ask} from '../dialog.js';
+import {calm, element} from '../dom.js';
 import {moveEnd} from '../lease/changes.js';
 import {loadTexts, t} from '../texts.js';
-import {DAY, HOUR, YEAR, iso, now, words} from '../times.js';
+import {DAY, HOUR, YEAR, iso, now, seconds, words} from '../times.js';
 import {Source} from './source.js';
 import {View} from './view.js';
 
 const SPANS = {hour: HOUR, day: DAY, week: 7 * DAY, month: 30 * DAY, year: YEAR};
 
+const ADDRESS_MS = 300;
+// What a click on a bar without a name shows, in lengths of the bar.
+const NEARER = 8;
+
 await loadTexts();
-const element = (id) => document.getElementById(id);
+const given = new URLSearchParams(location.search);
+if (given.has('pool')) element('pool').value = given.get('pool');
 const filter = {pool: element('pool').value, criteria: ''};
 let model = null;
 
@@ -23,9 +29,27 @@ const source = new Source((found) => {
   element('timeline').dataset.bars = found.barCount;
 }, (problem) => say('problem', problem?.message ?? ''));
 
+/** Open the lease of a bar; look nearer if the bar was too short to have one. */
+function open(bar) {
+  if (bar.lease) location.assign(`/leases/${bar.lease.id}`);
+  else if (bar.status || bar.kind === 'several') {
+    const span = NEARER * (bar.end - bar.start);
+    view.lookAt((bar.start + bar.end - span) / 2, span);
+  }
+}
+
+/** Keep what is in sight in the address, so that it can be sent to somebody. */
+const keepInAddress = calm((scale) => {
+  const query = new URLSearchParams({pool: filter.pool, from: iso(scale.start), to: iso(scale.end)});
+  history.replaceState(null, '', `?${query}`);
+}, ADDRESS_MS);
+
 const view = new View(element('timeline'), {
-  onSight: (scale) => source.show(scale, {...filter}),
-  onOpen: (bar) => location.assign(`/leases/${bar.lease.id}`),
+  onSight: (scale) => {
+    source.show(scale, {...filter});
+    keepInAddress(scale);
+  },
+  onOpen: open,
   onNew: ({start, end, lanes}) => location.assign(`/leases/new?${new URLSearchParams({
     pool: filter.pool, start: iso(start), end: iso(end), count: Math.max(1, lanes.length),
     resources: lanes.map((lane) => lane.resource.name ?? '').filter(Boolean).join(',')})}`),
@@ -83,6 +107,10 @@ element('today').addEventListener('click', () => view.lookAt(
   now() - view.scale.span / 8, view.scale.span));
 for (const [name, span] of Object.entries(SPANS)) {
   element(`span-${name}`).addEventListener('click', () => view.lookAt(now() - span / 8, span));
+}
+if (given.has('from') && given.has('to')) {
+  const [from, to] = [seconds(given.get('from')), seconds(given.get('to'))];
+  if (to > from) view.lookAt(from, to - from);
 }
 // For measurements and tests.
 window.climateTimeline = {view, source};

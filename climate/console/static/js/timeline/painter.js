@@ -10,15 +10,13 @@ const LABEL_LEAST = 46;
 const COLOURS = ['ground', 'card', 'text', 'soft', 'line', 'accent', 'mine', 'other', 'waiting',
   'ended', 'out', 'asleep', 'now', 'hour', 'bad', 'on-accent'];
 
-/** What a lease or a bar of no lease looks like: the name of a colour. */
-function colourOf(kind, lease) {
-  if (kind === 'out_of_order') return 'out';
-  if (kind === 'asleep') return 'asleep';
-  if (kind === 'offer') return 'waiting';
-  if (lease === null || !lease.mine) return 'other';
-  if (lease.status === 'error' || lease.degraded) return 'bad';
-  return ['terminated', 'deleting'].includes(lease.status) ? 'ended' : 'mine';
-}
+const OF_KINDS = {out_of_order: 'out', asleep: 'asleep', offer: 'waiting', other: 'other',
+  several: 'other'};
+const OF_STATUSES = {error: 'bad', timedout: 'bad', terminated: 'ended', deleting: 'ended',
+  terminating: 'ended', in_progress: 'waiting'};
+
+/** Return the name of the colour of a bar. */
+const colourOf = (kind, status) => OF_KINDS[kind] ?? OF_STATUSES[status] ?? 'mine';
 
 export class Painter {
   constructor(canvas) {
@@ -110,7 +108,7 @@ export class Painter {
       const x = this.labels + left;
       const y = top + PADDING + track * height;
       const width = Math.max(1, right - left - 0.5);
-      const colour = colourOf(lane.kinds[index], lane.leases[index]);
+      const colour = colourOf(lane.kinds[index], lane.statuses[index]);
       context.globalAlpha = lane.kinds[index] === 'several' ? 0.6 : 1;
       context.fillStyle = colours[colour];
       context.fillRect(x, y, width, Math.max(1, height - 1));

@@ -2,13 +2,15 @@
 // Gets the timeline that is in sight, a little more on each side, and notices when it changes.
 
 import {call} from '../rest.js';
-import {iso} from '../times.js';
+import {DAY, iso} from '../times.js';
 import {Model} from './model.js';
 
 const LOOK_MS = 2500;
 const WAIT_MS = 120;
 // How much is asked for on each side of what is in sight, in its span.
 const BESIDE = 1;
+// climate-api answers at most so much at once.
+const LONGEST = 1095 * DAY;
 
 export class Source {
   /**
@@ -39,7 +41,7 @@ export class Source {
       && known.from <= scale.start && known.to >= scale.end
       && known.resolution <= fine && (known.to - known.from) <= scale.span * (2 * BESIDE + 1) * 3;
     if (enough) return;
-    const beside = scale.span * BESIDE;
+    const beside = Math.min(scale.span * BESIDE, (LONGEST - scale.span) / 2);
     this.query = {...filter, from: scale.start - beside, to: scale.end + beside, resolution: fine};
     this.etag = null;
     this.aborter?.abort();

@@ -59,6 +59,9 @@ export class View {
   /** Show the time between two moments. */
   lookAt(start, span) { this._setScale(new Scale(start, span, this.scale.width)); }
 
+  /** Show later moments, by pixels; earlier ones if negative. */
+  pan(pixels) { this._setScale(this.scale.moved(pixels)); }
+
   zoom(factor) { this._setScale(this.scale.zoomed(factor)); }
 
   /** Draw before the next frame, once. */
@@ -116,7 +119,7 @@ export class View {
   /** Whether a point is at the end of a bar that the user may prolong. */
   _isAtEnd(bar, {moment}) {
     const far = Math.abs((bar?.end ?? 0) - moment) / this.scale.secondsPerPixel;
-    return Boolean(bar?.lease?.mine) && far <= EDGE_PIXELS && bar.end > now();
+    return Boolean(bar?.lease) && bar.kind === 'own' && far <= EDGE_PIXELS && bar.end > now();
   }
 
   _barAt({x, y, row, moment}) {
@@ -237,7 +240,7 @@ export class View {
     this.redraw();
   }
 
-  _open(bar) { if (bar.lease) this.listeners.onOpen(bar); }
+  _open(bar) { this.listeners.onOpen(bar); }
 
   _key(event) {
     const step = this.scale.width / 8;
@@ -310,7 +313,7 @@ export class View {
 
 /** Say in a sentence what a bar is. */
 function barSentence(bar) {
-  const status = bar.lease ? `, ${t(`status.${bar.lease.status}`)}` : '';
+  const status = bar.status ? `, ${t(`status.${bar.status}`)}` : '';
   return `${rowWord(bar.lane.resource)}: ${barWord(bar.kind, bar.lease)}${status}, `
     + `${words(bar.start)} – ${words(bar.end)} (${duration(bar.end - bar.start)})`;
 }

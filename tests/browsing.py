@@ -22,7 +22,7 @@ from climate.client import service
 CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
 BIN = pathlib.Path(sys.executable).parent
 #: Where pictures of pages are written, for people and for the docs.
-PICTURES = pathlib.Path(__file__).parents[2] / 'build/console'
+PICTURES = pathlib.Path(__file__).parents[1] / 'build/console'
 _SECONDS = 15
 
 
@@ -30,12 +30,14 @@ class Standalone:
     """A running climate-standalone.
 
     :ivar address: the address of the console with its key.
+    :ivar url: the URL of climate-api.
     """
 
     def __init__(self, address, url, token):
         self.address = address
         self.root = address.partition('/login')[0]
         self.url = url
+        self.token = token
         self.client = service.Client(
             session.Session(auth=token_endpoint.Token(url, token)), endpoint_override=url)
 
@@ -51,9 +53,14 @@ class Standalone:
 
 
 @contextlib.contextmanager
-def running(folder):
-    """Run a standalone in a folder; yields the Standalone."""
-    env = {**os.environ, 'CLIMATE_STATE': str(folder), 'OS_API__PORT': str(builders.a_free_port()),
+def running(folder, **settings):
+    """Run a standalone in a folder; yields the Standalone.
+
+    :param settings: {GROUP__OPTION: text}, as oslo.config reads them from the environment.
+    """
+    env = {**os.environ, **{f'OS_{name}': text for name, text in settings.items()},
+           'CLIMATE_STATE': str(folder),
+           'OS_API__PORT': str(builders.a_free_port()),
            'OS_CONSOLE__PORT': str(builders.a_free_port()),
            'CLIMATE_STANDALONE_FILE': str(folder / 'standalone.json')}
     process = subprocess.Popen([BIN / 'climate-standalone'], env=env, text=True,
