@@ -106,6 +106,13 @@ cloudkitty-test: $(VENV)/.test $(VENV)-cloudkitty/.made  ## Does a real CloudKit
 		CLOUDKITTY_DATABASE=$$($(PYTHON) -m tools.databases url mariadb) \
 		$(BIN)/python -m pytest tests/cloudkitty
 
+console-pictures: export CLIMATE_PICTURES = doc/source/user/console
+
+console-pictures: console-test  ## The pictures of the user guide, made anew by the same tests.
+
+console-test: $(VENV)/.test  ## The console in a real Chromium.
+	$(BIN)/python -m pytest tests/console
+
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
 	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest -m 'not faults' tests/functional/manager
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How soon the timeline of the console is there, and how smoothly it moves, in a real Chromium.
 
-``python -m benchmarks.timeline``: a standalone with its console, 128 hosts, and bars over two years,
-all of them in sight. Chromium draws without a graphics card.
+``python -m benchmarks.timeline``: a standalone with its console, 128 hosts, and bars over two
+years, all of them in sight. Chromium draws without a graphics card.
 """
 import datetime
 import pathlib

@@ -22,8 +22,9 @@ from climate.client import service
 CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
 BIN = pathlib.Path(sys.executable).parent
 #: Where pictures of pages are written, for people and for the docs.
-PICTURES = pathlib.Path(__file__).parents[1] / 'build/console'
-_SECONDS = 15
+PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES')
+                        or pathlib.Path(__file__).parents[1] / 'build/console')
+_SECONDS = 30
 
 
 class Standalone:

@@ -2,12 +2,13 @@
 """The timeline of a pool as a picture shows it: its resources, and bars for whoever has them."""
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import datetime
 import typing
 
-#: The kinds of bars: a lease of the caller's project, one of another project, an offer that is held,
-#: a resource that is out of order or asleep, and several of these, too short to tell apart.
+#: The kinds of bars: a lease of the caller's project, one of another project, an offer that is
+#: held, a resource that is out of order or asleep, and several of these, too short to tell apart.
 OWN = 'own'
 OTHER = 'other'
 OFFER = 'offer'
@@ -17,7 +18,9 @@ SEVERAL = 'several'
 KINDS = (OWN, OTHER, OFFER, OUT_OF_ORDER, ASLEEP, SEVERAL)
 #: How many bars a timeline has at most.
 MOST_BARS = 60_000
-#: A bar of so many resolutions has its lease; on a shorter one no name can be read.
+#: Of more bars only those of so many resolutions have their leases: on a shorter one no name can
+#: be read.
+ALL_NAMED = 2_000
 NAMED_RESOLUTIONS = 20
 
 
@@ -30,8 +33,9 @@ class Query:
     :ivar project_id: the project of the caller.
     :ivar everybody: whether leases of other projects are shown too, not only that something is
         taken.
-    :ivar resolution: in seconds; bars that together are shorter are one bar, and only bars that
-        are much longer have their leases. 0: every bar is shown, with its lease.
+    :ivar resolution: in seconds; bars that together are shorter are one bar, and of many
+        bars only those that are much longer have their leases. 0: every bar is shown, with its
+        lease.
     """
 
     pool: str
@@ -136,9 +140,12 @@ def merged(bars: Iterable[Bar], resolution: int) -> list[Bar]:
     return found
 
 
-def named(bars: Iterable[Bar], resolution: int) -> list[str]:
-    """Return the ids of the leases that have a bar long enough for a name, in their order."""
-    least = NAMED_RESOLUTIONS * resolution
+def named(bars: Sequence[Bar], resolution: int) -> list[str]:
+    """Return the ids of the leases that are named, in the order of their bars.
+
+    All of them are if there are few bars, else those that have a bar long enough for a name.
+    """
+    least = NAMED_RESOLUTIONS * resolution if len(bars) > ALL_NAMED else 0
     return [*dict.fromkeys(bar.lease_id for bar in bars
                            if bar.lease_id is not None and bar.end - bar.start >= least)]
 

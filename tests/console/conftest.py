@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A standalone Climate as a process, and a real Chromium that looks at its console."""
-import pytest
 import browsing
+import pytest
 
 
 @pytest.fixture(scope='session')

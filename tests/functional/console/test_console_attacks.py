@@ -62,7 +62,8 @@ def test_the_csrf_token_of_another_session_is_worth_nothing(browser, lease, conf
 def test_a_cookie_is_worth_nothing_after_logout(browser):
     browser.log_in()
     kept = browser.client.get_cookie('climate_session').value
-    assert browser.client.post('/logout', data={'csrf_token': browser.csrf_token}).status_code == 302
+    left = browser.client.post('/logout', data={'csrf_token': browser.csrf_token})
+    assert left.status_code == 302
     browser.client.set_cookie('climate_session', kept)
     assert browser.client.get('/rest/v1/leases').status_code == 401
     assert browser.client.get('/leases').headers['Location'].startswith('/login')
