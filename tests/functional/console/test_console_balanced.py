@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import builders
 import keystone_standin
 import loopback
+import programs
 import pytest
 import requests
 
@@ -53,29 +53,6 @@ memcache_servers = 127.0.0.1:{memcached}
 
 
 @contextlib.contextmanager
-def running(*command, port):
-    """Run a program until it listens; ends it afterwards."""
-    process = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 60
-        while not _listens(port):
-            assert process.poll() is None and time.monotonic() < deadline, command
-            time.sleep(0.05)
-        yield process
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _listens(port):
-    with contextlib.suppress(requests.ConnectionError):
-        requests.get(f'http://127.0.0.1:{port}/healthcheck', timeout=5)
-        return True
-    return False
-
-
-@contextlib.contextmanager
 def memcached():
     port = builders.a_free_port()
     process = subprocess.Popen([shutil.which('memcached', path=PATH), '-l', '127.0.0.1',
@@ -101,13 +78,13 @@ def balanced(tmp_path, url):
         for place, port in enumerate(ports[:2]):
             config = tmp_path / f'console-{place}.conf'
             config.write_text(CONSOLE.format(port=port, auth_url=keystone.url, memcached=cache))
-            consoles.append(stack.enter_context(running(
+            consoles.append(stack.enter_context(programs.listening(
                 BIN / 'climate-console', '--config-file', config, port=port)))
         config = tmp_path / 'nginx.conf'
         config.write_text(NGINX.format(folder=tmp_path, port=ports[2], servers='\n'.join(
             f'server 127.0.0.1:{port} max_fails=1 fail_timeout=1s;' for port in ports[:2])))
-        stack.enter_context(running(shutil.which('nginx', path=PATH), '-p', tmp_path, '-c', config,
-                                    port=ports[2]))
+        stack.enter_context(programs.listening(
+            shutil.which('nginx', path=PATH), '-p', tmp_path, '-c', config, port=ports[2]))
         yield f'http://127.0.0.1:{ports[2]}', consoles
 
 
