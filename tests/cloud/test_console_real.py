@@ -33,7 +33,7 @@ def page(console):
 
 def log_in(page, cloud, user, project, password=None):
     page.go('/login?next=/leases')
-    for name, text in (('username', user), ('password', password or cloud.password),
+    for name, text in (('username', user), ('password', password or settings.PASSWORD),
                        ('user_domain', DOMAIN), ('project', project), ('project_domain', DOMAIN)):
         page.fill(f'[name={name}]', text)
     page.press('Log in')
