@@ -116,6 +116,13 @@ cloudkitty-test: $(VENV)/.test $(VENV)-cloudkitty/.made  ## Does a real CloudKit
 ironic-test: $(VENV)/.test $(VENV)-ironic/.made  ## Does a real Ironic switch nodes for Climate?
 	IRONIC_BIN=$(abspath $(VENV)-ironic/bin) $(BIN)/python -m pytest tests/ironic
 
+console-pictures: export CLIMATE_PICTURES = doc/source/user/console
+
+console-pictures: console-test  ## The pictures of the user guide, made anew by the same tests.
+
+console-test: $(VENV)/.test  ## The console in a real Chromium.
+	$(BIN)/python -m pytest tests/console
+
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
 	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest -m 'not faults' tests/functional/manager
 

@@ -31,6 +31,7 @@ MODULES = {
     'benchmarks.calls': (15,),
     'benchmarks.what_if': (16,),
     'benchmarks.forecast': (17,),
+    'benchmarks.timeline': (18,),
     'benchmarks.bare': (3, 4, 5, 6, 8),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.

@@ -99,6 +99,10 @@ def document(plugins):
                 'get': _operation('Forecast the demand for a pool by hour', query=[
                     {'name': name, 'in': 'query', 'schema': schema}
                     for name, schema in schemas.FORECAST['properties'].items()])},
+            '/timeline': {
+                'get': _operation('Show the resources of a pool, and who has them when', query=[
+                    {'name': name, 'in': 'query', 'schema': schema}
+                    for name, schema in schemas.TIMELINE['properties'].items()])},
             '/usage': {'get': _operation(
                 'Report allocated, occupied, idle and refused resource-hours',
                 query=_usage_query())},

@@ -37,15 +37,8 @@ def forecast_query(request, now):
 
     :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
     """
-    asked, known = request.GET, schemas.FORECAST['properties']
-    for name in asked:
-        if name not in known:
-            raise errors.BadField(field=name[:80], reason=(
-                f'no such field; known are {", ".join(known)}.'))
-        if len(asked.getall(name)) > 1:
-            raise errors.BadField(field=name, reason='it is given more than once.')
-        body.refuse_unprintable(asked[name], name, 1)
-    body.check(dict(asked), schemas.FORECAST)
+    body.check_query(request, schemas.FORECAST)
+    asked = request.GET
     return forecast.Query(
         pool=asked.get('pool', _FIELDS['pool']['default']),
         end=times.asked('end', asked['end'], now) if 'end' in asked else None,

@@ -250,6 +250,19 @@ FORECAST = {
     },
     'additionalProperties': False,
 }
+#: Schema of the query.
+TIMELINE = {
+    'type': 'object',
+    'properties': {
+        'pool': _WHAT_IF['properties']['pool'],
+        'start': {**_DATE_TIME, 'description': 'The start. Default: now.'},
+        'end': {**_DATE_TIME, 'description': 'The end, at most 1100 days later. Default: "+7d".'},
+        'criteria': FORECAST['properties']['criteria'],
+        'resolution': {'type': 'string', 'maxLength': 8, 'description': (
+            'Seconds. Bars of a resource that together are shorter may be shown as one.')},
+    },
+    'additionalProperties': False,
+}
 #: Schema of the query; the body may also have "hold".
 AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)

@@ -16,7 +16,10 @@ from climate import context
 from climate.api import app
 from climate.client import standalone
 from climate.cmd import api
+from climate.cmd import console as console_program
 from climate.cmd import memory
+from climate.console import app as console
+from climate.console import login as console_login
 from climate.db import migrate
 from climate.forecasts import registry as forecasts
 from climate.manager import endpoint
@@ -32,7 +35,11 @@ from climate.strategies import registry as strategies
 _TOKEN = 'demo:demo:admin,member,reader'
 
 _WELCOME = """\
-Climate listens on {url}: {count} simulated hosts are enrolled. Try in another terminal:
+Climate listens on {url}: {count} simulated hosts are enrolled. Open the console:
+
+  {console}
+
+Or try in another terminal:
 
   {bin}climate host list
   {bin}climate lease create first --hosts 2 --require 'vcpus>=16' --duration 1h --wait
@@ -71,13 +78,18 @@ def main():
     count = _enrol_all(manager, calls)
     application.built = app.build(conf, calls)
     url = f'http://{conf.api.host}:{conf.api.port}/v1'
+    login = console_login.Key(_identity(url))
+    pages = console_program.listen(console.build(conf, method=login), conf)
     # From here on a signal must remove the note.
     stopped = _stop_event()
     note = _leave_note(url, state)
-    print(_WELCOME.format(url=url, count=count, state=state, bin=_bin()), flush=True)
-    threading.Thread(target=server.run, daemon=True).start()
+    print(_WELCOME.format(url=url, count=count, state=state, bin=_bin(), console=(
+        f'http://{conf.console.host}:{conf.console.port}/login?key={login.key}')), flush=True)
+    for each in (server, pages):
+        threading.Thread(target=each.run, daemon=True).start()
     stopped.wait()
     server.close()
+    pages.close()
     note.unlink(missing_ok=True)
     manager.stop()
 
@@ -107,7 +119,7 @@ class _LateApplication:
 
 def _configuration(state):
     """Return the configuration; files and the command line may override the built-in defaults."""
-    return configuration.load(sys.argv[1:], 'climate-standalone', defaults=[
+    conf = configuration.load(sys.argv[1:], 'climate-standalone', defaults=[
         (None, 'plugins', registry.own_types()),
         (None, 'log_file', f'{state}/climate.log'),
         ('database', 'connection', f'sqlite:///{state}/climate.sqlite'),
@@ -115,7 +127,19 @@ def _configuration(state):
         ('simulated', 'state', f'{state}/cloud.sqlite'),
         ('api', 'auth_strategy', 'noauth'),
         ('manager', 'poll_seconds', 1),
+        ('cache', 'enabled', True),
+        ('cache', 'backend', 'dogpile.cache.memory'),
     ])
+    # Two standalones with different ports of the API have different ports of the console.
+    conf.set_default('port', conf.api.port + 1000, group='console')
+    return conf
+
+
+def _identity(url):
+    """Return the Identity of whoever opens the console with its key."""
+    user, project, roles = _TOKEN.split(':')
+    return console_login.Identity(_TOKEN, url, user, user, project, project,
+                                  tuple(roles.split(',')))
 
 
 def _enrol_all(manager, calls):

@@ -10,6 +10,7 @@ from climate.conf import api
 from climate.conf import base
 from climate.conf import billing
 from climate.conf import cloud
+from climate.conf import console
 from climate.conf import energy
 from climate.conf import forecast
 from climate.conf import glance
@@ -25,7 +26,7 @@ from climate.conf import simulated
 from climate.conf import webhook
 
 MODULES = (base, api, manager, acquire, health, idle, energy, billing, forecast, notifications,
-           mail, webhook, cloud, keystone, nova, placement, glance, simulated)
+           mail, webhook, console, cloud, keystone, nova, placement, glance, simulated)
 
 
 def register(conf):

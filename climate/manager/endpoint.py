@@ -16,6 +16,7 @@ from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions as subscribed
+from climate.domain import timeline as timelines
 from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if as what_ifs
@@ -42,6 +43,7 @@ from climate.manager.planning import plan_turns
 from climate.manager.planning import what_if
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
+from climate.manager.pools import timeline
 from climate.manager.usage import pool_steps
 from climate.manager.usage import report
 from climate.rpc import transport
@@ -86,6 +88,7 @@ class Endpoint:
         self._targets = targets.Targets(core)
         self._resources = resources.Resources(core)
         self._allocations = allocations.Allocations(core)
+        self._timelines = timeline.Timelines(core)
         self._offers = offers.Offers(core)
         self._subscriptions = subscriptions.Subscriptions(core)
         self._calendar = pool_calendar.PoolCalendar(core)
@@ -243,6 +246,10 @@ class Endpoint:
     @_answers
     def report_energy(self, context, query):
         return self._energy.report(wire.unpack(energy.Query, query))
+
+    @_answers
+    def get_timeline(self, context, query):
+        return self._timelines.find(wire.unpack(timelines.Query, query))
 
     @_answers
     def create_price_book(self, context, valid_from, document):

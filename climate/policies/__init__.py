@@ -17,6 +17,7 @@ from climate.policies import servers
 from climate.policies import services
 from climate.policies import statements
 from climate.policies import subscriptions
+from climate.policies import timeline
 from climate.policies import usage
 
 
@@ -31,4 +32,5 @@ def list_rules():
                                 availability.list_rules(), maintenances.list_rules(),
                                 usage.list_rules(), plan.list_rules(),
                                 price_books.list_rules(), statements.list_rules(),
-                                subscriptions.list_rules(), energy.list_rules()))
+                                subscriptions.list_rules(), energy.list_rules(),
+                                timeline.list_rules()))

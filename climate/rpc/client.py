@@ -12,6 +12,7 @@ from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions
+from climate.domain import timeline
 from climate.domain import usability
 from climate.domain import usage_groups
 from climate.domain import utilisation
@@ -241,6 +242,11 @@ class ManagerClient:
                       query: energy.Query) -> energy.Answer:
         """Return the ``energy.Answer`` to an ``energy.Query``."""
         return wire.unpack(energy.Answer, self._call(context, 'report_energy', query=query))
+
+    def get_timeline(self, context: context.RequestContext,
+                     query: timeline.Query) -> timeline.Timeline:
+        """Return the ``timeline.Timeline`` that answers a ``timeline.Query``."""
+        return wire.unpack(timeline.Timeline, self._call(context, 'get_timeline', query=query))
 
     def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
                           document: Mapping[str, Any]) -> prices.StoredBook:

@@ -18,13 +18,14 @@ from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions
+from climate.domain import timeline
 from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if
 
 # The modules of records that are fields of other records.
 _MODULES = tuple(each.__name__ for each in (
-    records, availability, energy, forecast, health, maintenance, prices, subscriptions,
+    records, availability, energy, forecast, health, maintenance, prices, subscriptions, timeline,
     usage_groups, utilisation, what_if))
 
 _Record = typing.TypeVar('_Record')

@@ -19,6 +19,7 @@ from climate.api.controllers import servers
 from climate.api.controllers import services
 from climate.api.controllers import statements
 from climate.api.controllers import subscriptions
+from climate.api.controllers import timeline
 from climate.api.controllers import usage
 from climate.api.controllers import what_if
 from climate.plugins import registry
@@ -58,6 +59,7 @@ class V1Controller:
         self.services = services.ServicesController(parts)
         self.forecast = forecast.ForecastController(parts)
         self.availability = availability.AvailabilityController(parts)
+        self.timeline = timeline.TimelineController(parts)
         self.usage = usage.UsageController(parts)
         self.utilisation = usage.UtilisationController(parts)
         self.energy = energy.EnergyController(parts)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The console as one WSGI application."""
+import flask
+import werkzeug.exceptions as http
+
+from climate import version
+from climate.client import errors
+from climate.client import times
+from climate.console import guards
+from climate.console import login
+from climate.console import login_pages
+from climate.console import navigation
+from climate.console import rest
+from climate.console import sessions
+from climate.console import texts
+from climate.console.pages import capacity
+from climate.console.pages import criteria
+from climate.console.pages import leases
+from climate.console.pages import operator
+from climate.console.pages import timeline
+
+_PAGES = (timeline, criteria, leases, capacity, operator)
+
+
+def build(conf, region=None, method=None):
+    """Build the WSGI application.
+
+    :param region: the dogpile region for sessions; None: the one that [cache] describes.
+    :param method: how users log in, as ``login.Keystone``; None: through Keystone.
+    """
+    app = flask.Flask(__name__)
+    app.config['MAX_CONTENT_LENGTH'] = conf.console.max_body_bytes
+    # Names of files have no version, but their addresses have.
+    app.config['SEND_FILE_MAX_AGE_DEFAULT'] = 3600
+    app.session_interface = sessions.Interface(
+        region or sessions.region(conf), conf.console.session_minutes * 60)
+    app.extensions['login'] = method or login.Keystone(conf)
+    app.extensions['api'] = rest.Api(conf)
+    app.jinja_env.globals.update(
+        t=texts.text, moment=times.for_people, asset=_asset, navigation=navigation.items,
+        default_domain=conf.console.default_domain)
+    guards.install(app)
+    for module in (login_pages, rest, *_PAGES):
+        app.register_blueprint(module.blueprint)
+    app.add_url_rule('/healthcheck', 'health', lambda: ('OK', {'Content-Type': 'text/plain'}))
+    app.register_error_handler(http.HTTPException, _http_error)
+    app.register_error_handler(errors.ClientError, _client_error)
+    return app
+
+
+def _asset(name):
+    """Return the address of a static file, another one for each version of Climate."""
+    return flask.url_for('static', filename=name, v=version.text())
+
+
+def _http_error(error):
+    return _problem(error.code, texts.text(error.description or error.name))
+
+
+def _client_error(error):
+    status = getattr(error, 'status', None)
+    if status == 401:
+        flask.session.end()
+        return flask.redirect(flask.url_for('login.show', next=flask.request.path))
+    return _problem(status or 502, str(error))
+
+
+def _problem(status, words):
+    """Answer with a problem: a page for people, JSON for scripts."""
+    if flask.request.path.startswith('/rest/'):
+        return {'error_message': words}, status
+    return flask.render_template('problem.html', status=status, words=words), status

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every request passes: its origin, its CSRF token, the login; and headers of every answer."""
+import secrets
+from urllib import parse
+
+import flask
+import werkzeug.exceptions as http
+
+_SAFE = ('GET', 'HEAD', 'OPTIONS')
+#: The routes that need no login, by the names of their functions.
+OPEN = ('static', 'login.show', 'login.submit', 'health')
+_HEADERS = {
+    # No inline script or style, and nothing of a foreign host.
+    'Content-Security-Policy': (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"),
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Referrer-Policy': 'same-origin',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+
+def install(app):
+    """Let every request of a Flask application pass the guards."""
+    app.before_request(_refuse_foreign)
+    app.before_request(_ask_for_login)
+    app.before_request(_refuse_without_csrf_token)
+    app.after_request(_add_headers)
+
+
+def _refuse_foreign():
+    """Refuse a change that a page of another origin sends."""
+    if flask.request.method in _SAFE:
+        return
+    origin = flask.request.headers.get('Origin')
+    if origin is not None and parse.urlsplit(origin).netloc != flask.request.host:
+        raise http.Forbidden('guard.foreign_origin')
+
+
+def _ask_for_login():
+    if flask.request.endpoint in OPEN or 'identity' in flask.session:
+        return None
+    if flask.request.path.startswith('/rest/'):
+        raise http.Unauthorized('guard.logged_out')
+    following = _path() if flask.request.method in _SAFE else None
+    return flask.redirect(flask.url_for('login.show', next=following))
+
+
+def _refuse_without_csrf_token():
+    if flask.request.method in _SAFE or flask.request.endpoint in OPEN:
+        return
+    given = (flask.request.headers.get('X-CSRF-Token')
+             or flask.request.form.get('csrf_token') or '')
+    if not secrets.compare_digest(given.encode(), flask.session['csrf_token'].encode()):
+        raise http.Forbidden('guard.csrf')
+
+
+def _add_headers(response):
+    response.headers.update(_HEADERS)
+    # What is shown to a user stays in no cache; modules and styles may.
+    if flask.request.endpoint != 'static':
+        response.headers['Cache-Control'] = 'no-store'
+    return response
+
+
+def _path():
+    query = flask.request.query_string.decode()
+    return f'{flask.request.path}?{query}' if query else flask.request.path

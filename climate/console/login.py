@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Login of users: through Keystone, or with the key that a standalone prints."""
+import dataclasses
+import secrets
+
+from keystoneauth1 import exceptions as foreign
+from keystoneauth1 import session as sessions
+from keystoneauth1.identity import v3
+import requests
+
+FIELDS = ('username', 'password', 'user_domain', 'project', 'project_domain')
+CREDENTIAL_FIELDS = ('credential_id', 'credential_secret')
+SECRETS = ('password', 'credential_secret')
+
+
+class Refused(Exception):
+    """The login failed; the message tells the user why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Identity:
+    """Who is logged in.
+
+    :ivar token: what climate-api gets as X-Auth-Token.
+    :ivar endpoint: the URL of climate-api, with its version.
+    :ivar roles: the names of the user's roles in the project.
+    """
+
+    token: str
+    endpoint: str
+    user: str
+    user_id: str
+    project: str
+    project_id: str
+    roles: tuple
+
+    @property
+    def is_admin(self):
+        return 'admin' in self.roles
+
+
+class Keystone:
+    """Logs users in with a password, or with an application credential."""
+
+    #: Whether the login page asks for a password.
+    asks = True
+
+    def __init__(self, conf):
+        self._conf = conf
+        # One pool of connections for all users.
+        self._connections = requests.Session()
+        self._connections.verify = conf.console.cafile or True
+
+    def log_in(self, form):
+        """Return the Identity of a user.
+
+        :param form: {name of a field: text}, with either FIELDS or CREDENTIAL_FIELDS.
+        :raises Refused: Keystone refuses, does not answer, or knows no reservation service.
+        """
+        session = self._session(_method(form, self._conf.console.auth_url))
+        try:
+            access = session.auth.get_access(session)
+            endpoint = self._conf.console.endpoint_override or session.get_endpoint(
+                service_type='reservation', interface=self._conf.console.interface,
+                region_name=self._conf.region_name)
+        except foreign.Unauthorized as error:
+            raise Refused('login.refused') from error
+        except foreign.CatalogException as error:
+            raise Refused('login.no_service') from error
+        except foreign.ClientException as error:
+            raise Refused('login.silent') from error
+        if not access.project_id:
+            raise Refused('login.no_project')
+        if not endpoint:
+            raise Refused('login.no_service')
+        return Identity(access.auth_token, endpoint.rstrip('/'), access.username, access.user_id,
+                        access.project_name, access.project_id, tuple(access.role_names))
+
+    def log_out(self, identity):
+        """Revoke a token. What fails is left: a token ends by itself."""
+        session = self._session(v3.Token(self._conf.console.auth_url, identity.token))
+        try:
+            session.delete(f'{self._conf.console.auth_url.rstrip("/")}/auth/tokens',
+                           headers={'X-Auth-Token': identity.token,
+                                    'X-Subject-Token': identity.token}, authenticated=False)
+        except foreign.ClientException:
+            return
+
+    def _session(self, auth):
+        return sessions.Session(auth=auth, session=self._connections,
+                                verify=self._conf.console.cafile or True,
+                                timeout=self._conf.console.answer_seconds)
+
+
+def _method(form, auth_url):
+    """Return the keystoneauth plugin for what a form has.
+
+    :raises Refused: a field is empty.
+    """
+    by_credential = bool(form.get('credential_id'))
+    fields = CREDENTIAL_FIELDS if by_credential else FIELDS
+    if not all(form.get(name) for name in fields):
+        raise Refused('login.incomplete')
+    if by_credential:
+        return v3.ApplicationCredential(
+            auth_url, application_credential_id=form['credential_id'],
+            application_credential_secret=form['credential_secret'])
+    return v3.Password(auth_url, username=form['username'], password=form['password'],
+                       user_domain_name=form['user_domain'], project_name=form['project'],
+                       project_domain_name=form['project_domain'])
+
+
+class Key:
+    """Logs in whoever has the key, always as the same user. For a standalone.
+
+    :ivar key: the secret; it is part of the address that the standalone prints.
+    """
+
+    asks = False
+
+    def __init__(self, identity):
+        self._identity = identity
+        self.key = secrets.token_urlsafe(16)
+
+    def log_in(self, form):
+        """Return the Identity.
+
+        :raises Refused: the key is wrong.
+        """
+        if not secrets.compare_digest(form.get('key', '').encode(), self.key.encode()):
+            raise Refused('login.wrong_key')
+        return self._identity
+
+    def log_out(self, identity):
+        """Do nothing: there is no token to revoke."""

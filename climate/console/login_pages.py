@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages by which users log in and out."""
+import dataclasses
+
+import flask
+
+from climate.console import login
+
+blueprint = flask.Blueprint('login', __name__)
+
+
+@blueprint.get('/login')
+def show():
+    """Show the form; an address with a key logs in at once."""
+    method = flask.current_app.extensions['login']
+    if not method.asks and 'key' in flask.request.args:
+        return _log_in(method, flask.request.args)
+    return _form(method, flask.request.args, None)
+
+
+@blueprint.post('/login')
+def submit():
+    return _log_in(flask.current_app.extensions['login'], flask.request.form)
+
+
+@blueprint.post('/logout')
+def leave():
+    flask.current_app.extensions['login'].log_out(login.Identity(**flask.session['identity']))
+    flask.session.end()
+    return flask.redirect(flask.url_for('login.show'))
+
+
+def _log_in(method, form):
+    try:
+        identity = method.log_in(form)
+    except login.Refused as error:
+        return _form(method, form, str(error)), 401
+    flask.session.begin({'identity': dataclasses.asdict(identity)})
+    return flask.redirect(_local(form.get('next')))
+
+
+def _form(method, given, problem):
+    # What was typed is shown again, but for what is secret.
+    kept = {name: given.get(name, '') for name in (*login.FIELDS, *login.CREDENTIAL_FIELDS)
+            if name not in login.SECRETS}
+    return flask.render_template('login.html', asks=method.asks, given=kept, problem=problem,
+                                 following=_local(given.get('next')))
+
+
+def _local(path):
+    """Return a path of this console; anything else, as of a forged link, becomes the first page."""
+    harmless = path and path.startswith('/') and not path.startswith(('//', '/\\'))
+    return path if harmless and path.isprintable() else '/'

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests to climate-api with the token of the user who is logged in."""
+from urllib import parse
+
+import flask
+from keystoneauth1 import exceptions as foreign
+from keystoneauth1 import session as sessions
+from keystoneauth1 import token_endpoint
+import requests
+import werkzeug.exceptions as http
+
+from climate.client import service
+
+blueprint = flask.Blueprint('rest', __name__)
+
+_METHODS = ('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
+# The headers that are handed on, from the browser and to it.
+_ASKED = ('Accept', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match')
+_ANSWERED = ('Content-Type', 'ETag', 'Retry-After', 'X-Openstack-Request-Id')
+_VERSION = {'OpenStack-API-Version': 'reservation 1.1'}
+
+
+class Api:
+    """Makes sessions with climate-api that share one pool of connections."""
+
+    def __init__(self, conf):
+        self._conf = conf
+        self._connections = requests.Session()
+
+    def session(self, identity):
+        """Return a keystoneauth session of a user.
+
+        :param identity: a ``login.Identity`` as a dict.
+        """
+        return sessions.Session(
+            auth=token_endpoint.Token(identity['endpoint'], identity['token']),
+            session=self._connections, verify=self._conf.console.cafile or True,
+            timeout=self._conf.console.answer_seconds)
+
+    def client(self, identity):
+        """Return the client library for a user."""
+        return service.Client(self.session(identity), endpoint_override=identity['endpoint'])
+
+
+def client():
+    """Return the client library for the user of the request."""
+    return flask.current_app.extensions['api'].client(flask.session['identity'])
+
+
+@blueprint.route('/rest/v1/<path:path>', methods=_METHODS)
+def forward(path):
+    """Send a request of the browser to climate-api, and its answer to the browser."""
+    steps = path.split('/')
+    if not all(step.strip('.') for step in steps):
+        raise http.NotFound('rest.nowhere')
+    identity, sent = flask.session['identity'], flask.request.headers
+    headers = {name: sent[name] for name in _ASKED if name in sent}
+    try:
+        answer = flask.current_app.extensions['api'].session(identity).request(
+            '/'.join([identity['endpoint'], *map(parse.quote, steps)]), flask.request.method,
+            raise_exc=False,
+            params=list(flask.request.args.items(multi=True)), data=flask.request.get_data(),
+            headers={**headers, **_VERSION}, redirect=False)
+    except foreign.ConnectFailure as error:
+        raise http.BadGateway('rest.silent') from error
+    if answer.status_code == 401:
+        flask.session.end()
+    shown = {name: answer.headers[name] for name in _ANSWERED if name in answer.headers}
+    return flask.Response(answer.content, answer.status_code, shown)

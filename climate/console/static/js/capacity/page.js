@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// How full a pool is and will be, what is forecast, and what was used; each with its numbers.
+
+import {drawLines} from '../charts.js';
+import {element, make} from '../dom.js';
+import {call} from '../rest.js';
+import {loadTexts, t} from '../texts.js';
+import {DAY, HOUR, iso, now, seconds, words} from '../times.js';
+
+const SPANS = {day: DAY, week: 7 * DAY, month: 30 * DAY, year: 365 * DAY};
+// How much of a span is in the past.
+const PAST = 0.5;
+const STEP_COUNT = 200;
+
+await loadTexts();
+
+const chosen = () => {
+  const span = SPANS[element('span').value];
+  const start = Math.floor((now() - span * PAST) / HOUR) * HOUR;
+  return {pool: element('pool').value, start: iso(start), end: iso(start + span)};
+};
+
+const sections = {
+  utilisation: {
+    query: () => ({...chosen(), step: `${Math.max(1, Math.ceil(
+      SPANS[element('span').value] / HOUR / STEP_COUNT))}h`}),
+    rows: ({utilisation}) => utilisation.pools[0]?.steps ?? [],
+    columns: ['start', 'capacity', 'allocated', 'occupied', 'out_of_order', 'asleep'],
+    draw: (place, rows) => drawLines(place, {
+      title: t('capacity.utilisation'), lines: [
+        {name: t('capacity.capacity'), colour: 'soft', step: true, dashed: true},
+        {name: t('capacity.allocated'), colour: 'mine', step: true, area: true},
+        {name: t('capacity.occupied'), colour: 'accent', step: true},
+        {name: t('capacity.out_of_order'), colour: 'out', step: true},
+        {name: t('capacity.asleep'), colour: 'asleep', step: true},
+      ].map((line, place_) => ({...line, points: points(rows,
+        ['capacity', 'allocated', 'occupied', 'out_of_order', 'asleep'][place_])}))}),
+  },
+  forecast: {
+    query: () => ({pool: element('pool').value}),
+    rows: ({forecast}) => forecast.hours,
+    columns: ['start', 'expected', 'low80', 'high80', 'low95', 'high95', 'allocated', 'missing'],
+    csv: false,
+    say: ({forecast}) => (forecast.short_at ? t('capacity.short_at', {
+      at: words(seconds(forecast.short_at))}) : t('capacity.not_short')),
+    draw: (place, rows) => drawLines(place, {
+      title: t('capacity.forecast'),
+      bands: [bandOf('95', 'soft', rows), bandOf('80', 'mine', rows)].filter(Boolean),
+      lines: [
+        {name: t('capacity.expected'), colour: 'mine', points: points(rows, 'expected')},
+        {name: t('capacity.allocated'), colour: 'accent', points: points(rows, 'allocated'),
+          dashed: true}]}),
+  },
+};
+
+const points = (rows, name) => rows.map((row) => [seconds(row.start) * 1000, row[name]]);
+
+function bandOf(share, colour, rows) {
+  const known = rows.filter((row) => row[`low${share}`] !== null);
+  return known.length ? {name: t('capacity.band', {share}), colour, points: known.map((row) => [
+    seconds(row.start) * 1000, row[`low${share}`], row[`high${share}`]])} : null;
+}
+
+/** Fill one section; what may not be seen is not shown. */
+async function fill(name) {
+  const section = element(name);
+  const {query, rows, columns, draw, csv = true, say} = sections[name];
+  const asked = query();
+  try {
+    const {body} = await call(`/${name}`, {query: asked});
+    const found = rows(body);
+    section.hidden = false;
+    section.querySelector('.note').textContent = say ? say(body) : '';
+    draw(section.querySelector('.chart'), found);
+    section.querySelector('.numbers').replaceChildren(table(name, columns, found));
+    const link = section.querySelector('a.csv');
+    link.hidden = !csv;
+    link.href = `/rest/v1/${name}?${new URLSearchParams({...asked, format: 'csv'})}`;
+  } catch (error) {
+    section.hidden = error.status === 403;
+    section.querySelector('.note').textContent = error.message;
+  }
+}
+
+function table(name, columns, rows) {
+  return make('table', {},
+    make('caption', {class: 'unseen'}, t(`capacity.${name}`)),
+    make('thead', {}, make('tr', {}, ...columns.map((each) => make('th', {scope: 'col'},
+      t(`capacity.${each}`))))),
+    make('tbody', {}, ...rows.map((row) => make('tr', {}, ...columns.map((each) => (
+      each === 'start' ? make('th', {scope: 'row'}, words(seconds(row.start)))
+        : make('td', {class: 'number'}, row[each] === null ? '' : String(row[each]))))))));
+}
+
+const fillAll = () => Promise.all(Object.keys(sections).map(fill));
+
+element('pool').addEventListener('change', fillAll);
+element('span').addEventListener('change', () => fill('utilisation'));
+await fillAll();

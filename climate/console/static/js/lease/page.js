@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a lease: what can be done with it, and its status as it changes.
+
+import {ask, tell} from '../dialog.js';
+import {element} from '../dom.js';
+import {call} from '../rest.js';
+import {loadTexts, t} from '../texts.js';
+import {now, seconds, words} from '../times.js';
+import {change, endNow, moveEnd, remove} from './changes.js';
+
+const LOOK_MS = 2500;
+
+await loadTexts();
+const {lease: id, etag: shownEtag} = element('lease').dataset;
+const unit = {m: 60, h: 3600, d: 86400, w: 604800};
+
+/** Do something, and load the page again; if it is refused, say why and change nothing. */
+async function doing(action, after = () => location.reload()) {
+  element('lease').setAttribute('aria-busy', 'true');
+  try {
+    await action();
+    after();
+  } catch (error) {
+    element('problem').textContent = error.message;
+    element('lease').removeAttribute('aria-busy');
+  }
+}
+
+/** Return the seconds of "30m", "2h", "1d12h". */
+function length(text) {
+  const parts = [...text.matchAll(/(\d+)\s*([mhdw])/g)];
+  return parts.reduce((sum, [, count, name]) => sum + Number(count) * unit[name], 0);
+}
+
+const actions = {
+  extend: (form) => doing(() => {
+    const by = length(form.by.value);
+    if (!by) throw new Error(t('lease.bad_length', {text: form.by.value}));
+    return moveEnd(id, seconds(element('lease').dataset.end) + by, shownEtag);
+  }),
+  rename: (form) => doing(() => change(id, {name: form.name.value}, shownEtag)),
+  resize: (form) => doing(() => change(id, {reservations: [{
+    id: form.dataset.reservation,
+    ...Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, Number(value)]))}]},
+  shownEtag)),
+  swap: (form) => doing(() => call(`/leases/${id}/swap`, {
+    method: 'POST', body: {host: form.host.value}})),
+  end: async () => {
+    const sure = await ask(t('lease.end_question', {name: element('lease').dataset.name}),
+      {yes: t('lease.end'), danger: true});
+    if (sure) await doing(() => endNow(id, shownEtag));
+  },
+  remove: async () => {
+    const sure = await ask(t('lease.remove_question', {name: element('lease').dataset.name}),
+      {yes: t('lease.remove'), danger: true});
+    if (sure) await doing(() => remove(id), () => location.assign('/leases'));
+  },
+};
+
+for (const form of document.querySelectorAll('form[data-action]')) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    actions[form.dataset.action](form.elements.length ? form : null);
+  });
+}
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    tell(t('lease.copied'));
+  });
+}
+
+/** Load the page again when the lease has changed, unless somebody is typing. */
+async function look() {
+  try {
+    const {etag} = await call(`/leases/${id}`);
+    if (etag && etag !== shownEtag && !document.activeElement?.matches('input, select')) {
+      location.reload();
+      return;
+    }
+    element('problem').textContent ||= '';
+  } catch (error) {
+    tell(error.message);
+  }
+  setTimeout(look, LOOK_MS);
+}
+
+/** Let the time that is left go on. */
+function tick() {
+  const left = seconds(element('lease').dataset.end) - now();
+  if (left > 0) element('left').title = words(seconds(element('lease').dataset.end));
+}
+
+tick();
+setTimeout(look, LOOK_MS);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scale of a timeline: which moment is at which pixel, and where ticks are.
+
+import {DAY, HOUR, MINUTE, YEAR, iso, timeOfDay} from '../times.js';
+
+const SHORTEST = 10 * MINUTE;
+const LONGEST = 2 * YEAR;
+// The least distance of two ticks, in pixels.
+const TICK_PIXELS = 80;
+const STEPS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY,
+  7 * DAY, 14 * DAY];
+const MONTHS = [1, 2, 3, 6, 12];
+
+export class Scale {
+  /**
+   * @param {number} start - the moment at the left edge, in seconds.
+   * @param {number} span - the seconds from the left to the right edge.
+   * @param {number} width - in pixels.
+   */
+  constructor(start, span, width) {
+    this.width = Math.max(1, width);
+    this.span = Math.min(LONGEST, Math.max(SHORTEST, span));
+    this.start = start;
+  }
+
+  get end() { return this.start + this.span; }
+
+  get secondsPerPixel() { return this.span / this.width; }
+
+  x(moment) { return (moment - this.start) / this.secondsPerPixel; }
+
+  moment(x) { return this.start + x * this.secondsPerPixel; }
+
+  /** Return the scale moved by pixels; a positive number shows later moments. */
+  moved(pixels) {
+    return new Scale(this.start + pixels * this.secondsPerPixel, this.span, this.width);
+  }
+
+  /** Return the scale zoomed by a factor; the moment at a pixel stays there. */
+  zoomed(factor, x = this.width / 2) {
+    const fixed = this.moment(x);
+    const found = new Scale(0, this.span / factor, this.width);
+    found.start = fixed - x * found.secondsPerPixel;
+    return found;
+  }
+
+  resized(width) { return new Scale(this.start, this.span, width); }
+
+  /** Return the ticks in sight, [{moment, label, strong}]; strong ones begin a day or a year. */
+  ticks() {
+    const least = TICK_PIXELS * this.secondsPerPixel;
+    const step = STEPS.find((each) => each >= least);
+    return step === undefined ? this._months(least) : this._steps(step);
+  }
+
+  _steps(step) {
+    // Weeks begin on Mondays; 1970 began on a Thursday.
+    const shift = step % (7 * DAY) === 0 ? 4 * DAY : 0;
+    const found = [];
+    for (let at = Math.floor((this.start - shift) / step) * step + shift; at < this.end; at += step) {
+      const strong = at % DAY === 0;
+      found.push({moment: at, strong, label: strong ? iso(at).slice(5, 10) : timeOfDay(at)});
+    }
+    return found;
+  }
+
+  _months(least) {
+    const months = MONTHS.find((each) => each * 30 * DAY >= least) ?? MONTHS.at(-1);
+    const first = new Date(this.start * 1000);
+    const found = [];
+    for (let place = 0; ; place += months) {
+      const month = Math.floor(first.getUTCMonth() / months) * months + place;
+      const at = Date.UTC(first.getUTCFullYear(), month) / 1000;
+      if (at >= this.end) return found;
+      const strong = iso(at).slice(5, 7) === '01';
+      found.push({moment: at, strong, label: iso(at).slice(0, strong ? 4 : 7)});
+    }
+  }
+}

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timeline of a pool as a picture shows it: its resources, and bars for whoever has them."""
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import typing
+
+#: The kinds of bars: a lease of the caller's project, one of another project, an offer that is
+#: held, a resource that is out of order or asleep, and several of these, too short to tell apart.
+OWN = 'own'
+OTHER = 'other'
+OFFER = 'offer'
+OUT_OF_ORDER = 'out_of_order'
+ASLEEP = 'asleep'
+SEVERAL = 'several'
+KINDS = (OWN, OTHER, OFFER, OUT_OF_ORDER, ASLEEP, SEVERAL)
+#: How many bars a timeline has at most.
+MOST_BARS = 60_000
+#: Of more bars only those of so many resolutions have their leases: on a shorter one no name can
+#: be read.
+ALL_NAMED = 2_000
+NAMED_RESOLUTIONS = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    """A question for a timeline.
+
+    :ivar criteria: JSON text of criteria; '': all resources of the pool.
+    :ivar hidden: whether the criteria may name resources and private properties.
+    :ivar project_id: the project of the caller.
+    :ivar everybody: whether leases of other projects are shown too, not only that something is
+        taken.
+    :ivar resolution: in seconds; bars that together are shorter are one bar, and of many
+        bars only those that are much longer have their leases. 0: every bar is shown, with its
+        lease.
+    """
+
+    pool: str
+    start: datetime.datetime
+    end: datetime.datetime
+    criteria: str = ''
+    hidden: bool = False
+    project_id: str | None = None
+    everybody: bool = False
+    resolution: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Lane:
+    """A resource in a timeline.
+
+    :ivar properties: {name: text} of the properties that everybody may see.
+    """
+
+    id: int
+    name: str
+    reservable: bool
+    properties: Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """A lease in a timeline."""
+
+    id: str
+    name: str
+    project_id: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """Somebody has a resource from one second to another.
+
+    :ivar resource_id: the id of the resource.
+    :ivar kind: one of KINDS.
+    :ivar status: the status of the lease, if it may be seen.
+    :ivar lease_id: the lease, if it may be seen.
+    """
+
+    resource_id: int
+    start: int
+    end: int
+    kind: str
+    status: str | None = None
+    lease_id: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Timeline:
+    """The answer to a Query.
+
+    The bars are columns of equal length, because there are many. They are in the order of the
+    resources and of their starts.
+
+    :ivar starts: in seconds after the start of the query, which may be negative; so are `ends`.
+    :ivar lanes: indexes into `resources`.
+    :ivar kinds: indexes into KINDS.
+    :ivar statuses: indexes into `words`; -1: none.
+    :ivar of_leases: indexes into `leases`; -1: none.
+    :ivar words: the statuses of leases that occur.
+    """
+
+    start: datetime.datetime
+    end: datetime.datetime
+    now: datetime.datetime
+    resources: tuple[Lane, ...]
+    leases: tuple[Shown, ...]
+    lanes: tuple[int, ...] = ()
+    starts: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+    kinds: tuple[int, ...] = ()
+    statuses: tuple[int, ...] = ()
+    of_leases: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+def merged(bars: Iterable[Bar], resolution: int) -> list[Bar]:
+    """Merge bars of one resource that follow each other and are shorter than a resolution.
+
+    Bars become one if all of them and what is between them are together shorter than the
+    resolution, so a picture with pixels of that length shows the same.
+
+    :param bars: ordered by resource and start.
+    :param resolution: in seconds.
+    """
+    found: list[Bar] = []
+    for bar in bars:
+        last = found[-1] if found else None
+        if (last is not None and last.resource_id == bar.resource_id
+                and max(last.end, bar.end) - last.start < resolution):
+            same = (last.lease_id, last.kind) == (bar.lease_id, bar.kind)
+            found[-1] = Bar(last.resource_id, last.start, max(last.end, bar.end),
+                            last.kind if same else SEVERAL, last.status if same else None,
+                            last.lease_id if same else None)
+        else:
+            found.append(bar)
+    return found
+
+
+def named(bars: Sequence[Bar], resolution: int) -> list[str]:
+    """Return the ids of the leases that are named, in the order of their bars.
+
+    All of them are if there are few bars, else those that have a bar long enough for a name.
+    """
+    least = NAMED_RESOLUTIONS * resolution if len(bars) > ALL_NAMED else 0
+    return [*dict.fromkeys(bar.lease_id for bar in bars
+                           if bar.lease_id is not None and bar.end - bar.start >= least)]
+
+
+def columns(bars: Iterable[Bar], lanes: Mapping[int, int], leases: Mapping[str, int],
+            epoch: int) -> dict[str, tuple[typing.Any, ...]]:
+    """Return the columns of a Timeline, by the names of its fields.
+
+    :param lanes: {resource id: its index}.
+    :param leases: {lease id: its index} of those that are named.
+    :param epoch: the second from which moments are counted.
+    """
+    kinds = {kind: place for place, kind in enumerate(KINDS)}
+    words: dict[str | None, int] = {None: -1}
+    rows = [(lanes[bar.resource_id], bar.start - epoch, bar.end - epoch, kinds[bar.kind],
+             words.setdefault(bar.status, len(words) - 1), leases.get(bar.lease_id or '', -1))
+            for bar in bars]
+    names = ('lanes', 'starts', 'ends', 'kinds', 'statuses', 'of_leases')
+    found = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
+    return {**found, 'words': tuple(word for word in words if word is not None)}

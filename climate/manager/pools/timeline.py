@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timeline of a pool for a picture: its resources, and who has them when."""
+from climate import errors
+from climate.db import absences
+from climate.db import resource_properties
+from climate.db import resources
+from climate.db import timeline_rows
+from climate.domain import requirement
+from climate.domain import selection
+from climate.domain import status_words
+from climate.domain import timeline
+from climate.domain import usage_figures
+from climate.manager.booking import criteria
+from climate.plugins import base
+
+
+class Timelines:
+    """Answers queries for timelines. It only reads."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def find(self, query):
+        """Return the Timeline that answers a ``timeline.Query``.
+
+        :raises UnknownPool: there is no such pool.
+        :raises BadRequest: the criteria are malformed, or name an unknown property.
+        :raises BadField: there are too many bars.
+        """
+        self._core.registry.pool(query.pool)
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            lanes = self._lanes(connection, query)
+            bars = timeline.merged(
+                _bars(connection, query, {each.id for each in lanes}, now), query.resolution)
+            ids = timeline.named(bars, query.resolution)
+            leases = timeline_rows.leases(connection, ids)
+        places = {key: place for place, key in enumerate(ids)}
+        return timeline.Timeline(
+            query.start, query.end, now, tuple(lanes), tuple(leases[key] for key in ids),
+            **timeline.columns(bars, {each.id: place for place, each in enumerate(lanes)}, places,
+                               usage_figures.second(query.start)))
+
+    def _lanes(self, connection, query):
+        """Return the Lanes of the resources that meet the criteria of a query."""
+        need = base.Need('', query.pool, selection.Demand(selection.WHOLE, 1, 1),
+                         requirement.parse(query.criteria))
+        criteria.check_names(self._core, connection, need, query.hidden)
+        found = {each.id: each for each in resources.find(connection, query.pool)}
+        _public, private = resource_properties.names(connection, query.pool)
+        return [_lane(found[key], private)
+                for key in criteria.matching(self._core, connection, need, found)]
+
+
+def _lane(resource, private):
+    return timeline.Lane(resource.id, resource.name, resource.reservable, {
+        name: text for name, text in resource.properties.items() if name not in private})
+
+
+def _bars(connection, query, ids, now):
+    """Return the Bars of some resources, by resource and start.
+
+    :raises BadField: there are too many.
+    """
+    rows = timeline_rows.allocated(connection, query.pool, query.start, query.end,
+                                   timeline.MOST_BARS + 1)
+    if len(rows) > timeline.MOST_BARS:
+        raise errors.BadField(field='end', reason=(
+            f'there are more than {timeline.MOST_BARS} allocations in this span: ask for a shorter '
+            'one.'))
+    bars = [_bar(row, query, now) for row in rows if row.resource_id in ids]
+    second = usage_figures.second
+    for resource_id, spans in absences.touching(connection, query.start, query.end).items():
+        bars += [timeline.Bar(resource_id, second(start), second(end or query.end), kind)
+                 for kind, start, end in spans if resource_id in ids]
+    return sorted(bars, key=lambda bar: (bar.resource_id, bar.start))
+
+
+def _bar(row, query, now):
+    """Return the Bar of what is allocated; the lease of another project may be hidden."""
+    start, end = usage_figures.second(row.start), usage_figures.second(row.end)
+    if row.lease_id is None:
+        return timeline.Bar(row.resource_id, start, end, timeline.OFFER)
+    own = row.project_id == query.project_id
+    kind = timeline.OWN if own else timeline.OTHER
+    # A deleted lease is not found by those who do not see everything.
+    if not query.everybody and (not own or row.deleted_at is not None):
+        return timeline.Bar(row.resource_id, start, end, kind)
+    status = status_words.words(row.state, row.task, row.lease_start, now)[1]
+    return timeline.Bar(row.resource_id, start, end, kind, status, row.lease_id)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""axe-core looks at every page, in light and in dark, and finds nothing serious."""
+import pathlib
+
+import axe_core_python
+import pytest
+
+AXE = (pathlib.Path(axe_core_python.__file__).parent / 'axe.min.js').read_text()
+_RUN = """
+    const done = arguments[arguments.length - 1];
+    axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})
+      .then((found) => done(found.violations.map((each) => [each.impact, each.id,
+        each.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))])));"""
+
+
+def serious(page):
+    page.script(AXE)
+    return [each for each in page.driver.execute_async_script(_RUN)
+            if each[0] in ('serious', 'critical', 'moderate')]
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+def test_axe_finds_nothing(page, scheme):
+    lease = page.standalone.client.leases.create('looked at', duration='1h', reservations=[
+        {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    page.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {
+        'features': [{'name': 'prefers-color-scheme', 'value': scheme}]})
+    found = {}
+    for path in ('/', '/leases', f'/leases/{lease["id"]}', '/leases/new', '/capacity',
+                 '/operator', '/nowhere'):
+        page.go(path)
+        page.one('h1')
+        found[path] = serious(page)
+    page.press('Log out')
+    page.go('/login')
+    found['/login'] = serious(page)
+    assert not any(found.values()), found

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GET /v1/timeline: who sees what of a pool over time, and how it refuses bad input."""
+import builders
+import pytest
+
+ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
+MEMBER = {'token': 'other:elsewhere:member', 'version': '1.1'}
+SPAN = '/v1/timeline?start=2030-05-01T08:00:00Z&end=2030-05-02T08:00:00Z'
+
+
+@pytest.fixture
+def lease(manager):
+    manager.enrol(2, rack='r7')
+    return manager.create(builders.a_lease(end=builders.NOON + builders.hours(6)))
+
+
+def timeline(api, path=SPAN, **options):
+    answer = api.get(path, **options)
+    assert answer.status_int == 200, answer.body
+    return answer.json['timeline']
+
+
+def test_an_administrator_sees_names_of_leases_and_hosts(api, lease):
+    found = timeline(api, **ADMIN)
+    assert (found['pool'], found['start'], found['end']) == (
+        'host', '2030-05-01T08:00:00Z', '2030-05-02T08:00:00Z')
+    assert [each['name'] for each in found['resources']] == ['compute-1', 'compute-2']
+    assert found['resources'][0]['properties'] == {'rack': 'r7'}
+    (shown,) = found['leases']
+    assert (shown['id'], shown['name'], shown['project_id']) == (lease.id, lease.name, 'demo')
+    bars = found['bars']
+    assert [found['statuses'][each] for each in bars['status']] == ['to_be_started']
+    assert (bars['start'], bars['end'], bars['lease']) == ([4 * 3600], [10 * 3600], [0])
+    assert found['kinds'][bars['kind'][0]] == 'other'
+
+
+def test_a_member_of_another_project_sees_that_it_is_taken_and_no_names(api, lease):
+    found = timeline(api, **MEMBER)
+    assert found['leases'] == [] and found['bars']['lease'] == [-1]
+    assert found['kinds'][found['bars']['kind'][0]] == 'other'
+    assert found['bars']['status'] == [-1]
+    assert [each['name'] for each in found['resources']] == [None, None]
+
+
+def test_a_member_sees_the_own_lease_by_name(api, lease):
+    found = timeline(api, version='1.1')
+    assert [each['name'] for each in found['leases']] == [lease.name]
+    assert found['kinds'][found['bars']['kind'][0]] == 'own'
+
+
+def test_an_offer_is_shown_as_held(api, manager):
+    manager.enrol(1)
+    manager.hold(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    found = timeline(api, **ADMIN)
+    assert [found['kinds'][kind] for kind in found['bars']['kind']] == ['offer']
+
+
+def test_criteria_choose_the_resources(api, manager, lease):
+    manager.client.update_resource(builders.an_admin(), 'host', 2, {'rack': 'r8'})
+    found = timeline(api, f'{SPAN}&criteria=["==", "$rack", "r8"]', **ADMIN)
+    assert [each['name'] for each in found['resources']] == ['compute-2']
+
+
+def test_what_the_caller_has_already_is_not_sent_again(api, manager, lease):
+    first = api.get(SPAN, **ADMIN)
+    again = api.get(SPAN, headers={'If-None-Match': first.headers['ETag']}, **ADMIN)
+    assert (again.status_int, again.body) == (304, b'')
+    manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    changed = api.get(SPAN, headers={'If-None-Match': first.headers['ETag']}, **ADMIN)
+    assert changed.status_int == 200
+
+
+def test_a_host_that_is_out_of_order_has_a_bar(api, manager, lease, clock):
+    manager.client.update_resource(builders.an_admin(), 'host', 2, {}, False)
+    found = timeline(api, **ADMIN)
+    assert 'out_of_order' in [found['kinds'][kind] for kind in found['bars']['kind']]
+    assert [each['reservable'] for each in found['resources']] == [True, False]
+
+
+@pytest.mark.parametrize(('query', 'status', 'words'), [
+    ('end=2030-04-01T00:00:00Z', 400, 'end'), ('end=2130-01-01T00:00:00Z', 400, 'end'),
+    ('start=soon', 400, 'start'), ('pool=moon', 404, 'moon'), ('step=1h', 400, 'step'),
+    ('resolution=-1', 400, 'resolution'), ('resolution=1.5', 400, 'resolution'),
+    ('criteria=[', 400, 'Criteria'), ('criteria=["==", "$moon", "1"]', 400, 'moon'),
+    ('pool=host&pool=host', 400, 'pool')])
+def test_bad_input_is_refused_and_names_the_field(api, query, status, words):
+    answer = api.get(f'/v1/timeline?{query}', **ADMIN)
+    assert answer.status_int == status, answer.body
+    assert words in answer.json['error_message']
+
+
+def test_rest_1_0_has_no_timeline(api):
+    assert api.get('/v1/timeline').status_int == 404
+
+
+def test_more_bars_than_an_answer_has_are_refused(api, manager, monkeypatch):
+    monkeypatch.setattr('climate.domain.timeline.MOST_BARS', 1)
+    manager.enrol(2)
+    for _ in range(2):
+        manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    answer = api.get(SPAN, **ADMIN)
+    assert (answer.status_int, 'shorter' in answer.json['error_message']) == (400, True)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two consoles behind a balancer, with their sessions in a real memcached."""
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import builders
+import keystone_standin
+import loopback
+import programs
+import pytest
+import requests
+
+PATH = f'{os.environ["PATH"]}:/usr/sbin'
+BIN = pathlib.Path(sys.executable).parent
+NGINX = '''
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{ }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    upstream consoles {{
+        {servers}
+    }}
+    server {{
+        listen 127.0.0.1:{port};
+        location / {{
+            proxy_pass http://consoles;
+            proxy_set_header Host $http_host;
+        }}
+    }}
+}}
+'''
+CONSOLE = '''
+[console]
+port = {port}
+auth_url = {auth_url}
+[cache]
+enabled = true
+backend = dogpile.cache.memcached
+memcache_servers = 127.0.0.1:{memcached}
+'''
+
+
+@contextlib.contextmanager
+def memcached():
+    port = builders.a_free_port()
+    process = subprocess.Popen([shutil.which('memcached', path=PATH), '-l', '127.0.0.1',
+                                '-p', str(port), '-u', 'nobody', '-U', '0'])
+    try:
+        yield port
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.fixture
+def balanced(tmp_path, url):
+    """Two consoles behind nginx: (the URL of nginx, the processes of the consoles)."""
+    if not all(shutil.which(name, path=PATH) for name in ('memcached', 'nginx')):
+        pytest.skip('memcached or nginx is not installed')
+    ports = [builders.a_free_port() for _ in range(3)]
+    with contextlib.ExitStack() as stack:
+        keystone = keystone_standin.Keystone(url)
+        stack.enter_context(loopback.serving(keystone))
+        cache = stack.enter_context(memcached())
+        consoles = []
+        for place, port in enumerate(ports[:2]):
+            config = tmp_path / f'console-{place}.conf'
+            config.write_text(CONSOLE.format(port=port, auth_url=keystone.url, memcached=cache))
+            consoles.append(stack.enter_context(programs.listening(
+                BIN / 'climate-console', '--config-file', config, port=port)))
+        config = tmp_path / 'nginx.conf'
+        config.write_text(NGINX.format(folder=tmp_path, port=ports[2], servers='\n'.join(
+            f'server 127.0.0.1:{port} max_fails=1 fail_timeout=1s;' for port in ports[:2])))
+        stack.enter_context(programs.listening(
+            shutil.which('nginx', path=PATH), '-p', tmp_path, '-c', config, port=ports[2]))
+        yield f'http://127.0.0.1:{ports[2]}', consoles
+
+
+def test_two_consoles_serve_one_session_and_a_killed_one_loses_nothing(balanced, manager):
+    address, consoles = balanced
+    manager.enrol(1)
+    browser = requests.Session()
+    answer = browser.post(f'{address}/login', allow_redirects=False, data={
+        'username': 'demo', 'password': keystone_standin.PASSWORD, 'user_domain': 'Default',
+        'project': 'demo', 'project_domain': 'Default'})
+    assert answer.status_code == 302
+    pages = [browser.get(f'{address}/leases', allow_redirects=False) for _ in range(6)]
+    assert {each.status_code for each in pages} == {200}
+    csrf_token = pages[0].text.partition('data-csrf-token="')[2].partition('"')[0]
+    consoles[0].send_signal(signal.SIGKILL)
+    consoles[0].wait(30)
+    made = browser.post(f'{address}/rest/v1/leases', json={
+        'name': 'kept', 'duration': '1h', 'reservations': [
+            {'resource_type': 'physical:host', 'min': 1, 'max': 1}]},
+        headers={'X-CSRF-Token': csrf_token, 'Idempotency-Key': 'one'})
+    assert made.status_code == 201, made.text
+    assert [each.name for each in manager.client.list_leases(
+        builders.a_member(), builders.records.LeaseQuery())] == ['kept']
+    browser.post(f'{address}/logout', data={'csrf_token': csrf_token})
+    assert browser.get(f'{address}/rest/v1/leases').status_code == 401

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Login through Keystone: with a password, with an application credential, and what is refused."""
+import console_world
+import keystone_standin
+import loopback
+import pytest
+
+from climate.console import app
+
+FORM = {'username': 'demo', 'password': keystone_standin.PASSWORD, 'user_domain': 'Default',
+        'project': 'demo', 'project_domain': 'Default'}
+
+
+@pytest.fixture
+def server(url):
+    found = keystone_standin.Keystone(url)
+    with loopback.serving(found):
+        yield found
+
+
+@pytest.fixture
+def client(conf, server):
+    conf.set_override('auth_url', server.url, group='console')
+    return app.build(conf, console_world.a_region()).test_client()
+
+
+def log_in(client, **changed):
+    return client.post('/login', data={**FORM, **changed})
+
+
+def test_a_password_logs_in_and_the_service_is_found_in_the_catalog(client):
+    assert log_in(client, next='/leases').headers['Location'] == '/leases'
+    assert 'demo in demo' in client.get('/leases').text
+
+
+def test_an_application_credential_logs_in(client):
+    answer = client.post('/login', data={
+        'credential_id': 'robot', 'credential_secret': keystone_standin.PASSWORD})
+    assert answer.status_code == 302
+    assert 'robot in robot' in client.get('/leases').text
+
+
+def test_a_wrong_password_is_refused_and_not_shown_again(client):
+    answer = log_in(client, password='a wrong one')
+    assert (answer.status_code, 'Keystone knows no such user' in answer.text) == (401, True)
+    assert 'a wrong one' not in answer.text and 'value="demo"' in answer.text
+
+
+@pytest.mark.parametrize('field', sorted(FORM))
+def test_an_empty_field_is_named_as_such(client, field):
+    answer = log_in(client, **{field: ''})
+    assert (answer.status_code, 'Fill all fields' in answer.text) == (401, True)
+
+
+def test_a_cloud_without_the_service_says_so(client, server):
+    server.reservation_url = None
+    answer = log_in(client)
+    assert (answer.status_code, 'no reservation service' in answer.text) == (401, True)
+
+
+def test_a_keystone_that_does_not_answer_is_told(conf, client, server):
+    conf.set_override('auth_url', 'http://127.0.0.1:9/v3', group='console')
+    answer = log_in(client)
+    assert (answer.status_code, 'does not answer' in answer.text) == (401, True)
+
+
+def test_logout_revokes_the_token(client, server):
+    log_in(client)
+    token = client.get('/leases').text.partition('data-csrf-token="')[2].partition('"')[0]
+    client.post('/logout', data={'csrf_token': token})
+    assert server.revoked == ['demo:demo:member,reader']

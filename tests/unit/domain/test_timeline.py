@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bars of a timeline: what is merged, and what is not lost by it."""
+from hypothesis import given
+from hypothesis import strategies as st
+
+from climate.domain import timeline
+
+
+def bar(start, end, resource_id=1, lease_id='a', kind=timeline.OWN, status='active'):
+    return timeline.Bar(resource_id, start, end, kind, status, lease_id)
+
+
+def test_short_bars_that_follow_each_other_become_several():
+    bars = [bar(0, 10), bar(12, 20, lease_id='b'), bar(100, 400, lease_id='c')]
+    assert timeline.merged(bars, 60) == [
+        timeline.Bar(1, 0, 20, timeline.SEVERAL), bars[2]]
+
+
+def test_short_bars_of_one_lease_stay_its():
+    assert timeline.merged([bar(0, 10), bar(12, 20)], 60) == [bar(0, 20)]
+
+
+def test_nothing_is_merged_without_a_resolution():
+    bars = [bar(0, 1), bar(1, 2), bar(2, 3)]
+    assert timeline.merged(bars, 0) == bars
+
+
+def test_bars_of_two_resources_are_never_one():
+    bars = [bar(0, 1, resource_id=1), bar(1, 2, resource_id=2)]
+    assert timeline.merged(bars, 60) == bars
+
+
+BARS = st.lists(st.builds(
+    lambda resource, start, length, lease: bar(start, start + length, resource, lease),
+    st.integers(1, 3), st.integers(0, 500), st.integers(1, 90), st.sampled_from('abc'))).map(
+    lambda bars: sorted(bars, key=lambda each: (each.resource_id, each.start)))
+
+
+@given(BARS, st.integers(0, 100))
+def test_what_was_taken_stays_taken_and_what_is_added_is_shorter_than_the_resolution(bars, seconds):
+    def taken(some):
+        return {(each.resource_id, second) for each in some
+                for second in range(each.start, each.end)}
+    found = timeline.merged(bars, seconds)
+    assert taken(bars) <= taken(found)
+    known = set(map(str, bars))
+    assert all(each.end - each.start < seconds for each in found if str(each) not in known)
+
+
+def test_of_many_bars_only_those_with_room_for_a_name_have_their_lease(monkeypatch):
+    bars = [bar(0, 199, lease_id='short'), bar(200, 400, lease_id='long'), bar(500, 900, 2, None)]
+    assert timeline.named(bars, 10) == ['short', 'long']
+    monkeypatch.setattr(timeline, 'ALL_NAMED', 2)
+    assert timeline.named(bars, 10) == ['long']
+    assert timeline.named(bars, 0) == ['short', 'long']
+
+
+def test_columns_have_one_element_for_each_bar():
+    bars = [bar(10, 20, resource_id=7), bar(5, 6, 9, None, timeline.OTHER, None),
+            bar(7, 9, 9, 'b', status='error')]
+    assert timeline.columns(bars, {7: 0, 9: 1}, {'a': 0}, epoch=10) == {
+        'lanes': (0, 1, 1), 'starts': (0, -5, -3), 'ends': (10, -4, -1), 'kinds': (0, 1, 0),
+        'statuses': (0, -1, 1), 'of_leases': (0, -1, -1), 'words': ('active', 'error')}
