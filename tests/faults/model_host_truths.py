@@ -100,7 +100,7 @@ def what_starts_works(recorded, before, seen, seen_before):
                 or before.reservations[reservation_id].state == lifecycle.RESERVATION_ACTIVE):
             continue
         for each in hosts:
-            was = known[each.id]
+            was = known.get(each.id, each)
             assert {each.health_state, was.health_state} != {health.OUT_OF_ORDER}, (
                 f'{reservation_id} started on {each}, which is out of order.')
             computes = [some.computes.get(each.name) for some in (seen, seen_before)]

@@ -54,8 +54,8 @@ _ABOUT_ALL = frozenset({
     'the_next_event_comes_due', 'the_next_to_come_there_dies',
 })
 # {part: the only steps that it makes}: about servers that need images and about what is in their
-# way; about all that is no host; about leases that are idle; about what leases cost; about hosts that
-# fail, sleep, or have maintenance.
+# way; about all that is no host; about leases that are idle; about what leases cost; about hosts
+# that fail, sleep, or have maintenance.
 _ONLY = {
     1: _ABOUT_ALL | {
         'a_cell_does_not_answer', 'a_server_comes_into_another_status', 'boot_for_a_lease',
