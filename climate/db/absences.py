@@ -34,12 +34,19 @@ def touching(connection, start, end):
 
     The kinds are ``utilisation.ABSENCES``; absences of one kind may overlap.
     """
+    return {resource_id: [
+        (utilisation.OUT_OF_ORDER if kind in utilisation.CAUSES else kind, *span)
+        for kind, *span in spans]
+        for resource_id, spans in with_causes(connection, start, end).items()}
+
+
+def with_causes(connection, start, end):
+    """Return what `touching` does, with the kinds ``utilisation.CAUSES`` as they were recorded."""
     found = collections.defaultdict(list)
     for row in connection.execute(
             sa.select(ABSENCES).where(ABSENCES.c.start < end, sa.or_(
                 ABSENCES.c.end.is_(None), ABSENCES.c.end > start)).order_by(ABSENCES.c.id)):
-        kind = utilisation.OUT_OF_ORDER if row.kind in utilisation.CAUSES else row.kind
-        found[row.resource_id].append((kind, row.start, row.end))
+        found[row.resource_id].append((row.kind, row.start, row.end))
     return found
 
 

@@ -126,6 +126,11 @@ def block_of(resource_id: int) -> str:
     return f'health-{resource_id}'
 
 
+def is_block(reservation_id: str) -> bool:
+    """Whether an id is one that `block_of` returned, and not that of a reservation."""
+    return reservation_id.startswith('health-')
+
+
 def gaps(span: interval.Interval,
          taken: Iterable[interval.Interval]) -> list[interval.Interval]:
     """Return the parts of `span` that none of the intervals covers, in order."""

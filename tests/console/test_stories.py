@@ -164,6 +164,40 @@ def test_an_operator_takes_a_host_out_and_puts_it_back(page):
     page.until(lambda: page.all('tr[data-name=compute-8] [data-action=take_out]'))
 
 
+def test_a_broken_host_of_a_lease_is_swapped(page):
+    client = page.standalone.client
+    lease = client.leases.create('with a broken host', duration='1h', reservations=[
+        {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    lease = client.leases.wait(lease['id'])
+    (broken,) = lease['reservations'][0]['resources']
+    page.go(f'/leases/{lease["id"]}')
+    page.press('Swap it')
+    page.until(lambda: broken not in client.leases.get(lease['id'])['reservations'][0]['resources'])
+
+
+def test_an_operator_previews_plans_and_deletes_a_maintenance(page):
+    lease = page.standalone.client.leases.create('in the way', start='+2h', duration='4h',
+                                                 reservations=[{
+                                                     'resource_type': 'physical:host',
+                                                     'min': 1, 'max': 1}])
+    (place,) = lease['reservations'][0]['resources']
+    page.go('/operator')
+    page.fill('#maintenance [name=resources]', place)
+    page.fill('#maintenance [name=reason]', 'new firmware')
+    for name, hours in (('start', 3), ('end', 5)):
+        page.script("""document.querySelector(`#maintenance [name=${arguments[0]}]`).value =
+            new Date(Date.now() + arguments[1] * 3600000).toISOString().slice(0, 16)""",
+                    name, hours)
+    page.press('Preview')
+    page.reads('moves to other resources', '#preview')
+    page.picture('maintenance')
+    page.press('Plan this maintenance')
+    page.reads('new firmware', '#maintenances')
+    page.one('#maintenances button').click()
+    page.one('dialog button[value=yes]').click()
+    page.reads('No maintenance is planned', '#maintenances')
+
+
 def test_by_keyboard_alone_a_lease_is_found_opened_and_ended(page):
     client = page.standalone.client
     lease = client.leases.create('by keys', duration='1h', reservations=[

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of operators: resources, their properties and states, managers, idle leases."""
+"""The page of operators: resources, maintenance, energy, managers, idle leases."""
 import flask
 
 from climate.client import errors
@@ -11,12 +11,13 @@ blueprint = flask.Blueprint('operator', __name__)
 
 @blueprint.get('/operator')
 def show():
-    """Show the resources of a pool and the managers. climate-api decides who may see them."""
+    """Show what operators look after. climate-api decides who may see it."""
     client = rest.client()
     pool = flask.request.args.get('pool', 'host')
     return flask.render_template(
         'operator.html', pool=pool, pools=pools.names(client),
         resources=[*client.pool(pool).list()], services=[*client.services.list()],
+        maintenances=[*client.maintenances.list()], energy=client.energy.report(),
         idle=_idle(client))
 
 

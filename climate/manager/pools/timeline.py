@@ -5,13 +5,21 @@ from climate.db import absences
 from climate.db import resource_properties
 from climate.db import resources
 from climate.db import timeline_rows
+from climate.domain import health
 from climate.domain import requirement
 from climate.domain import selection
 from climate.domain import status_words
 from climate.domain import timeline
 from climate.domain import usage_figures
+from climate.domain import utilisation
 from climate.manager.booking import criteria
 from climate.plugins import base
+
+
+# {the cause of an absence: the kind of its bars}
+_CAUSES = {
+    utilisation.OUT_OF_ORDER: timeline.OUT_OF_ORDER, utilisation.ASLEEP: timeline.ASLEEP,
+    utilisation.SICK: timeline.OUT_OF_ORDER, utilisation.MAINTAINED: timeline.MAINTENANCE}
 
 
 class Timelines:
@@ -68,19 +76,26 @@ def _bars(connection, query, ids, now):
         raise errors.BadField(field='end', reason=(
             f'there are more than {timeline.MOST_BARS} allocations in this span: ask for a shorter '
             'one.'))
-    bars = [_bar(row, query, now) for row in rows if row.resource_id in ids]
+    bars = [_bar(row, query, now) for row in rows
+            if row.resource_id in ids and not _is_absence(row, now)]
     second = usage_figures.second
-    for resource_id, spans in absences.touching(connection, query.start, query.end).items():
-        bars += [timeline.Bar(resource_id, second(start), second(end or query.end), kind)
+    for resource_id, spans in absences.with_causes(connection, query.start, query.end).items():
+        bars += [timeline.Bar(resource_id, second(start), second(end or query.end), _CAUSES[kind])
                  for kind, start, end in spans if resource_id in ids]
     return sorted(bars, key=lambda bar: (bar.resource_id, bar.start))
+
+
+def _is_absence(row, now):
+    """Whether an allocation is a block of a resource whose absence is recorded by itself."""
+    return health.is_block(row.reservation_id) or (row.window_id is not None and row.start <= now)
 
 
 def _bar(row, query, now):
     """Return the Bar of what is allocated; the lease of another project may be hidden."""
     start, end = usage_figures.second(row.start), usage_figures.second(row.end)
     if row.lease_id is None:
-        return timeline.Bar(row.resource_id, start, end, timeline.OFFER)
+        return timeline.Bar(row.resource_id, start, end, (
+            timeline.OFFER if row.window_id is None else timeline.MAINTENANCE))
     own = row.project_id == query.project_id
     kind = timeline.OWN if own else timeline.OTHER
     # A deleted lease is not found by those who do not see everything.

@@ -100,3 +100,14 @@ def test_more_bars_than_an_answer_has_are_refused(api, manager, monkeypatch):
         manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
     answer = api.get(SPAN, **ADMIN)
     assert (answer.status_int, 'shorter' in answer.json['error_message']) == (400, True)
+
+
+def test_maintenance_to_come_has_a_bar(api, manager, lease):
+    answer = api.post('/v1/maintenances', {
+        'hosts': ['compute-2'], 'start': '+2h', 'end': '+3h', 'reason': 'new firmware'}, **ADMIN)
+    assert answer.status_int == 201, answer.body
+    found = timeline(api, **ADMIN)
+    bars = found['bars']
+    shown = [(found['kinds'][kind], bars['resource'][place], bars['start'][place],
+              bars['end'][place]) for place, kind in enumerate(bars['kind'])]
+    assert ('maintenance', 1, 6 * 3600, 7 * 3600) in shown

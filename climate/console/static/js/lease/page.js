@@ -44,7 +44,7 @@ const actions = {
     ...Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, Number(value)]))}]},
   shownEtag)),
   swap: (form) => doing(() => call(`/leases/${id}/swap`, {
-    method: 'POST', body: {host: form.host.value}})),
+    method: 'POST', body: {resource: form.resource.value}})),
   end: async () => {
     const sure = await ask(t('lease.end_question', {name: element('lease').dataset.name}),
       {yes: t('lease.end'), danger: true});

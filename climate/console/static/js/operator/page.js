@@ -2,7 +2,7 @@
 // What an operator can do with the resources of a pool.
 
 import {ask} from '../dialog.js';
-import {element} from '../dom.js';
+import {element, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 
@@ -44,6 +44,52 @@ element('resources').addEventListener('click', (event) => {
   if (!button) return;
   const {resource, name} = button.closest('tr').dataset;
   actions[button.dataset.action](resource, name);
+});
+const form = element('maintenance');
+let previewed = null;
+
+/** Return the maintenance that the form describes, as POST /v1/maintenances takes it. */
+function maintenance() {
+  const found = {pool, reason: form.reason.value, running: form.running.value,
+    resources: form.resources.value.split(',').map((each) => each.trim()).filter(Boolean),
+    start: `${form.start.value}:00Z`, end: `${form.end.value}:00Z`};
+  if (form.rrule.value.trim()) found.rrule = form.rrule.value.trim();
+  return found;
+}
+
+/** Show which leases would move, stay or end; then the button plans the maintenance. */
+async function preview() {
+  const body = maintenance();
+  const {body: answer} = await call('/maintenances', {
+    method: 'POST', body, query: {dry_run: 'true'}});
+  const {leases} = answer.maintenance;
+  element('preview').replaceChildren(leases.length ? make('ul', {}, ...leases.map((each) => make(
+    'li', {}, make('a', {href: `/leases/${each.lease_id}`}, each.lease_id),
+    ` ${t(`maintenance.what.${each.what}`)}`, each.why ? `: ${each.why}` : null)))
+    : make('p', {}, t('maintenance.nobody_in_the_way')));
+  previewed = body;
+  element('preview-button').textContent = t('maintenance.plan');
+}
+
+form.addEventListener('input', () => {
+  previewed = null;
+  element('preview').replaceChildren();
+  element('preview-button').textContent = t('maintenance.preview');
+});
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  element('problem').textContent = '';
+  if (previewed) await doing(() => call('/maintenances', {method: 'POST', body: previewed}));
+  else await preview().catch((error) => { element('problem').textContent = error.message; });
+});
+element('maintenances').addEventListener('click', async (event) => {
+  const row = event.target.closest('button[data-action]')?.closest('tr');
+  if (!row) return;
+  const sure = await ask(t('maintenance.delete_question'),
+    {yes: t('maintenance.delete'), danger: true});
+  if (sure) {
+    await doing(() => call(`/maintenances/${row.dataset.maintenance}`, {method: 'DELETE'}));
+  }
 });
 element('enrol').addEventListener('submit', (event) => {
   event.preventDefault();
