@@ -15,7 +15,6 @@ from climate.domain import utilisation
 from climate.manager.booking import criteria
 from climate.plugins import base
 
-
 # {the cause of an absence: the kind of its bars}
 _CAUSES = {
     utilisation.OUT_OF_ORDER: timeline.OUT_OF_ORDER, utilisation.ASLEEP: timeline.ASLEEP,
