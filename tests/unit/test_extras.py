@@ -16,7 +16,8 @@ from climate import version
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / 'tests'
 BASE_PARTS = ('client', 'nova')
-PROGRAMS = ('climate-api', 'climate-db', 'climate-manager', 'climate-standalone', 'climate-status')
+PROGRAMS = ('climate-api', 'climate-console', 'climate-db', 'climate-manager',
+            'climate-standalone', 'climate-status')
 
 # Imports the modules of its command line while the packages of its first argument are missing.
 IMPORT = '''
@@ -128,7 +129,7 @@ def test_a_program_of_the_service_says_which_extra_is_missing(program, tmp_path)
                           check=False, timeout=60)
     assert done.returncode == 1
     assert done.stderr.startswith(f'{program}: this installation of Climate has the command and ')
-    assert 'missing are: Jinja2, SQLAlchemy, WebOb, alembic, ' in done.stderr
+    assert 'missing are: Flask, Jinja2, SQLAlchemy, WebOb, alembic, ' in done.stderr
     assert "pip install 'openstack-climate[service]'" in done.stderr
     assert 'Traceback' not in done.stderr
 

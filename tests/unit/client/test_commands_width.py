@@ -93,6 +93,7 @@ def house(service, manager, clock, requests_mock, database):
 LISTS = {
     'address list': (),
     'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'),
+    'backend list': (), 'calendar': (),
     'energy': (), 'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (),
     'maintenance list': (), 'notification list': (), 'offer list': (),
     'plan forecast': (), 'plan what-if': ('--demand-factor', '10'),
