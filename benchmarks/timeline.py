@@ -52,7 +52,9 @@ _MOVED = """
 
 
 def figures(form):
-    """Yield the Figures."""
+    """Yield the Figures; none where Chromium is not installed."""
+    if not pathlib.Path(browsing.CHROMIUM).exists():
+        return
     for count in BARS[form]:
         with tempfile.TemporaryDirectory() as folder, worlds.emptied('sqlite', 'bars') as database:
             start = filled(database, count)
