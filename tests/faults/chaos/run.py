@@ -109,7 +109,8 @@ def _billed(stage):
             try:
                 billing_truths.statements_are_right(found)
                 billing_truths.usage_is_right(
-                    types.SimpleNamespace(database=found, clock=found.now),
+                    types.SimpleNamespace(database=found, clock=found.now,
+                                          registry=types.SimpleNamespace(pools={})),
                     today - _DAY, today + 2 * _DAY)
                 return []
             except AssertionError as error:
