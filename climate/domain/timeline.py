@@ -11,13 +11,13 @@ import typing
 #: held, a resource that has maintenance, is out of order or asleep, and several of these, too short
 #: to tell apart.
 OWN = 'own'
-OTHER = 'other'
+OTHERS = 'others'
 OFFER = 'offer'
 MAINTENANCE = 'maintenance'
 OUT_OF_ORDER = 'out_of_order'
 ASLEEP = 'asleep'
 SEVERAL = 'several'
-KINDS = (OWN, OTHER, OFFER, MAINTENANCE, OUT_OF_ORDER, ASLEEP, SEVERAL)
+KINDS = (OWN, OTHERS, OFFER, MAINTENANCE, OUT_OF_ORDER, ASLEEP, SEVERAL)
 #: How many bars a timeline has at most.
 MOST_BARS = 60_000
 #: Of more bars only those of so many resolutions have their leases: on a shorter one no name can

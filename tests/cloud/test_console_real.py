@@ -97,4 +97,4 @@ def test_another_project_sees_that_it_is_taken_and_no_name(page, cloud, scene):
     page.go('/')
     kinds = page.until(lambda: page.script(
         'return window.climateTimeline?.view.rows.flatMap(({lane}) => lane.kinds)'))
-    assert 'other' in kinds and 'own' not in kinds
+    assert 'others' in kinds and 'own' not in kinds

@@ -96,7 +96,7 @@ def _bar(row, query, now):
         return timeline.Bar(row.resource_id, start, end, (
             timeline.OFFER if row.window_id is None else timeline.MAINTENANCE))
     own = row.project_id == query.project_id
-    kind = timeline.OWN if own else timeline.OTHER
+    kind = timeline.OWN if own else timeline.OTHERS
     # A deleted lease is not found by those who do not see everything.
     if not query.everybody and (not own or row.deleted_at is not None):
         return timeline.Bar(row.resource_id, start, end, kind)

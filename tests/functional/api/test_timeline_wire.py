@@ -31,13 +31,13 @@ def test_an_administrator_sees_names_of_leases_and_hosts(api, lease):
     bars = found['bars']
     assert [found['statuses'][each] for each in bars['status']] == ['to_be_started']
     assert (bars['start'], bars['end'], bars['lease']) == ([4 * 3600], [10 * 3600], [0])
-    assert found['kinds'][bars['kind'][0]] == 'other'
+    assert found['kinds'][bars['kind'][0]] == 'others'
 
 
 def test_a_member_of_another_project_sees_that_it_is_taken_and_no_names(api, lease):
     found = timeline(api, **MEMBER)
     assert found['leases'] == [] and found['bars']['lease'] == [-1]
-    assert found['kinds'][found['bars']['kind'][0]] == 'other'
+    assert found['kinds'][found['bars']['kind'][0]] == 'others'
     assert found['bars']['status'] == [-1]
     assert [each['name'] for each in found['resources']] == [None, None]
 

@@ -56,7 +56,7 @@ def test_of_many_bars_only_those_with_room_for_a_name_have_their_lease(monkeypat
 
 
 def test_columns_have_one_element_for_each_bar():
-    bars = [bar(10, 20, resource_id=7), bar(5, 6, 9, None, timeline.OTHER, None),
+    bars = [bar(10, 20, resource_id=7), bar(5, 6, 9, None, timeline.OTHERS, None),
             bar(7, 9, 9, 'b', status='error')]
     assert timeline.columns(bars, {7: 0, 9: 1}, {'a': 0}, epoch=10) == {
         'lanes': (0, 1, 1), 'starts': (0, -5, -3), 'ends': (10, -4, -1), 'kinds': (0, 1, 0),

@@ -10,7 +10,7 @@ const LABEL_LEAST = 46;
 const COLOURS = ['ground', 'card', 'text', 'soft', 'line', 'accent', 'mine', 'other', 'waiting',
   'ended', 'out', 'maintained', 'asleep', 'now', 'hour', 'bad', 'on-accent'];
 
-const OF_KINDS = {maintenance: 'maintained', out_of_order: 'out', asleep: 'asleep', offer: 'waiting', other: 'other',
+const OF_KINDS = {maintenance: 'maintained', out_of_order: 'out', asleep: 'asleep', offer: 'waiting', others: 'other',
   several: 'other'};
 const OF_STATUSES = {error: 'bad', timedout: 'bad', terminated: 'ended', deleting: 'ended',
   terminating: 'ended', in_progress: 'waiting'};
