@@ -38,6 +38,7 @@ HOST = records.Resource(1, 'host', 'compute-1', {})
 _NAMES = ('compute-1', 'compute-2')
 _PASSWORD = 'very-secret'
 _STARTS = 60
+_SWITCHES = 20
 # [energy] timeout_seconds, and what a call may take beyond it on a busy machine.
 _LIMIT, _MORE = 2, 3
 
@@ -203,10 +204,23 @@ class _Kept:
         manager = self.manager
         manager.run_until(manager.clock.now + minutes(1))
         self.keeper.step(manager.clock())
+        with manager.database.reader() as connection:
+            waking = {each.resource_id for each in power.in_states(connection, [sleep.WAKING])}
         for each in manager.client.list_resources(builders.an_admin(), 'host'):
             if each.name in follow:
+                if each.id in waking:
+                    self._switched_on(each)
                 with contextlib.suppress(errors.PowerFailed):
                     manager.cloud.mark_host(each.name, up=self.driver.state(each) == base.ON)
+
+    def _switched_on(self, host):
+        """Give a real BMC its real time, in which the clock of the manager stands still."""
+        end = time.monotonic() + _SWITCHES
+        while time.monotonic() < end:
+            with contextlib.suppress(errors.PowerFailed):
+                if self.driver.state(host) == base.ON:
+                    return
+            time.sleep(0.2)
 
 
 @pytest.fixture
