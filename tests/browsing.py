@@ -46,6 +46,11 @@ class Standalone:
         """Return the client library for another token."""
         return Standalone(self.address, self.url, token).client
 
+    def lease(self, name, hosts=1, **when):
+        """Create a lease of some hosts; return it."""
+        return self.client.leases.create(name, reservations=[
+            {'resource_type': 'physical:host', 'min': hosts, 'max': hosts}], **when)
+
     def end_all(self):
         """Delete all leases."""
         for lease in self.client.leases.list(all_projects=True):

@@ -136,7 +136,7 @@ def _configuration(state):
 
 
 def _identity(url):
-    """Return the Identity of whoever opens the console with its key."""
+    """Return the Identity of the user who opens the console with its key."""
     user, project, roles = _TOKEN.split(':')
     return console_login.Identity(_TOKEN, url, user, user, project, project,
                                   tuple(roles.split(',')))

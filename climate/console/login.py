@@ -111,7 +111,7 @@ def _method(form, auth_url):
 
 
 class Key:
-    """Logs in whoever has the key, always as the same user. For a standalone.
+    """Logs in every caller who has the key, always as the same user. For a standalone.
 
     :ivar key: the secret; it is part of the address that the standalone prints.
     """

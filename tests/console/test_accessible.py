@@ -21,8 +21,7 @@ def serious(page):
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
 def test_axe_finds_nothing(page, scheme):
-    lease = page.standalone.client.leases.create('looked at', duration='1h', reservations=[
-        {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    lease = page.standalone.lease('looked at', duration='1h')
     page.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {
         'features': [{'name': 'prefers-color-scheme', 'value': scheme}]})
     found = {}

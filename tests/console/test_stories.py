@@ -5,8 +5,6 @@ import json
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-_LABELS, _HEAD, _ROW = 170, 34, 24
-
 
 def lane_point(page, lane, moment):
     """Return the offset of a moment on a lane from the middle of the canvas."""
@@ -49,9 +47,7 @@ def now(page):
 def test_timeline_shows_a_new_lease_by_itself_and_opens_it(page):
     page.go('/')
     page.until(lambda: shown(page))
-    lease = page.standalone.client.leases.create(
-        'seen', duration='2h', reservations=[
-            {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    lease = page.standalone.lease('seen', 1, duration='2h')
     page.standalone.client.leases.wait(lease['id'])
     lane, start, end = page.until(lambda: bar(page, 'seen'))
     page.one('#span-day').click()
@@ -99,8 +95,7 @@ def test_a_refusal_says_why_and_offers_what_fits(page):
 
 def test_a_lease_is_extended_renamed_made_smaller_and_ended(page):
     client = page.standalone.client
-    lease = client.leases.create('mine', duration='1h', reservations=[
-        {'resource_type': 'physical:host', 'min': 2, 'max': 2}])
+    lease = page.standalone.lease('mine', 2, duration='1h')
     client.leases.wait(lease['id'])
     page.go('/leases')
     page.one(f'a[href="/leases/{lease["id"]}"]').click()
@@ -126,8 +121,7 @@ def test_a_lease_is_extended_renamed_made_smaller_and_ended(page):
 
 def test_the_end_of_a_lease_is_dragged(page):
     client = page.standalone.client
-    lease = client.leases.create('dragged', duration='4h', reservations=[
-        {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    lease = page.standalone.lease('dragged', 1, duration='4h')
     client.leases.wait(lease['id'])
     page.go('/')
     lane, _, end = page.until(lambda: bar(page, 'dragged'))
@@ -139,8 +133,7 @@ def test_the_end_of_a_lease_is_dragged(page):
 
 
 def test_capacity_has_pictures_numbers_and_csv(page):
-    page.standalone.client.leases.create('used', duration='5h', reservations=[
-        {'resource_type': 'physical:host', 'min': 3, 'max': 3}])
+    page.standalone.lease('used', 3, duration='5h')
     page.go('/capacity')
     page.one('#utilisation canvas')
     page.one('#forecast canvas')
@@ -166,8 +159,7 @@ def test_an_operator_takes_a_host_out_and_puts_it_back(page):
 
 def test_a_broken_host_of_a_lease_is_swapped(page):
     client = page.standalone.client
-    lease = client.leases.create('with a broken host', duration='1h', reservations=[
-        {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    lease = page.standalone.lease('with a broken host', 1, duration='1h')
     lease = client.leases.wait(lease['id'])
     (broken,) = lease['reservations'][0]['resources']
     page.go(f'/leases/{lease["id"]}')
@@ -176,10 +168,7 @@ def test_a_broken_host_of_a_lease_is_swapped(page):
 
 
 def test_an_operator_previews_plans_and_deletes_a_maintenance(page):
-    lease = page.standalone.client.leases.create('in the way', start='+2h', duration='4h',
-                                                 reservations=[{
-                                                     'resource_type': 'physical:host',
-                                                     'min': 1, 'max': 1}])
+    lease = page.standalone.lease('in the way', start='+2h', duration='4h')
     (place,) = lease['reservations'][0]['resources']
     page.go('/operator')
     page.fill('#maintenance [name=resources]', place)
@@ -200,8 +189,7 @@ def test_an_operator_previews_plans_and_deletes_a_maintenance(page):
 
 def test_by_keyboard_alone_a_lease_is_found_opened_and_ended(page):
     client = page.standalone.client
-    lease = client.leases.create('by keys', duration='1h', reservations=[
-        {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    lease = page.standalone.lease('by keys', 1, duration='1h')
     client.leases.wait(lease['id'])
     page.go('/')
     lane, _, _ = page.until(lambda: bar(page, 'by keys'))
@@ -230,8 +218,7 @@ def test_by_keyboard_alone_a_lease_is_found_opened_and_ended(page):
 
 
 def test_on_a_phone_no_page_is_wider_than_the_screen(page):
-    lease = page.standalone.client.leases.create('x' * 80, duration='1h', reservations=[
-        {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    lease = page.standalone.lease('x' * 80, 1, duration='1h')
     page.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
         'width': 390, 'height': 844, 'deviceScaleFactor': 2, 'mobile': True})
     try:
@@ -248,8 +235,7 @@ def test_on_a_phone_no_page_is_wider_than_the_screen(page):
 
 def test_a_script_in_a_name_does_nothing_on_any_page(page):
     name = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
-    lease = page.standalone.client.leases.create(name, duration='1h', reservations=[
-        {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
+    lease = page.standalone.lease(name, 1, duration='1h')
     for path in ('/', '/leases', f'/leases/{lease["id"]}', '/capacity', '/operator'):
         page.go(path)
         page.one('h1')

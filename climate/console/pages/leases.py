@@ -37,8 +37,7 @@ def several():
     everybody = 'all_projects' in flask.request.args
     found = rest.client().leases.list(limit=_MOST, status=_WHICH.get(which, statuses.LIVING),
                                       all_projects=everybody or None)
-    return flask.render_template('leases.html', leases=[_row(each) for each in found],
-                                 which=which, everybody=everybody, most=_MOST)
+    return flask.render_template('leases.html', leases=[_row(each) for each in found])
 
 
 @blueprint.get('/new')

@@ -5,7 +5,7 @@ import {ask, tell} from '../dialog.js';
 import {element} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
-import {now, seconds, words} from '../times.js';
+import {seconds} from '../times.js';
 import {change, endNow, moveEnd, remove} from './changes.js';
 
 const LOOK_MS = 2500;
@@ -60,7 +60,7 @@ const actions = {
 for (const form of document.querySelectorAll('form[data-action]')) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    actions[form.dataset.action](form.elements.length ? form : null);
+    actions[form.dataset.action](form);
   });
 }
 for (const button of document.querySelectorAll('button[data-copy]')) {
@@ -78,18 +78,10 @@ async function look() {
       location.reload();
       return;
     }
-    element('problem').textContent ||= '';
   } catch (error) {
     tell(error.message);
   }
   setTimeout(look, LOOK_MS);
 }
 
-/** Let the time that is left go on. */
-function tick() {
-  const left = seconds(element('lease').dataset.end) - now();
-  if (left > 0) element('left').title = words(seconds(element('lease').dataset.end));
-}
-
-tick();
 setTimeout(look, LOOK_MS);
