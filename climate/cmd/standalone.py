@@ -126,6 +126,9 @@ def _configuration(state):
         ('cloud', 'driver', 'simulated'),
         ('simulated', 'state', f'{state}/cloud.sqlite'),
         ('api', 'auth_strategy', 'noauth'),
+        # Each has threads that wait for it; here is one user, of one project.
+        ('api', 'max_requests', 40),
+        ('api', 'delete_waits', 8),
         ('manager', 'poll_seconds', 1),
         ('cache', 'enabled', True),
         ('cache', 'backend', 'dogpile.cache.memory'),

@@ -58,7 +58,8 @@ class Lent:
         """The ids of two new servers on a host."""
         made = [self._boot_on(host) for _ in range(2)]
         for each in made:
-            assert self._scene.booted(each).compute_host == host
+            server = self._scene.booted(each)
+            assert server.compute_host == host, server.fault
         return made
 
     def _boot_on(self, host):

@@ -18,6 +18,7 @@ def _checked(cloud, *files):
         [cloud.climate_venv / 'bin' / 'climate-status', 'upgrade', 'check', '--json', *named,
          '--nova-config-file', str(cloud.conf / 'nova' / 'nova.conf')],
         capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout, done.stderr
     return done.returncode, {each['check']: (each['result'], each['details'])
                              for each in json.loads(done.stdout)['checks']}
 

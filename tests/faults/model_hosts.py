@@ -24,6 +24,8 @@ _POOLED = st.integers(1, model_world.POOLED)
 _MINUTE = datetime.timedelta(minutes=1)
 # At the end of a run, what can be woken is awake after this.
 _PATIENCE = 20 * _MINUTE
+# What is settled then is looked after so seldom.
+_SELDOM = 30 * _MINUTE
 _ROUNDS = 90
 _MOST = 3
 
@@ -182,7 +184,7 @@ class Hosts(model_idle.Idle):
             return
         often = self.now + _PATIENCE
         while self.now < moment:
-            pause = _MINUTE if self.now < often else 10 * _MINUTE
+            pause = _MINUTE if self.now < often else _SELDOM
             manager.run_until(min(moment, self.now + pause))
             self.tend(0)
             self._nobody_waits()
