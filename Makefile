@@ -11,7 +11,7 @@ ROUNDS ?= 100
 
 .PHONY: run demo test proofs check cloud cloud-bench cloud-test cloud-test-compute \
 	cloud-test-services cloud-down cloud-down-services databases databases-down db-test \
-	eventlet-test cloudkitty-test ironic-test faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
+	eventlet-test cloudkitty-test horizon-test ironic-test faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need. Until it was named
 # openstack-climate, the distribution was "climate": two of them would double each entry point.
@@ -50,6 +50,13 @@ $(VENV)-ironic/.made: Makefile
 	$(PYTHON) -m venv $(VENV)-ironic
 	$(VENV)-ironic/bin/python -m pip install --quiet --disable-pip-version-check \
 		ironic==39.0.0 sushy==5.14.0
+	touch $@
+
+# Horizon has other versions of what Climate needs. Keystone is there for the logins.
+$(VENV)-horizon/.made: Makefile
+	$(PYTHON) -m venv $(VENV)-horizon
+	$(VENV)-horizon/bin/python -m pip install --quiet --disable-pip-version-check \
+		horizon==27.0.0 blazar-dashboard==16.0.0 keystone==30.0.0 waitress==3.0.2
 	touch $@
 
 $(VENV)-tox/.made: constraints.txt
@@ -118,6 +125,10 @@ cloudkitty-test: $(VENV)/.test $(VENV)-cloudkitty/.made  ## Does a real CloudKit
 
 ironic-test: $(VENV)/.test $(VENV)-ironic/.made  ## Does a real Ironic switch nodes for Climate?
 	IRONIC_BIN=$(abspath $(VENV)-ironic/bin) $(BIN)/python -m pytest tests/ironic
+
+horizon-test: $(VENV)/.test $(VENV)-horizon/.made  ## Does Horizon's plugin for leases work with Climate?
+	HORIZON_BIN=$(abspath $(VENV)-horizon/bin) CLIMATE_PICTURES=build/horizon \
+		$(BIN)/python -m pytest tests/horizon
 
 console-pictures: export CLIMATE_PICTURES = doc/source/user/console
 

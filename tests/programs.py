@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that tests start and end."""
 import contextlib
+import os
 import subprocess
 import time
 
@@ -8,13 +9,15 @@ import requests
 
 
 @contextlib.contextmanager
-def listening(*command, port):
-    """Run a program that answers GET /healthcheck on a port; yields its process.
+def listening(*command, port, env=None, log=os.devnull):
+    """Run a program that answers GET /healthcheck on a port, be it with 404; yields its process.
 
+    :param env: its environment; None: ours.
+    :param log: the path of the file that it writes its output to.
     :raises AssertionError: it ended, or did not answer within a minute.
     """
-    process = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+    with open(log, 'wb') as written:
+        process = subprocess.Popen([*map(str, command)], env=env, stdout=written, stderr=written)
     try:
         deadline = time.monotonic() + 60
         while not _answers(port):
@@ -27,7 +30,7 @@ def listening(*command, port):
 
 
 def _answers(port):
-    with contextlib.suppress(requests.ConnectionError):
+    with contextlib.suppress(requests.ConnectionError, requests.Timeout):
         requests.get(f'http://127.0.0.1:{port}/healthcheck', timeout=5)
         return True
     return False
