@@ -204,8 +204,7 @@ class Manager:
             # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
             (functools.partial(fan_out.fan_out, self.core), 1),
             # A clock that has jumped would give up what waits, and delete the logs.
-            *((functools.partial(self._unless_doubted, each.deliver), 1)
-              for each in self._deliverers),
+            *((functools.partial(self._deliver, each), 1) for each in self._deliverers),
             (self._watch.look, min(looks, default=0)),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
             *((functools.partial(self._unless_doubted, task), pause) for task, pause in (
@@ -238,6 +237,12 @@ class Manager:
         """Run a task that deletes or repairs what is due, unless the clock is doubted."""
         if self.clock_watch.look(now):
             task(now)
+
+    def _deliver(self, deliverer, now):
+        """Let a Deliverer send what is due, also for long, unless the clock is doubted."""
+        if self.clock_watch.look(now):
+            deliverer.deliver(now, lambda moment: (
+                not self._stopping.is_set() and self.clock_watch.look(moment)))
 
     def _if_mine(self, task, now):
         """Run a task of health or maintenance if this is the manager that has run longest."""

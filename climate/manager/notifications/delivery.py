@@ -55,49 +55,70 @@ class Deliverer:
         self._down = 0
         self._not_before = float('-inf')
 
-    def deliver(self, now):
+    def deliver(self, now, may_go_on=lambda now: False):
         """Send what is due, for some seconds; return how many deliveries were accepted.
 
-        While a receiver is slow, the others get what is due for them.
+        While a receiver is slow, the others get what is due for them, also those for which
+        something becomes due meanwhile.
+
+        :param may_go_on: called with the time when those seconds are over, if something is still
+            being sent; returns whether the pass goes on as long again.
         """
         self._forget(now)
-        if not self._due(now, 1):
+        if not self._any_due(now):
             return 0
         accepted, running = 0, {}
         end = self._core.monotonic() + _PASS_SECONDS
+        # With one worker, only the next pass waits for the last delivery of this one.
+        may_be_longer = self._notifier.workers > 1
         with self._notifier.session() as send, futures.ThreadPoolExecutor(
                 self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
             while True:
                 if self._not_before <= self._core.monotonic() < end:
-                    for each in self._claimed(self._notifier.workers - len(running)):
-                        stop = self._core.monotonic() + (
-                            self._core.conf.notifications.claim_seconds * _SENDING)
-                        running[pool.submit(self._result, send, *each, now, stop)] = each
+                    for each in self._claimed(running.values()):
+                        running[pool.submit(self._result, send, *each)] = each[:2]
                 if not running:
                     return accepted
                 done, _ = futures.wait(running, _LOOK_SECONDS, futures.FIRST_COMPLETED)
                 for each in done:
                     accepted += self._finished(*running.pop(each), each.result())
+                if may_be_longer and running and self._core.monotonic() >= end:
+                    now = self._core.clock()
+                    may_be_longer = may_go_on(now)
+                    if may_be_longer:
+                        end = self._core.monotonic() + _PASS_SECONDS
+                        self._forget(now)
 
-    def _due(self, now, most):
+    def _any_due(self, now):
+        with self._core.database.reader() as connection:
+            return deliveries.any_due(connection, self.name, now)
+
+    def _claimed(self, running):
+        """Claim what free workers may send; return the arguments of `_result` for each.
+
+        :param running: pairs (Delivery, Subscription) of what is being sent.
+        """
+        free = self._notifier.workers - len(running)
+        if not free:
+            return []
+        # The time goes on while receivers are slow, and a claim lasts from now on.
+        now = self._core.clock()
+        in_flight = collections.Counter(told.project_id for _, told in running)
         with self._core.database.reader() as connection:
             if not deliveries.any_due(connection, self.name, now):
                 return []
             # Not in the transaction of the claim: where many wait for one receiver, this takes
             # long, and SQLite has one writer at a time.
-            return deliveries.due(connection, self.name, now, most)
-
-    def _claimed(self, most):
-        """Claim at most so many deliveries; return tuples (Delivery, Subscription, secret)."""
-        if not most:
-            return []
-        # The time goes on while receivers are slow, and a claim lasts from now on.
-        now = self._core.clock()
-        due = self._due(now, most)
-        return self._claim(due, now) if due else []
+            due = deliveries.due(connection, self.name, now, free, in_flight)
+        found = self._claim(domain.fair(due, free), now)
+        stop = self._core.monotonic() + self._core.conf.notifications.claim_seconds * _SENDING
+        return [(*each, now, stop) for each in found]
 
     @cores.again_after_a_race
     def _claim(self, due, now):
+        """Claim deliveries; return tuples (Delivery, Subscription, its key as it is stored)."""
+        if not due:
+            return []
         until = now + datetime.timedelta(
             seconds=self._core.conf.notifications.claim_seconds)
         with self._core.database.writer() as connection:
@@ -107,7 +128,7 @@ class Deliverer:
         return [(each, *known[each.subscription_id]) for each in found
                 if each.subscription_id in known]
 
-    def _finished(self, delivery, subscription, _secret, failure):
+    def _finished(self, delivery, subscription, failure):
         """Write down how a delivery went; return whether it was accepted."""
         result = self._record(delivery, subscription, failure, self._core.clock())
         if result is not None:
