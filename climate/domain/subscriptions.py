@@ -2,7 +2,6 @@
 """Subscriptions: who is told what, where, and how near to the end of a lease."""
 from collections.abc import Iterable
 from collections.abc import Mapping
-from collections.abc import Sequence
 import dataclasses
 import datetime
 from typing import Any
@@ -170,23 +169,6 @@ def concerned(subscriptions: Iterable[Subscription], happened: Notification
         kinds = [kind for kind in happened.kinds if kind in each.events]
         if kinds and _is_about(each, happened.project_id, happened.user_id):
             found.append((each, kinds[0]))
-    return found
-
-
-def fair(due: Sequence[tuple[int, int]], free: int) -> list[int]:
-    """Return the ids of the deliveries that are sent now by workers that are free.
-
-    A project may have as many deliveries in flight as workers are free. So one project alone,
-    whose receivers are slow, leaves half of the workers to the others.
-
-    :param due: pairs (id, how many of the same project are in flight or before it), the fewest
-        first.
-    """
-    found: list[int] = []
-    for each, ahead in due:
-        if ahead >= free - len(found):
-            break
-        found.append(each)
     return found
 
 

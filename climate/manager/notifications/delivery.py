@@ -12,12 +12,15 @@ from oslo_log import log
 
 from climate.db import deliveries
 from climate.db import subscriptions
+from climate.domain import fair_share
 from climate.domain import notification_kinds
 from climate.domain import pauses
 from climate.domain import status_words
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
+from climate.manager.notifications import membership
 from climate.manager.notifications import sealing
+from climate.manager.notifications import switching_off
 from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
@@ -37,6 +40,10 @@ _FORGET = 500
 _LONGEST_PAUSE_SECONDS = 60
 
 
+class _Left(base.Undelivered):
+    """The user of the subscription has left the project; nothing was sent."""
+
+
 class Deliverer:
     """Sends the deliveries of one transport.
 
@@ -52,6 +59,7 @@ class Deliverer:
         self._owner = owner
         self._notifier = notifier
         self._sealer = sealing.Sealer(core.conf)
+        self._membership = membership.Membership(core)
         self._down = 0
         self._not_before = float('-inf')
 
@@ -110,7 +118,7 @@ class Deliverer:
             # Not in the transaction of the claim: where many wait for one receiver, this takes
             # long, and SQLite has one writer at a time.
             due = deliveries.due(connection, self.name, now, free, in_flight)
-        found = self._claim(domain.fair(due, free), now)
+        found = self._claim(fair_share.chosen(due, free), now)
         stop = self._core.monotonic() + self._core.conf.notifications.claim_seconds * _SENDING
         return [(*each, now, stop) for each in found]
 
@@ -141,6 +149,9 @@ class Deliverer:
         if self._core.monotonic() > stop:
             return base.Down('There was no time left; it is tried again.')
         try:
+            if self._membership.has_left(subscription):
+                return _Left('Its user has no role in the project any more.', permanent=True,
+                             counts=False)
             secret = self._sealer.opened(*stored)
             send(base.Message(delivery.notification_id, subscription.address, secret,
                               body_of(delivery, subscription, now)))
@@ -171,6 +182,9 @@ class Deliverer:
             return self._record_failure(connection, delivery, subscription, failure, now)
 
     def _record_failure(self, connection, delivery, subscription, failure, now):
+        if isinstance(failure, _Left):
+            switching_off.of_former_member(connection, subscription, now)
+            return domain.GIVEN_UP
         conf, reason = self._core.conf.notifications, str(failure)
         LOG.warning('Notification %s of subscription %s was not delivered: %s',
                     delivery.notification_id, subscription.id, reason)
@@ -189,7 +203,7 @@ class Deliverer:
             failures = subscription.failures + 1
             subscriptions.change(connection, subscription.id, now, failures=failures)
             if failures >= conf.failure_limit:
-                switch_off(connection, subscription, failures, reason, now)
+                switching_off.after_failures(connection, subscription, failures, reason, now)
         return domain.GIVEN_UP if gives_up else FAILED
 
     def _pause(self, down):
@@ -210,24 +224,6 @@ class Deliverer:
                 return
         with self._core.database.writer() as connection:
             deliveries.forget(connection, now - days, _FORGET)
-
-
-def switch_off(connection, subscription, failures, reason, now):
-    """Switch a subscription off, and tell its user by mail if he has a subscription by mail."""
-    text = f'was switched off after {failures} failures. The last one: {reason}'
-    subscriptions.change(connection, subscription.id, now, enabled=False, reason=text)
-    deliveries.give_up_all(connection, subscription.id, now, f'The subscription {text}')
-    LOG.warning('Subscription %s of project %s %s', subscription.id, subscription.project_id, text)
-    by_mail = [each for each in subscriptions.of_projects(
-        connection, [subscription.project_id]).get(subscription.project_id, ())
-        if each.transport == domain.MAIL and each.user_id == subscription.user_id
-        and each.id != subscription.id]
-    content = {'event_type': None, 'details': {
-        'subscription': subscription.id, 'transport': subscription.transport,
-        'name': subscription.name or '', 'message': f'It {text}'}}
-    source = f'off:{subscription.id}:{now:%Y%m%dT%H%M%S.%f}'
-    deliveries.add(connection, ((each, source, notification_kinds.SWITCHED_OFF, now, content, now)
-                                for each in by_mail[:1]))
 
 
 def body_of(delivery, subscription, now):
