@@ -36,6 +36,7 @@ from climate.manager.leases import trusts
 from climate.manager.maintenance import windows
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
+from climate.manager.notifications import near_limits
 from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
 from climate.manager.notifications import sealing
@@ -211,6 +212,7 @@ class Manager:
                 (functools.partial(offer_expiry.expire, self.core), 1),
                 (functools.partial(reminders.remind, self.core),
                  self._conf.notifications.reminder_seconds),
+                (functools.partial(near_limits.look, self.core), near_limits.PAUSE_SECONDS),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (biller.Biller(self.core).bill, self._conf.billing.interval_seconds),
