@@ -81,8 +81,8 @@ def test_a_user_who_left_another_project_is_told_of_this_one(manager, hooks):
     assert len(hooks.bodies) == 1
 
 
-def test_a_user_who_left_is_not_told_by_mail_that_his_webhook_is_off(manager, hooks, conf,
-                                                                   tmp_path):
+def test_a_user_who_left_is_not_told_by_mail_that_his_webhook_is_off(
+        manager, hooks, conf, tmp_path):
     context, authority = receivers.certificate(tmp_path, 'localhost')
     with receivers.mail_server(context) as box:
         receivers.use_mail(conf, box, authority)

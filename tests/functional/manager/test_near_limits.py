@@ -101,8 +101,8 @@ def test_two_managers_that_look_at_the_same_time_tell_once(manager, hooks, subsc
     assert len(hooks.bodies) == 1
 
 
-def test_a_manager_that_dies_before_it_has_told_tells_later(manager, hooks, subscribed,
-                                                           monkeypatch):
+def test_a_manager_that_dies_before_it_has_told_tells_later(
+        manager, hooks, subscribed, monkeypatch):
     allow(manager, 1)
     monkeypatch.setattr(near_limits.journal, 'publish', _fails)
     with pytest.raises(RuntimeError):
