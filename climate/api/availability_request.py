@@ -5,6 +5,7 @@ import dataclasses
 from climate import errors
 from climate.api import body
 from climate.api import lease_body
+from climate.api import queries
 from climate.api import schemas
 from climate.api import times
 from climate.domain import availability
@@ -18,14 +19,8 @@ def from_query(request, now):
     :returns: an ``availability.Query``.
     :raises BadRequest: the query does not match the schema; the error names the field.
     """
-    asked, known = request.GET, schemas.AVAILABILITY['properties']
-    for name in asked:
-        if name not in known:
-            raise errors.BadField(field=name[:80], reason=(
-                f'no such field; known are {", ".join(known)}.'))
-        if len(asked.getall(name)) > 1:
-            raise errors.BadField(field=name, reason='it is given more than once.')
-    data = {name: _value(name, text) for name, text in asked.items()}
+    queries.refuse_unknown(request, schemas.AVAILABILITY['properties'])
+    data = {name: _value(name, text) for name, text in request.GET.items()}
     body.check(data, schemas.AVAILABILITY)
     return _query(data, now)
 

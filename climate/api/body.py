@@ -111,21 +111,6 @@ def check(data, schema):
     raise errors.BadField(field=path or 'body', reason=problem.message[:300] + '.')
 
 
-def check_query(request, schema):
-    """Validate the query of a request against a JSON schema of texts.
-
-    :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
-    """
-    for name in request.GET:
-        if name not in schema['properties']:
-            raise errors.BadField(field=name[:80], reason=(
-                f'no such field; known are {", ".join(schema["properties"])}.'))
-        if len(request.GET.getall(name)) > 1:
-            raise errors.BadField(field=name, reason='it is given more than once.')
-        refuse_unprintable(request.GET[name], name, 1)
-    check(dict(request.GET), schema)
-
-
 def _validator(schema):
     """Return the cached validator of a schema; making one costs more than using it."""
     if id(schema) not in _VALIDATORS:

@@ -4,6 +4,7 @@ import datetime
 
 from climate import errors
 from climate.api import body
+from climate.api import queries
 from climate.api import schemas
 from climate.api import times
 from climate.domain import forecast
@@ -37,7 +38,7 @@ def forecast_query(request, now):
 
     :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
     """
-    body.check_query(request, schemas.FORECAST)
+    queries.check(request, schemas.FORECAST)
     asked = request.GET
     return forecast.Query(
         pool=asked.get('pool', _FIELDS['pool']['default']),

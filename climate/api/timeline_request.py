@@ -3,7 +3,7 @@
 import datetime
 
 from climate import errors
-from climate.api import body
+from climate.api import queries
 from climate.api import schemas
 from climate.api import times
 from climate.domain import timeline
@@ -19,7 +19,7 @@ def query(request, now, caller, hidden, everybody):
     :param everybody: whether the caller may see the leases of all projects.
     :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
     """
-    body.check_query(request, schemas.TIMELINE)
+    queries.check(request, schemas.TIMELINE)
     asked, fields = request.GET, schemas.TIMELINE['properties']
     start = times.asked('start', asked.get('start', times.NOW), now)
     end = times.asked('end', asked['end'], now) if 'end' in asked else start + _SPAN

@@ -28,19 +28,6 @@ _FEW_STEPS = 200
 _MOST_PROPERTIES = 5
 
 
-def refuse_unknown(request, known):
-    """Refuse a query with an unknown field, or with one that is given more than once.
-
-    :raises BadField: the query has one.
-    """
-    for name in request.GET:
-        if name not in known:
-            raise errors.BadField(field=name[:80], reason=(
-                f'no such field; known are {", ".join(known)}.'))
-        if name != 'group_by' and len(request.GET.getall(name)) > 1:
-            raise errors.BadField(field=name, reason='it is given more than once.')
-
-
 def usage(request, now, project_id, hidden):
     """Parse the query of GET /v1/usage, as a ``usage_groups.Query``.
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone: the trusts that users give to Climate."""
+"""Keystone: the trusts that users give to Climate, and their roles in projects."""
 import datetime
 import secrets
+from urllib import parse
 
 from keystoneauth1 import exceptions as keystone_errors
 from oslo_utils import timeutils
@@ -80,6 +81,18 @@ class Keystone(base.Keystone):
         answer = self._adapter.get(
             _TRUSTS, params={'trustee_user_id': self._session.get_user_id()})
         return [_trust(found) for found in answer.json()['trusts']]
+
+    def has_role(self, user_id, project_id):
+        answer = self._adapter.get('/role_assignments', params={
+            'user.id': user_id, 'scope.project.id': project_id, 'effective': 'true'})
+        if answer.json()['role_assignments']:
+            return True
+        # The roles that an identity provider gives by its groups are in no list of Keystone.
+        try:
+            user = self._adapter.get(f'/users/{parse.quote(user_id, safe="")}').json()['user']
+        except keystone_errors.NotFound:
+            return False
+        return None if user.get('federated') else False
 
 
 def _a_little_before(expires_at):

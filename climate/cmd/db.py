@@ -15,6 +15,9 @@ from climate.manager.notifications import sealing
 from climate.manager.usage import days
 from climate.notifiers import base
 
+# How many subscriptions an error names.
+_SHOWN = 20
+
 
 def _upgrade(conf, database):
     migrate.upgrade(database, conf.command.revision)
@@ -50,11 +53,18 @@ def _encrypt_secrets(conf, database):
         raise SystemExit('climate-db: [notifications] encryption_keys is empty; "climate-db '
                          'new-key" prints a key for it.')
     try:
-        count = sealing.Sealer(conf).seal_all(database)
-    except (base.Unusable, base.Undelivered) as error:
+        count, lost = sealing.Sealer(conf).seal_all(database)
+    except base.Unusable as error:
         raise SystemExit(f'climate-db: {error}') from error
     print(f'Encrypted {count} keys of webhooks by the first key of [notifications] '
           'encryption_keys.')
+    if lost:
+        shown = ', '.join(lost[:_SHOWN]) + (' …' if len(lost) > _SHOWN else '')
+        raise SystemExit(
+            'climate-db: no key of [notifications] encryption_keys decrypts the keys of '
+            f'{len(lost)} subscriptions, which are as they were: {shown}. Add the key that '
+            'encrypted them behind the first one and run this again, or ask their users to renew '
+            'their secrets.')
 
 
 def _day(text):

@@ -30,9 +30,19 @@ OPTS = [
     cfg.IntOpt('log_days', default=30, min=1,
                help='Days for which the log of a subscription keeps what was delivered or given '
                     'up.'),
+    cfg.IntOpt('limit_near_percent', default=80, min=0, max=100,
+               help='Percentage of a limit of Climate (leases that wait, subscriptions) at which '
+                    'a project is told that it has used so much. It is told again only after it '
+                    'has used at least 10 percent of the limit less. 0: it is told only when a '
+                    'request is refused.'),
     cfg.IntOpt('limit_again_hours', default=24, min=1,
                help='Hours after which a project is told again that it has reached the same limit, '
                     'if a request is refused then.'),
+    cfg.IntOpt('role_check_seconds', default=900, min=0,
+               help='Seconds for which a manager relies on the answer of Keystone that the user of '
+                    'a subscription has a role in its project. A subscription whose user has none '
+                    'any more is switched off. If Keystone does not answer, notifications are '
+                    'sent. 0: Keystone is not asked.'),
     cfg.IntOpt('reminder_seconds', default=10, min=0,
                help='Seconds between two looks for leases that end soon. 0: this manager does not '
                     'look.'),

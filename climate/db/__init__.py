@@ -18,7 +18,8 @@ no lock of the list above.
 Rows of the outbox or the row of ``reminder_scans``, then ``subscriptions``, then ``deliveries`` are
 locked by transactions that lock nothing of the list above.
 
-``billing_months``, in order, then ``bills`` are locked by transactions that lock nothing else.
+``billing_months``, in order, then ``bills``, then ``failed_bills`` are locked by transactions that
+lock nothing else.
 
 Rows that are only added (history, notifications, refusals) may be written at any time. If a
 database breaks a deadlock anyway, the transaction raises LostRace, and the caller that opened it

@@ -21,6 +21,7 @@ ACQUISITIONS = tables.ACQUISITIONS
 ALLOCATIONS = tables.ALLOCATIONS
 BILLS = tables.BILLS
 BOOKS = tables.PRICE_BOOKS
+FAILED = tables.FAILED_BILLS
 LEASES = tables.LEASES
 MONTHS = tables.BILLING_MONTHS
 RESERVATIONS = tables.RESERVATIONS
@@ -44,7 +45,9 @@ _UNBILLED = (
     .outerjoin(BILLS, BILLS.c.lease_id == LEASES.c.id)
     .where(ALLOCATIONS.c.end >= _AFTER, ALLOCATIONS.c.start < _NOW, allocations.COUNTS,
            sa.or_(RESERVATIONS.c.started_at.is_not(None), BILLS.c.lease_id.is_not(None)),
-           sa.or_(ALLOCATIONS.c.end <= _NOW, ALLOCATIONS.c.start < _MONTH), _NEW)
+           sa.or_(ALLOCATIONS.c.end <= _NOW, ALLOCATIONS.c.start < _MONTH), _NEW,
+           # These are tried again by their own table.
+           ~sa.exists().where(FAILED.c.lease_id == LEASES.c.id))
     .order_by(LEASES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
 _LEASE = (
     sa.select(LEASES.c.project_id, LEASES.c.start, LEASES.c.created_at, LEASES.c.acquire_type,
@@ -78,6 +81,8 @@ class Found:
 
 def unbilled(connection, after, now, month, limit):
     """Return the ids of leases of which something is to be billed, at most `limit`.
+
+    Leases that could not be billed are left out; see ``failed_bills``.
 
     :param after: what had ended before is billed.
     :param month: the beginning of the present month.
@@ -153,12 +158,13 @@ def unsettled(begin):
 
     :param begin: what had ended before is billed, or is free.
     """
-    return sa.exists().where(
+    not_yet = sa.exists().where(
         RESERVATIONS.c.lease_id == LEASES.c.id, RESERVATIONS.c.started_at.is_not(None),
         ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id, allocations.COUNTS,
         ALLOCATIONS.c.end >= begin, ALLOCATIONS.c.start < ALLOCATIONS.c.end,
         ~sa.exists().where(BILLS.c.lease_id == LEASES.c.id,
                            BILLS.c.billed_until >= ALLOCATIONS.c.end))
+    return sa.or_(not_yet, sa.exists().where(FAILED.c.lease_id == LEASES.c.id))
 
 
 def settled_until(connection):

@@ -11,6 +11,7 @@ from climate.db import tables
 from climate.domain import subscriptions
 
 DELIVERIES = tables.DELIVERIES
+SUBSCRIPTIONS = tables.SUBSCRIPTIONS
 _COLUMNS = tables.columns(DELIVERIES, subscriptions.Delivery)
 _ADD = sa.insert(DELIVERIES).inline()
 _BATCH = 500
@@ -57,21 +58,32 @@ def any_due(connection, transport, now):
     ).scalar() is not None
 
 
-def due(connection, transport, now, limit):
-    """Return the ids of at most `limit` deliveries that are due, the longest due first.
+def due(connection, transport, now, limit, in_flight):
+    """Return pairs (id, ahead) of at most `limit` deliveries that are due, in a fair order.
 
     They are the oldest of their subscriptions: a receiver gets its notifications one after the
-    other, and one that is slow or gone takes one place.
+    other, and one that is slow or gone takes one place. `ahead` is how many deliveries of the same
+    project are sent now or come before this one; those with the fewest are first, and among these
+    the longest due.
+
+    :param in_flight: {project id: how many of its deliveries are sent now}.
     """
     oldest = (
         sa.select(sa.func.min(DELIVERIES.c.id))
-        .where(DELIVERIES.c.subscription_id == tables.SUBSCRIPTIONS.c.id,
+        .where(DELIVERIES.c.subscription_id == SUBSCRIPTIONS.c.id,
                DELIVERIES.c.next_at.is_not(None)).scalar_subquery())
-    return list(connection.execute(
-        sa.select(DELIVERIES.c.id)
+    project = SUBSCRIPTIONS.c.project_id
+    before = sa.func.row_number().over(
+        partition_by=project, order_by=(DELIVERIES.c.next_at, DELIVERIES.c.id)) - 1
+    sent = sa.case(dict(in_flight), value=project, else_=0) if in_flight else sa.literal(0)
+    found = (
+        sa.select(DELIVERIES.c.id, DELIVERIES.c.next_at, (before + sent).label('ahead'))
+        .join(SUBSCRIPTIONS, SUBSCRIPTIONS.c.id == DELIVERIES.c.subscription_id)
         .where(DELIVERIES.c.next_at <= now, DELIVERIES.c.id.in_(
-            sa.select(oldest).where(tables.SUBSCRIPTIONS.c.transport == transport)))
-        .order_by(DELIVERIES.c.next_at, DELIVERIES.c.id).limit(limit)).scalars())
+            sa.select(oldest).where(SUBSCRIPTIONS.c.transport == transport)))).subquery()
+    return [(row.id, int(row.ahead)) for row in connection.execute(
+        sa.select(found.c.id, found.c.ahead)
+        .order_by(found.c.ahead, found.c.next_at, found.c.id).limit(limit))]
 
 
 def claim(connection, ids, owner, now, until):

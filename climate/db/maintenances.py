@@ -110,7 +110,7 @@ def expand(connection, found, windows, expanded_to):
 def close(connection, found):
     """Mark a locked Maintenance as being deleted; drop the windows that have not begun.
 
-    Those that have begun are over now; whoever has claimed one sees that afterwards.
+    Those that have begun are over now. A manager that has claimed one of them sees that afterwards.
     """
     connection.execute(sa.delete(WINDOWS).where(WINDOWS.c.maintenance_id == found.id,
                                                 WINDOWS.c.state == maintenance.PLANNED))

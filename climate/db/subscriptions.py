@@ -72,6 +72,13 @@ def places(connection, project_id):
         SUBSCRIPTIONS.c.project_id == project_id)).scalars())
 
 
+def by_project(connection):
+    """Return {project id: how many subscriptions it has}."""
+    return dict(connection.execute(
+        sa.select(SUBSCRIPTIONS.c.project_id, sa.func.count())
+        .group_by(SUBSCRIPTIONS.c.project_id)).all())
+
+
 def any_sent(connection):
     """Return whether there is a subscription to which notifications are sent."""
     return connection.execute(_ANY).scalar() is not None

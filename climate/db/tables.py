@@ -367,6 +367,15 @@ LIMIT_NOTICES = sa.Table(
     sa.Index(None, 'told_at'),
     **_MYSQL)
 
+# The limits of which a project has used so much that it was told. The row is there until it has
+# used clearly less.
+NEAR_LIMITS = sa.Table(
+    'near_limits', METADATA,
+    sa.Column('project_id', _text(255), primary_key=True),
+    sa.Column('limit_name', _text(80), primary_key=True),
+    sa.Column('since', UtcDateTime, nullable=False),
+    **_MYSQL)
+
 # The times before the end of a lease at which subscriptions are told.
 REMINDERS = sa.Table(
     'reminders', METADATA,
@@ -666,6 +675,17 @@ BILLS = sa.Table(
     sa.Column('generation', sa.Integer, nullable=False),
     # The properties that decided about rates when a resource was billed first: {id: {name: text}}.
     sa.Column('properties', sa.JSON, nullable=False),
+    **_MYSQL)
+
+# Leases of which the last attempt to bill them failed. No foreign key, as in `bills`.
+FAILED_BILLS = sa.Table(
+    'failed_bills', METADATA,
+    sa.Column('lease_id', _text(36), primary_key=True),
+    sa.Column('since', UtcDateTime, nullable=False),
+    sa.Column('attempts', sa.Integer, nullable=False),
+    # Until then the lease is left out.
+    sa.Column('next_at', UtcDateTime, nullable=False),
+    sa.Index(None, 'next_at'),
     **_MYSQL)
 
 # The months that have statements; a closed one gets no line any more.

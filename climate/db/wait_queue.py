@@ -55,10 +55,15 @@ def is_first(connection, lease_id):
 
 def count_of(connection, project_id):
     """Return how many leases of a project are in the queue."""
-    return connection.execute(
-        sa.select(sa.func.count()).select_from(ACQUISITIONS)
-        .join(LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id)
-        .where(_QUEUED, LEASES.c.project_id == project_id)).scalar_one()
+    return counts(connection, LEASES.c.project_id == project_id).get(project_id, 0)
+
+
+def counts(connection, *conditions):
+    """Return {project id: how many leases it has in the queue}."""
+    return dict(connection.execute(
+        sa.select(LEASES.c.project_id, sa.func.count())
+        .join(ACQUISITIONS, LEASES.c.id == ACQUISITIONS.c.lease_id)
+        .where(_QUEUED, *conditions).group_by(LEASES.c.project_id)).all())
 
 
 @dataclasses.dataclass(frozen=True)

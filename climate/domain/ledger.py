@@ -5,10 +5,15 @@ from collections.abc import Sequence
 import dataclasses
 import datetime
 
+from climate.domain import currencies
 from climate.domain import price_books
 from climate.domain import pricing
 
 Entry = tuple[str, pricing.Key]
+
+#: The largest amount of a line, in the smallest unit of the currency. Thousands of them can be
+#: added in the 64 bits of a database.
+LARGEST = 10 ** 15
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +33,20 @@ class Due:
     key: pricing.Key
     charge: pricing.Charge
     correction: bool
+
+
+class TooLarge(Exception):
+    """An amount is larger than a line of a statement can have; the text says which."""
+
+
+def refuse_too_large(amounts: Sequence[int], currency: str) -> None:
+    """Raise TooLarge unless lines can have all amounts, in the smallest unit of the currency."""
+    for each in amounts:
+        if abs(each) > LARGEST:
+            raise TooLarge(
+                f'an amount of {currencies.amount(each, currency)} {currency} is larger than a '
+                f'line can have ({currencies.amount(LARGEST, currency)} {currency}). Are the rates '
+                'of the price book right?')
 
 
 def month_of(moment: datetime.datetime) -> str:

@@ -77,8 +77,10 @@ KINDS = {kind.name: kind for kind in (
          {'lease.idle': Told(), 'lease.idle_over': Told('Lease {name} is used again'),
           'lease.reclaim': Told('Lease {name} was ended or made smaller because it was idle'),
           'project.idle_summary': Told('Leases that are hardly used: {count}')}, usual=True),
-    Kind(LIMITS, 'A request was refused because the project has reached a limit.',
-         'Your project has reached a limit', {'project.limit': Told()}, usual=True),
+    Kind(LIMITS, 'The project has used most of a limit, or a request was refused because the '
+         'project has reached it.', 'Your project has reached a limit',
+         {'project.limit': Told(),
+          'project.limit_near': Told('Your project has used most of a limit')}, usual=True),
     Kind(MOVED, 'A lease to come got other resources, because of their health or of maintenance.',
          'Lease {name} was moved to other resources', {'lease.moved': Told()}, usual=True),
     Kind(SICK, 'Resources of a lease do not work: it runs, or it starts soon and nothing else '

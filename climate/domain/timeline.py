@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timeline of a pool as a picture shows it: its resources, and bars for whoever has them."""
+"""The timeline of a pool as a picture shows it: its resources, and bars for the leases on them."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence

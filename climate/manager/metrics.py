@@ -8,6 +8,7 @@ import prometheus_client
 from prometheus_client import core as prometheus
 
 from climate.db import deliveries
+from climate.db import failed_bills
 from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
@@ -55,6 +56,7 @@ class Collector:
                 by_state.add_metric([state], count)
             idle = idle_leases.count(connection)
             counted = stored.counts(connection)
+            unbilled = failed_bills.count(connection)
         for pool in sorted(self._core.registry.pools):
             for state in health.STATES[1:]:
                 sick.add_metric([pool, state], counted.get((pool, state), 0))
@@ -63,6 +65,9 @@ class Collector:
         yield from self._notifications()
         yield prometheus.GaugeMetricFamily(
             'climate_idle_leases', 'Running leases that are idle', value=idle)
+        yield prometheus.GaugeMetricFamily(
+            'climate_billing_failed_leases', 'Leases of which the last attempt to bill them failed',
+            value=unbilled)
         yield prometheus.GaugeMetricFamily(
             'climate_events_running', 'Events that this manager is carrying out',
             value=self._event_loop.running)

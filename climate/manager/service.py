@@ -36,6 +36,7 @@ from climate.manager.leases import trusts
 from climate.manager.maintenance import windows
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
+from climate.manager.notifications import near_limits
 from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
 from climate.manager.notifications import sealing
@@ -204,14 +205,14 @@ class Manager:
             # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
             (functools.partial(fan_out.fan_out, self.core), 1),
             # A clock that has jumped would give up what waits, and delete the logs.
-            *((functools.partial(self._unless_doubted, each.deliver), 1)
-              for each in self._deliverers),
+            *((functools.partial(self._deliver, each), 1) for each in self._deliverers),
             (self._watch.look, min(looks, default=0)),
             (refresh.Refresher(self.core, self.owner).refresh, conf.refresh_seconds),
             *((functools.partial(self._unless_doubted, task), pause) for task, pause in (
                 (functools.partial(offer_expiry.expire, self.core), 1),
                 (functools.partial(reminders.remind, self.core),
                  self._conf.notifications.reminder_seconds),
+                (functools.partial(near_limits.look, self.core), near_limits.PAUSE_SECONDS),
                 (trusts.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (early.Reaper(self.core).reap, conf.trust_reaper_seconds),
                 (biller.Biller(self.core).bill, self._conf.billing.interval_seconds),
@@ -238,6 +239,12 @@ class Manager:
         """Run a task that deletes or repairs what is due, unless the clock is doubted."""
         if self.clock_watch.look(now):
             task(now)
+
+    def _deliver(self, deliverer, now):
+        """Let a Deliverer send what is due, also for long, unless the clock is doubted."""
+        if self.clock_watch.look(now):
+            deliverer.deliver(now, lambda moment: (
+                not self._stopping.is_set() and self.clock_watch.look(moment)))
 
     def _if_mine(self, task, now):
         """Run a task of health or maintenance if this is the manager that has run longest."""

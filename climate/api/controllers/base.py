@@ -95,19 +95,6 @@ def refuse_lenient(request, what):
         raise errors.NotFound(f'{what} from REST 1.1 on.')
 
 
-def refuse_unknown(request, known):
-    """Refuse a parameter of the query that the route does not know, or that is given twice.
-
-    :raises BadField: it names the parameter.
-    """
-    for name in request.GET:
-        if name not in known:
-            words = f'known are {", ".join(known)}' if known else 'the route has none'
-            raise errors.BadField(field=name[:80], reason=f'no such parameter; {words}.')
-        if len(request.GET.getall(name)) > 1:
-            raise errors.BadField(field=name, reason='it is given more than once.')
-
-
 def refuse_long(text, error, name, **more):
     """Raise `error` for an id that is too long; the error gets `name`=id and `more`."""
     if len(text) > _LONGEST_ID:

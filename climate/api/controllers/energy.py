@@ -3,6 +3,7 @@
 import pecan
 
 from climate.api import hooks
+from climate.api import queries
 from climate.api import times
 from climate.api import usage_request
 from climate.api.controllers import base
@@ -20,7 +21,7 @@ class EnergyController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET)
         base.refuse_lenient(req, 'Energy is reported')
-        usage_request.refuse_unknown(req, usage_request.ENERGY)
+        queries.refuse_unknown(req, usage_request.ENERGY)
         return _shown(self._parts.manager.report_energy(
             caller, usage_request.energy_of(req, self._parts.clock())))
 

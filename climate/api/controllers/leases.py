@@ -13,6 +13,7 @@ from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
 from climate.api import operator_texts
+from climate.api import queries
 from climate.api import schemas
 from climate.api import times
 from climate.api import views
@@ -108,13 +109,7 @@ class LeasesController(base.Controller):
         return answer
 
     def _query(self, req, caller, limit, marker):
-        unknown = set(req.GET) - set(_FILTERS)
-        if unknown:
-            raise errors.BadField(field=min(unknown)[:80], reason=(
-                f'no such filter; known are {", ".join(_FILTERS)}.'))
-        repeated = [name for name in req.GET if name != 'status' and len(req.GET.getall(name)) > 1]
-        if repeated:
-            raise errors.BadField(field=repeated[0], reason='it is given more than once.')
+        queries.refuse_unknown(req, _FILTERS, repeatable=('status',))
         asked = req.GET
         project_id = asked.get('project_id', caller.project_id)
         everything = body.flag(req, 'all_projects')

@@ -8,6 +8,7 @@ from climate import errors
 from climate.api import body
 from climate.api import health_view
 from climate.api import hooks
+from climate.api import queries
 from climate.api import schemas
 from climate.api import times
 from climate.api.controllers import base
@@ -26,7 +27,7 @@ class MaintenancesController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller = self._authorized(req, rules.GET)
-        _refuse_unknown(req, _FILTERS)
+        queries.refuse_unknown(req, _FILTERS)
         limit, marker = base.page(req, self._parts.conf.api.max_limit)
         if marker is not None:
             base.refuse_long(marker, errors.MaintenanceNotFound, 'maintenance_id')
@@ -40,7 +41,7 @@ class MaintenancesController(base.Controller):
     @pecan.expose('json')
     def post(self, req, resp):
         caller = self._authorized(req, rules.POST)
-        _refuse_unknown(req, ('dry_run',))
+        queries.refuse_unknown(req, ('dry_run',))
         asked = _request(body.read(req, schemas.MAINTENANCE_CREATE,
                                    self._parts.conf.api.max_body_bytes),
                          body.flag(req, 'dry_run'), self._parts.clock())
@@ -94,10 +95,3 @@ def _request(data, dry_run, now):
         else json.dumps(criteria),
         running=data.get('running', maintenance.LEFT), notice_minutes=-(-notice // 60),
         rule=data.get('rrule'), dry_run=dry_run)
-
-
-def _refuse_unknown(req, known):
-    unknown = set(req.GET) - set(known)
-    if unknown:
-        raise errors.BadField(field=min(unknown)[:80], reason=(
-            f'no such parameter; known are {", ".join(known)}.'))

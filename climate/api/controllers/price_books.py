@@ -7,6 +7,7 @@ from climate.api import body
 from climate.api import hooks
 from climate.api import price_schemas
 from climate.api import price_view
+from climate.api import queries
 from climate.api import times
 from climate.api.controllers import base
 from climate.policies import price_books as rules
@@ -24,14 +25,14 @@ class PriceBooksController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller = self._authorized(req, rules.GET)
-        base.refuse_unknown(req, ())
+        queries.refuse_unknown(req, ())
         return {'price_books': [price_view.book(each)
                                 for each in self._parts.manager.list_price_books(caller)]}
 
     @pecan.expose('json')
     def get_one(self, req, resp, version):
         caller = self._authorized(req, rules.GET_VALID if version == _VALID else rules.GET)
-        base.refuse_unknown(req, ())
+        queries.refuse_unknown(req, ())
         number = base.row_number(version[:_LONGEST + 1])
         if version != _VALID and (number is None or len(version) > _LONGEST):
             raise errors.PriceBookNotFound(version=version[:80])

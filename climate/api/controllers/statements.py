@@ -9,6 +9,7 @@ from climate import errors
 from climate.api import body
 from climate.api import hooks
 from climate.api import price_view
+from climate.api import queries
 from climate.api import usage_view
 from climate.api.controllers import base
 from climate.domain import ledger
@@ -76,7 +77,7 @@ class StatementsController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET)
         base.refuse_lenient(req, 'Statements are served')
-        base.refuse_unknown(req, known)
+        queries.refuse_unknown(req, known)
         everything = body.flag(req, 'all_projects')
         project_id = base.queried_project(req) if 'project_id' in req.GET else None
         if everything or project_id not in (None, caller.project_id):

@@ -6,6 +6,7 @@ from climate import errors
 from climate.api import body
 from climate.api import calendar_paths
 from climate.api import hooks
+from climate.api import queries
 from climate.api import subscription_body
 from climate.api import subscription_views
 from climate.api.controllers import base
@@ -26,7 +27,7 @@ class SubscriptionsController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller = self._authorized(req, rules.GET)
-        base.refuse_unknown(req, _FILTERS)
+        queries.refuse_unknown(req, _FILTERS)
         limit, marker = base.page(req, self._parts.conf.api.max_limit)
         everything = body.flag(req, 'all_projects')
         if everything:
@@ -122,7 +123,7 @@ class LogController(base.Controller):
     @pecan.expose('json')
     def get_all(self, req, resp, subscription_id):
         known = self._visible(req, subscription_id, rules.GET)
-        base.refuse_unknown(req, ('limit', 'marker'))
+        queries.refuse_unknown(req, ('limit', 'marker'))
         limit, marker = base.page(req, self._parts.conf.api.max_limit, _entry_id)
         found = self._parts.manager.subscription_log(hooks.caller(req), known.id, marker,
                                                      limit + 1)

@@ -4,6 +4,7 @@ import pecan
 
 from climate.api import body
 from climate.api import hooks
+from climate.api import queries
 from climate.api import usage_request
 from climate.api import usage_view
 from climate.api.controllers import base
@@ -21,7 +22,7 @@ class UsageController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET)
         base.refuse_lenient(req, 'Usage is reported')
-        usage_request.refuse_unknown(req, usage_request.USAGE)
+        queries.refuse_unknown(req, usage_request.USAGE, repeatable=('group_by',))
         as_csv = usage_view.wants_csv(req)
         report = self._parts.manager.report_usage(caller, usage_request.usage(
             req, self._parts.clock(), self._project(req, caller),
@@ -53,7 +54,7 @@ class UtilisationController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET_UTILISATION)
         base.refuse_lenient(req, 'Utilisation is reported')
-        usage_request.refuse_unknown(req, usage_request.UTILISATION)
+        queries.refuse_unknown(req, usage_request.UTILISATION)
         as_csv = usage_view.wants_csv(req)
         answer = self._parts.manager.report_utilisation(
             caller, usage_request.pool_steps(req, self._parts.clock()))

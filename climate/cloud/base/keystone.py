@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface to Keystone's trusts."""
+"""The interface to Keystone: the trusts of users, and who has a role in a project."""
 import abc
 import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from climate.cloud.base import face
 
 
 class Keystone(face.Face):
-    """The trusts that users give to Climate."""
+    """The trusts that users give to Climate, and the roles of users in projects."""
 
     service = 'Keystone'
 
@@ -49,4 +49,13 @@ class Keystone(face.Face):
         """Return the Trusts that were given to Climate's user, without their roles.
 
         Other services that log in as the same user have some of them.
+        """
+
+    @abc.abstractmethod
+    @face.read
+    def has_role(self, user_id: str, project_id: str) -> bool | None:
+        """Return whether a user has a role in a project, by himself, a group or inheritance.
+
+        :returns: None if Keystone cannot know: users of an identity provider may get their roles
+            with each login only.
         """

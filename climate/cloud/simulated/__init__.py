@@ -305,6 +305,19 @@ class SimulatedCloud(base.Cloud):
         """Delete a user, and with that the trusts that the user gave."""
         with self._transaction() as connection:
             connection.execute('DELETE FROM trusts WHERE trustor_id = ?', (user_id,))
+            connection.execute("INSERT OR IGNORE INTO departures VALUES (?, '')", (user_id,))
+
+    def leave(self, user_id, project_id):
+        """Take all roles in a project from a user."""
+        with self._transaction() as connection:
+            connection.execute('INSERT OR IGNORE INTO departures VALUES (?, ?)',
+                               (user_id, project_id))
+
+    def join(self, user_id, project_id):
+        """Give a user a role in a project again."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM departures WHERE user_id = ? AND project_id IN (?, '')",
+                               (user_id, project_id))
 
     def state(self):
         """Return a context manager of a transaction on the tables, which yields a connection."""

@@ -69,6 +69,11 @@ class Keystone(base.Keystone):
         return self._calls.make('keystone.trusts', lambda connection, project_id: [
             _trust(row) for row in connection.execute('SELECT * FROM trusts ORDER BY rowid')])
 
+    def has_role(self, user_id, project_id):
+        return self._calls.make('keystone.has_role', lambda connection, _: connection.execute(
+            "SELECT 1 FROM departures WHERE user_id = ? AND project_id IN (?, '')",
+            (user_id, project_id)).fetchone() is None)
+
 
 def _add(connection, trust, redelegation_count, parent_id=None):
     connection.execute(

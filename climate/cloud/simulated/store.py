@@ -103,7 +103,14 @@ _EIGHTH = (
         trustor_id TEXT NOT NULL, project_id TEXT NOT NULL, expires_at TEXT,
         UNIQUE (trustor_id, project_id, expires_at))""",
 )
-_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH, 7: _SEVENTH, 8: _EIGHTH}
+_NINTH = (
+    # Users who have no role in a project any more; an empty project stands for all. Everybody else
+    # has a role in each project.
+    """CREATE TABLE departures (
+        user_id TEXT NOT NULL, project_id TEXT NOT NULL, PRIMARY KEY (user_id, project_id))""",
+)
+_NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH, 7: _SEVENTH, 8: _EIGHTH,
+          9: _NINTH}
 
 
 class Store:

@@ -3,18 +3,24 @@
 
 A pass compares what each lease should have been charged with its lines, and adds the lines that are
 missing. It can be repeated at any time, by any number of managers: a line has a number in its
-lease, so two managers cannot write the same one.
+lease, so two managers cannot write the same one. A lease that cannot be billed stops no other one:
+it is left out for a while, each time longer, and then tried again.
 """
 import datetime
 
 from oslo_log import log
 
+from climate import errors
 from climate.db import bills
 from climate.db import engine
+from climate.db import failed_bills
+from climate.db import journal
 from climate.db import statement_lines
 from climate.domain import currencies
 from climate.domain import ledger
+from climate.domain import pauses
 from climate.domain import pricing
+from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.billing import books
 
@@ -22,6 +28,8 @@ LOG = log.getLogger(__name__)
 
 # How many leases are looked for at a time.
 _BATCH = 500
+# The longest pause before a lease that could not be billed is tried again.
+_LONGEST_PAUSE_SECONDS = 6 * 3600
 
 
 class Biller:
@@ -54,14 +62,44 @@ class Biller:
     def _unbilled(self, begin, now):
         month = ledger.begin_of(ledger.month_of(now))
         with self._core.database.reader() as connection:
-            return bills.unbilled(connection, begin, now, month, _BATCH)
+            return [*bills.unbilled(connection, begin, now, month, _BATCH),
+                    *failed_bills.due(connection, now, _BATCH)]
 
     def _bill(self, lease_id, known, now):
         try:
             return self._write(lease_id, known, now)
         except engine.Duplicate:
             LOG.debug('Lease %s: another manager bills it', lease_id)
-            return 0
+        except errors.LostRace:
+            LOG.warning('Lease %s is not billed in this pass, because others write the same rows; '
+                        'the next pass tries it again', lease_id)
+        except errors.ClimateError:
+            # The database does not answer: no lease can be billed.
+            raise
+        except ledger.TooLarge as error:
+            LOG.error('Lease %s cannot be billed; an operator must look: %s', lease_id, error)
+            self._fail(lease_id, str(error), now)
+        except Exception as error:  # The door of one lease: the others must be billed.
+            LOG.exception('Lease %s cannot be billed; an operator must look', lease_id)
+            self._fail(lease_id, f'unexpected: {type(error).__name__}: {error}', now)
+        return 0
+
+    @cores.again_after_a_race
+    def _fail(self, lease_id, reason, now):
+        """Write that a lease could not be billed, and when it is tried again."""
+        try:
+            with self._core.database.writer() as connection:
+                number = failed_bills.attempts(connection, lease_id) + 1
+                pause = pauses.doubled(self._core.conf.billing.interval_seconds,
+                                       _LONGEST_PAUSE_SECONDS, number)
+                failed_bills.write(connection, lease_id, number, now,
+                                   now + datetime.timedelta(seconds=pause))
+                journal.note_if_new(
+                    connection, lease_id, now, 'climate', 'billing',
+                    texts.Text('The lease cannot be billed yet; your operator can see why.',
+                               f'The lease cannot be billed: {reason}'))
+        except engine.Duplicate:
+            LOG.debug('Lease %s: another manager could not bill it either', lease_id)
 
     @cores.again_after_a_race
     def _write(self, lease_id, known, now):
@@ -71,9 +109,13 @@ class Biller:
             before = bills.get(connection, lease_id)
             found = bills.read(connection, lease_id, names,
                                before.properties if before is not None else {})
-            if found is None:
-                return 0
+            has_failed = failed_bills.attempts(connection, lease_id) > 0
             posted = statement_lines.posted(connection, lease_id)
+        if found is None:
+            if has_failed:
+                with self._core.database.writer() as connection:
+                    failed_bills.delete(connection, lease_id)
+            return 0
         due = ledger.due(ledger.targets(found.subject, known, now), posted)
         months = {ledger.month_of(now), *(each.for_month for each in due)}
         if due:
@@ -82,6 +124,7 @@ class Biller:
         amounts = pricing.amounts(
             [each.charge for each in due], currencies.DECIMALS[currency],
             sum(each.charge.atoms for each in posted))
+        ledger.refuse_too_large(amounts, currency)
         with self._core.database.writer() as connection:
             if due:
                 is_open = statement_lines.lock_months(connection, months)
@@ -91,6 +134,8 @@ class Biller:
                                     currency, lines, now)
             bills.write(connection, bills.Bill(lease_id, now, found.generation, found.properties),
                         is_new=before is None)
+            if has_failed:
+                failed_bills.delete(connection, lease_id)
         if due:
             LOG.info('Lease %s of project %s: %s lines of statements, %s in all', lease_id,
                      found.project_id, len(due), currencies.amount(sum(amounts), currency))

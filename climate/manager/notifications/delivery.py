@@ -12,12 +12,15 @@ from oslo_log import log
 
 from climate.db import deliveries
 from climate.db import subscriptions
+from climate.domain import fair_share
 from climate.domain import notification_kinds
 from climate.domain import pauses
 from climate.domain import status_words
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
+from climate.manager.notifications import membership
 from climate.manager.notifications import sealing
+from climate.manager.notifications import switching_off
 from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
@@ -37,6 +40,10 @@ _FORGET = 500
 _LONGEST_PAUSE_SECONDS = 60
 
 
+class _Left(base.Undelivered):
+    """The user of the subscription has left the project; nothing was sent."""
+
+
 class Deliverer:
     """Sends the deliveries of one transport.
 
@@ -52,52 +59,74 @@ class Deliverer:
         self._owner = owner
         self._notifier = notifier
         self._sealer = sealing.Sealer(core.conf)
+        self._membership = membership.Membership(core)
         self._down = 0
         self._not_before = float('-inf')
 
-    def deliver(self, now):
+    def deliver(self, now, may_go_on=lambda now: False):
         """Send what is due, for some seconds; return how many deliveries were accepted.
 
-        While a receiver is slow, the others get what is due for them.
+        While a receiver is slow, the others get what is due for them, also those for which
+        something becomes due meanwhile.
+
+        :param may_go_on: called with the time when those seconds are over, if something is still
+            being sent; returns whether the pass goes on as long again.
         """
         self._forget(now)
-        if not self._due(now, 1):
+        if not self._any_due(now):
             return 0
         accepted, running = 0, {}
         end = self._core.monotonic() + _PASS_SECONDS
+        # With one worker, only the next pass waits for the last delivery of this one.
+        may_be_longer = self._notifier.workers > 1
         with self._notifier.session() as send, futures.ThreadPoolExecutor(
                 self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
             while True:
                 if self._not_before <= self._core.monotonic() < end:
-                    for each in self._claimed(self._notifier.workers - len(running)):
-                        stop = self._core.monotonic() + (
-                            self._core.conf.notifications.claim_seconds * _SENDING)
-                        running[pool.submit(self._result, send, *each, now, stop)] = each
+                    for each in self._claimed(running.values()):
+                        running[pool.submit(self._result, send, *each)] = each[:2]
                 if not running:
                     return accepted
                 done, _ = futures.wait(running, _LOOK_SECONDS, futures.FIRST_COMPLETED)
                 for each in done:
                     accepted += self._finished(*running.pop(each), each.result())
+                if may_be_longer and running and self._core.monotonic() >= end:
+                    now = self._core.clock()
+                    may_be_longer = may_go_on(now)
+                    if may_be_longer:
+                        end = self._core.monotonic() + _PASS_SECONDS
+                        self._forget(now)
 
-    def _due(self, now, most):
+    def _any_due(self, now):
+        with self._core.database.reader() as connection:
+            return deliveries.any_due(connection, self.name, now)
+
+    def _claimed(self, running):
+        """Claim what free workers may send; return the arguments of `_result` for each.
+
+        :param running: pairs (Delivery, Subscription) of what is being sent.
+        """
+        free = self._notifier.workers - len(running)
+        if not free:
+            return []
+        # The time goes on while receivers are slow, and a claim lasts from now on.
+        now = self._core.clock()
+        in_flight = collections.Counter(told.project_id for _, told in running)
         with self._core.database.reader() as connection:
             if not deliveries.any_due(connection, self.name, now):
                 return []
             # Not in the transaction of the claim: where many wait for one receiver, this takes
             # long, and SQLite has one writer at a time.
-            return deliveries.due(connection, self.name, now, most)
-
-    def _claimed(self, most):
-        """Claim at most so many deliveries; return tuples (Delivery, Subscription, secret)."""
-        if not most:
-            return []
-        # The time goes on while receivers are slow, and a claim lasts from now on.
-        now = self._core.clock()
-        due = self._due(now, most)
-        return self._claim(due, now) if due else []
+            due = deliveries.due(connection, self.name, now, free, in_flight)
+        found = self._claim(fair_share.chosen(due, free), now)
+        stop = self._core.monotonic() + self._core.conf.notifications.claim_seconds * _SENDING
+        return [(*each, now, stop) for each in found]
 
     @cores.again_after_a_race
     def _claim(self, due, now):
+        """Claim deliveries; return tuples (Delivery, Subscription, its key as it is stored)."""
+        if not due:
+            return []
         until = now + datetime.timedelta(
             seconds=self._core.conf.notifications.claim_seconds)
         with self._core.database.writer() as connection:
@@ -107,7 +136,7 @@ class Deliverer:
         return [(each, *known[each.subscription_id]) for each in found
                 if each.subscription_id in known]
 
-    def _finished(self, delivery, subscription, _secret, failure):
+    def _finished(self, delivery, subscription, failure):
         """Write down how a delivery went; return whether it was accepted."""
         result = self._record(delivery, subscription, failure, self._core.clock())
         if result is not None:
@@ -120,6 +149,9 @@ class Deliverer:
         if self._core.monotonic() > stop:
             return base.Down('There was no time left; it is tried again.')
         try:
+            if self._membership.has_left(subscription):
+                return _Left('Its user has no role in the project any more.', permanent=True,
+                             counts=False)
             secret = self._sealer.opened(*stored)
             send(base.Message(delivery.notification_id, subscription.address, secret,
                               body_of(delivery, subscription, now)))
@@ -150,6 +182,9 @@ class Deliverer:
             return self._record_failure(connection, delivery, subscription, failure, now)
 
     def _record_failure(self, connection, delivery, subscription, failure, now):
+        if isinstance(failure, _Left):
+            switching_off.of_former_member(connection, subscription, now)
+            return domain.GIVEN_UP
         conf, reason = self._core.conf.notifications, str(failure)
         LOG.warning('Notification %s of subscription %s was not delivered: %s',
                     delivery.notification_id, subscription.id, reason)
@@ -168,7 +203,7 @@ class Deliverer:
             failures = subscription.failures + 1
             subscriptions.change(connection, subscription.id, now, failures=failures)
             if failures >= conf.failure_limit:
-                switch_off(connection, subscription, failures, reason, now)
+                switching_off.after_failures(connection, subscription, failures, reason, now)
         return domain.GIVEN_UP if gives_up else FAILED
 
     def _pause(self, down):
@@ -189,24 +224,6 @@ class Deliverer:
                 return
         with self._core.database.writer() as connection:
             deliveries.forget(connection, now - days, _FORGET)
-
-
-def switch_off(connection, subscription, failures, reason, now):
-    """Switch a subscription off, and tell its user by mail if he has a subscription by mail."""
-    text = f'was switched off after {failures} failures. The last one: {reason}'
-    subscriptions.change(connection, subscription.id, now, enabled=False, reason=text)
-    deliveries.give_up_all(connection, subscription.id, now, f'The subscription {text}')
-    LOG.warning('Subscription %s of project %s %s', subscription.id, subscription.project_id, text)
-    by_mail = [each for each in subscriptions.of_projects(
-        connection, [subscription.project_id]).get(subscription.project_id, ())
-        if each.transport == domain.MAIL and each.user_id == subscription.user_id
-        and each.id != subscription.id]
-    content = {'event_type': None, 'details': {
-        'subscription': subscription.id, 'transport': subscription.transport,
-        'name': subscription.name or '', 'message': f'It {text}'}}
-    source = f'off:{subscription.id}:{now:%Y%m%dT%H%M%S.%f}'
-    deliveries.add(connection, ((each, source, notification_kinds.SWITCHED_OFF, now, content, now)
-                                for each in by_mail[:1]))
 
 
 def body_of(delivery, subscription, now):

@@ -46,19 +46,28 @@ class Sealer:
                                'decrypts the key that signs this webhook.', counts=False)
 
     def seal_all(self, database):
-        """Store all secrets anew, encrypted by the first key; return how many there were.
+        """Store all keys anew, encrypted by the first key of the configuration.
 
-        :raises Undelivered: one cannot be decrypted; it and those after it are as they were.
+        Each is stored in a transaction of its own, so after a crash this is called again.
+
+        :returns: (how many were stored, the ids of the subscriptions whose key cannot be
+            decrypted: those are as they were).
         """
         with database.reader() as connection:
             ids = subscriptions.ids_with_secrets(connection)
+        lost = []
         for each in ids:
             with database.writer() as connection:
                 stored = subscriptions.lock_secret(connection, each)
-                if stored is not None:
-                    subscriptions.store_secret(connection, each,
-                                               **self.columns(self.opened(*stored)))
-        return len(ids)
+                if stored is None:
+                    continue
+                try:
+                    secret = self.opened(*stored)
+                except base.Undelivered:
+                    lost.append(each)
+                else:
+                    subscriptions.store_secret(connection, each, **self.columns(secret))
+        return len(ids) - len(lost), lost
 
 
 def new_key():

@@ -15,7 +15,9 @@ from climate.db import subscriptions
 from climate.domain import notification_kinds
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
+from climate.manager.notifications import membership
 from climate.manager.notifications import sealing
+from climate.manager.notifications import switching_off
 from climate.notifiers import registry
 
 LOG = log.getLogger(__name__)
@@ -34,6 +36,7 @@ class Subscriptions:
         self._core = core
         self._notifiers = registry.load(core.conf)
         self._sealer = sealing.Sealer(core.conf)
+        self._membership = membership.Membership(core)
 
     def create(self, context, request):
         """Create a subscription of the caller; return the Subscription.
@@ -168,16 +171,26 @@ class Subscriptions:
     def calendar(self, secret_hash):
         """Return the Calendar that the secret of an address shows.
 
-        :raises CalendarNotFound: no calendar has that secret.
+        :raises CalendarNotFound: no calendar has that secret, or its user has left the project.
         """
         now = self._core.clock()
         with self._core.database.reader() as connection:
             found = subscriptions.of_calendar(connection, secret_hash)
+        if self._membership.has_left(found):
+            self._switch_off(found, now)
+            raise errors.CalendarNotFound()
+        with self._core.database.reader() as connection:
             rows = reminders.leases_of_calendar(connection, found, now - _PAST, _MOST_LEASES)
         return domain.Calendar(subscription=found, leases=tuple(
             domain.CalendarLease(**{field.name: getattr(row, field.name)
                                     for field in dataclasses.fields(domain.CalendarLease)})
             for row in rows), at=now)
+
+    @cores.again_after_a_race
+    def _switch_off(self, calendar, now):
+        with self._core.database.writer() as connection:
+            if subscriptions.lock(connection, calendar.id) is not None:
+                switching_off.of_former_member(connection, calendar, now)
 
 
 def _refuse_untestable(subscription):

@@ -106,9 +106,9 @@ def test_what_waits_behind_a_failure_is_neither_sent_nor_written(manager, hooks,
     assert len(before.items() - after.items()) == 2
     manager.clock.advance(minutes(1))
     with database.reader() as connection:
-        due = deliveries.due(connection, 'webhook', manager.clock(), 10)
-        only = deliveries.due(connection, 'webhook', manager.clock(), 1)
-        assert deliveries.due(connection, 'mail', manager.clock(), 10) == []
+        due = [each for each, _ in deliveries.due(connection, 'webhook', manager.clock(), 10, {})]
+        only = [each for each, _ in deliveries.due(connection, 'webhook', manager.clock(), 1, {})]
+        assert deliveries.due(connection, 'mail', manager.clock(), 10, {}) == []
     assert len(due) == 2 and only == due[:1]
     until = manager.clock() + hours(1)
     with database.writer() as connection:
@@ -118,7 +118,7 @@ def test_what_waits_behind_a_failure_is_neither_sent_nor_written(manager, hooks,
         assert deliveries.claim(connection, due, 'two', manager.clock(), until) == []
         deliveries.change(connection, claimed.id, state=subscriptions.DELIVERED, next_at=None)
     with database.reader() as connection:
-        [following] = deliveries.due(connection, 'webhook', manager.clock(), 10)
+        [(following, _)] = deliveries.due(connection, 'webhook', manager.clock(), 10, {})
     assert following not in due
 
 

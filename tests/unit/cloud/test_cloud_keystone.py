@@ -151,3 +151,33 @@ def test_neither_a_token_nor_the_password_of_climate_is_logged(canned, caller, c
     assert 'OS-TRUST/trusts' in said
     for secret in ('token-of-the-caller', 'the-token-of-climate', 'the-password-of-climate'):
         assert secret not in said
+
+
+ROLES = '/role_assignments'
+
+
+def test_a_user_has_a_role_if_keystone_lists_an_effective_one(keystone, canned):
+    canned.http.get(f'{canned.KEYSTONE}{ROLES}', json={'role_assignments': [
+        {'role': {'id': 'r'}, 'user': {'id': 'u'}, 'scope': {'project': {'id': 'p'}}}]})
+    assert keystone.has_role('u', 'p') is True
+    [asked] = canned.asked('GET', ROLES)
+    # Without "effective" the roles of groups and those that are inherited would be missing.
+    assert asked.qs == {'user.id': ['u'], 'scope.project.id': ['p'], 'effective': ['true']}
+
+
+@pytest.mark.parametrize(('answer', 'expected'), [
+    ({'json': {'user': {'id': 'u/1', 'name': 'ann'}}}, False),
+    ({'json': {'user': {'id': 'u/1', 'federated': []}}}, False),
+    ({'json': {'user': {'id': 'u/1', 'federated': [{'idp_id': 'uni'}]}}}, None),
+    ({'status_code': 404}, False)])
+def test_without_a_listed_role_it_is_known_only_of_users_of_keystone_itself(
+        keystone, canned, answer, expected):
+    canned.http.get(f'{canned.KEYSTONE}{ROLES}', json={'role_assignments': []})
+    canned.http.get(f'{canned.KEYSTONE}/users/u%2F1', **answer)
+    assert keystone.has_role('u/1', 'p') is expected
+
+
+def test_a_keystone_that_refuses_to_tell_roles_is_an_error(keystone, canned):
+    canned.http.get(f'{canned.KEYSTONE}{ROLES}', status_code=403)
+    with pytest.raises(errors.CloudError):
+        keystone.has_role('u', 'p')
