@@ -8,6 +8,7 @@ All contents of that database are deleted before each test. CLIMATE_TEST_BACKEND
 # ruff: noqa: I001
 import os
 import shutil
+import threading
 
 from climate import backend
 
@@ -29,6 +30,17 @@ from climate.plugins import registry
 _PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dummy',
             'virtual:cluster', 'virtual:floatingip', 'virtual:network', 'virtual:stack',
             'virtual:volume']
+# The pool of a manager is as large as this, and ends a moment after it.
+_MOST_THREADS = 50
+
+
+@pytest.fixture(autouse=True)
+def threads_end():
+    """A test lets its threads end: a machine has but so many, and thousands of tests follow."""
+    before = threading.active_count()
+    yield
+    left = threading.active_count() - before
+    assert left < _MOST_THREADS, f'{left} threads of this test go on.'
 
 
 @pytest.fixture
