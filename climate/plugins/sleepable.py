@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from climate.domain import records
 from climate.plugins import cloud as clouds
 
+#: The reason with which Climate closes what sleeps in the cloud.
+REASON = 'climate: asleep to save energy'
+
 
 class Sleepable(abc.ABC):
     """What a pool knows of its resources when their power is switched. All may be repeated.

@@ -2,8 +2,7 @@
 """Hypervisors that can sleep: Nova disables their compute service meanwhile."""
 from climate.plugins import sleepable
 
-#: The reason with which Climate disables the compute service of a host that sleeps.
-REASON = 'climate: asleep to save energy'
+REASON = sleepable.REASON
 
 
 class SleepingHosts(sleepable.Sleepable):
