@@ -69,7 +69,7 @@ class Sleepers:
         """
         with self._core.database.reader() as connection:
             groups = machines.together(self._core, connection, [resource_id])
-        return any([self.wake_machine(each, now, resource_id) for each in groups])
+        return any(self.wake_machine(each, now, resource_id) for each in groups)
 
     @cores.again_after_a_race
     def wake_machine(self, resource_ids, now, mended=None):

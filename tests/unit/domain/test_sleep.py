@@ -17,7 +17,8 @@ RULES = sleep.Rules(lead=5 * MINUTE, min_awake=30 * MINUTE, min_asleep=30 * MINU
 def sleeper(key=1, **values):
     return sleep.Sleeper(**{
         'id': key, 'state': sleep.AWAKE, 'since': NOW - 60 * MINUTE, 'machine': f'm{key}',
-        'group': 'host', 'is_free': True, 'needed_at': None, 'cycles': 0, 'wake': 10 * MINUTE, **values})
+        'group': 'host', 'is_free': True, 'needed_at': None, 'cycles': 0, 'wake': 10 * MINUTE,
+        **values})
 
 
 def test_a_free_resource_falls_asleep():
