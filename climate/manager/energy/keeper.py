@@ -39,6 +39,9 @@ class Keeper:
         self._sleepers = sleepers.Sleepers(core)
         self._wakes = wakes.Wakes(core)
         self._steps = steps.Steps(core, driver)
+        self._driver = driver
+        # The names of machines of which the log says already that nobody can wake them.
+        self._silent = set()
 
     def step(self, now):
         """Decide once, and do the next step of each machine that does not just stay awake."""
@@ -67,9 +70,43 @@ class Keeper:
         falling = collections.defaultdict(list)
         for resource_id in plan.sleep:
             falling[known[resource_id].machine].append(known[resource_id])
-        for together in falling.values():
+        for together in self._switchable(falling):
             self._sleepers.put_to_sleep(together[0].id, now, (
                 now + max(each.wake for each in together) + rules.lead + rules.min_asleep))
+
+    def _switchable(self, falling):
+        """Return those of the groups of Sleepers whose machine says whether it is on.
+
+        What cannot be woken again must not fall asleep.
+
+        :param falling: {name of a machine: the Sleepers on it}.
+        """
+        if not falling:
+            return []
+        with self._core.database.reader() as connection:
+            found = machines.around(self._core, connection, [
+                each.id for together in falling.values() for each in together])
+        errors_of = dict(zip((each.name for each in found), self._in_turns(
+            self._why_silent, found), strict=True))
+        for name in sorted(each for each, error in errors_of.items() if error is not None):
+            log_it = LOG.debug if name in self._silent else LOG.warning
+            log_it('%s: it stays awake, because it could not be woken: %s', name, errors_of[name])
+        self._silent = {name for name, error in errors_of.items() if error is not None}
+        return [together for name, together in falling.items() if errors_of.get(name) is None]
+
+    def _why_silent(self, machine):
+        """Return why the power of a machine cannot be asked, in words; None if it can."""
+        try:
+            self._driver.state(machine)
+        except errors.ClimateError as error:
+            return error.message
+        return None
+
+    def _in_turns(self, work, items):
+        """Call `work` with each item, several at a time; return what it returns, in order."""
+        count = max(1, min(self._core.conf.energy.at_once, len(items)))
+        with futures.ThreadPoolExecutor(count, thread_name_prefix='power') as threads:
+            return list(threads.map(work, items))
 
     def carry_on(self, now):
         """Do the next step of each machine that falls asleep, sleeps or wakes up."""
@@ -80,14 +117,9 @@ class Keeper:
             found = machines.around(self._core, connection, moving)
             states = power.of(connection, [one.id for each in found for one in each.resources])
         work = [(each, {one.id: states[one.id] for one in each.resources}) for each in found]
-        if not work:
-            return
         # What wakes up is first, because a lease may wait for it.
         work.sort(key=lambda each: all(one.state != sleep.WAKING for one in each[1].values()))
-        count = min(self._core.conf.energy.at_once, len(work))
-        with futures.ThreadPoolExecutor(count, thread_name_prefix='power') as threads:
-            for _ in threads.map(functools.partial(self._carry_on, now), work):
-                pass
+        self._in_turns(functools.partial(self._carry_on, now), work)
 
     def _carry_on(self, now, work):
         machine, states = work

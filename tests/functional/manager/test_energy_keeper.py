@@ -162,10 +162,26 @@ def test_a_host_that_somebody_switches_on_is_awake(manager, keeping):
     assert _compute(manager, host).enabled
 
 
-def test_a_bmc_that_does_not_answer_leaves_the_host_awake_and_open_at_last(manager, keeping):
-    [host] = manager.enrol(1)
+def test_a_host_whose_bmc_does_not_answer_stays_awake_and_open(manager, keeping, caplog):
+    host, other = manager.enrol(2)
     keeping.broken.add(host.name)
     keeping.all_asleep()
+    keeping.step(3)
+    assert keeping.states() == {other.id: sleep.ASLEEP}
+    assert _compute(manager, host).enabled
+    assert caplog.text.count('it stays awake, because it could not be woken') == 1
+    keeping.broken.clear()
+    keeping.step(2)
+    assert keeping.states() == {host.id: sleep.ASLEEP, other.id: sleep.ASLEEP}
+
+
+def test_a_host_whose_bmc_falls_silent_while_it_falls_asleep_is_switched_off_later(
+        manager, keeping):
+    [host] = manager.enrol(1)
+    manager.clock.advance(hours(1))
+    keeping.keeper.decide(manager.clock())
+    keeping.broken.add(host.name)
+    keeping.step(2)
     assert keeping.states() == {host.id: sleep.FALLING}
     keeping.broken.clear()
     manager.clock.advance(minutes(1))
