@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from climate.db import tables
 from climate.domain import health
 from climate.domain import maintenance
-from climate.domain import records
 from climate.domain import sleep
+from climate.manager.energy import machines
 from climate.manager.health import checks
 from climate.manager.leases import healing
 from climate.manager.maintenance import windows
@@ -164,11 +164,17 @@ def test_a_lease_that_waits_for_a_host_that_sleeps_is_seen(manager, hosts):
         look(NOON + minutes(51))
 
 
-def test_a_host_that_is_switched_off_while_it_is_in_use_is_seen(conf, manager, hosts, look, lease):
-    bmcs = model_power.Bmcs(conf, manager.cloud, manager.database, model_world.Points())
-    bmcs.sleep(records.Resource(hosts[1].id, 'host', hosts[1].name, {}))
+def test_a_machine_that_is_switched_off_while_it_is_in_use_is_seen(
+        conf, manager, hosts, look, lease):
+    bmcs = model_power.Bmcs(conf, manager.cloud, manager.database, model_world.Points(),
+                            manager.clock)
+    first, other = (machines.Machine(each.name, (each,)) for each in hosts)
+    bmcs.sleep(other)
     assert bmcs.wrong == []
     manager.run()
     manager.cloud.boot('demo', 'vm', {'reservation': manager.lease(lease).reservations[0].id})
-    bmcs.sleep(records.Resource(hosts[0].id, 'host', hosts[0].name, {}))
+    bmcs.sleep(first)
     assert [each.split()[5] for each in bmcs.wrong] == ['server', 'lease']
+    volumes = ('volume of somebody',)
+    assert model_power.nothing_in_use_is_switched_off(other, (), volumes, ()) == [
+        f'{other.name} was switched off with volume volume of somebody on it.']
