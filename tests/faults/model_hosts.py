@@ -164,6 +164,8 @@ class Hosts(model_idle.Idle):
         assert not self.bmcs.wrong, self.bmcs.wrong
         self.tally['asleep'] += sum(
             each == sleep.ASLEEP for each in self._seen.power.values()) > 0
+        self.tally['storage down'] += not all(
+            each.up for each in self._seen.storage.values())
         truths.check(self.recorded, before, self._seen, seen_before, self.enabled_by_hand)
 
     def mend_hosts(self):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The invariants of hosts fail after an action that breaks them."""
+import types
+
 import builders
 import model_host_truths as truths
 import model_power
@@ -8,6 +10,7 @@ import model_world
 import pytest
 import sqlalchemy as sa
 
+from climate.cloud import volume_models as models
 from climate.db import tables
 from climate.domain import health
 from climate.domain import maintenance
@@ -178,3 +181,19 @@ def test_a_machine_that_is_switched_off_while_it_is_in_use_is_seen(
     volumes = ('volume of somebody',)
     assert model_power.nothing_in_use_is_switched_off(other, (), volumes, ()) == [
         f'{other.name} was switched off with volume volume of somebody on it.']
+
+
+def test_storage_that_is_closed_while_it_counts_as_awake_is_seen():
+    recorded = types.SimpleNamespace(resources={7: types.SimpleNamespace(
+        id=7, pool='backend', name='storage@ssd#ssd', withdrawn_at=None)})
+
+    def look(state, **values):
+        service = models.Service('cinder-volume', 'storage@ssd', **{
+            'enabled': True, 'up': True, **values})
+        truths.storage_that_is_closed_sleeps(
+            recorded, truths.Seen({7: state}, {}, {}, {}, {service.host: service}))
+    look(sleep.AWAKE)
+    look(sleep.AWAKE, enabled=False, reason='my own')
+    look(sleep.ASLEEP, enabled=False, reason=sleeping.REASON)
+    with pytest.raises(AssertionError, match='is awake'):
+        look(sleep.AWAKE, enabled=False, reason=sleeping.REASON)

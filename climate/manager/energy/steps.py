@@ -65,6 +65,7 @@ class Steps:
             self._write(machine, was, sleep.AWAKE, now, reason)
             return
         if self._has_changed(was):
+            self._open_what_is_awake(machine)
             return
         if self._driver.state(machine) == base.OFF:
             self._write(machine, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
@@ -90,6 +91,13 @@ class Steps:
     def _open(self, machine):
         for pool, some in machine.by_pool():
             self._pool(pool).open_after_sleep(self._core.cloud, some)
+
+    def _open_what_is_awake(self, machine):
+        """Open a machine that was woken by another manager while this one was closing it."""
+        with self._core.database.reader() as connection:
+            found = power.of(connection, [each.id for each in machine.resources])
+        if not {each.state for each in found.values()} & {sleep.FALLING, sleep.ASLEEP}:
+            self._open(machine)
 
     def _pool(self, name):
         return self._core.registry.pool(name)

@@ -275,6 +275,24 @@ def test_a_host_that_was_to_wake_up_while_it_was_switched_off_is_switched_on(man
     assert _compute(manager, host).up
 
 
+def test_a_host_that_was_woken_while_it_was_being_closed_is_open(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.clock.advance(hours(1))
+    keeping.keeper.decide(manager.clock())
+    other, done = sleepers_world.Keeping(manager, manager.core.conf), []
+
+    def meanwhile(*where):
+        if where == ('nova.disable_service', 'before') and not done:
+            done.append(manager.create(builders.a_lease(end=NOON + hours(6))))
+            manager.event_loop.tick(manager.clock())
+            other.step()
+    manager.cloud.faults.on_point = meanwhile
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    found = _compute(manager, host)
+    assert (found.up, found.enabled) == (True, True)
+
+
 @pytest.mark.parametrize('step', ['sleep', 'wake', 'state'])
 @pytest.mark.parametrize('after', [False, True])
 def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from(
