@@ -56,7 +56,8 @@ class Host:
     def seen(self, now):
         needed = self.booked[0][0] if self.booked else None
         return sleep.Sleeper(
-            id=self.id, state=self.state, since=_moment(self.since), group='host',
+            id=self.id, state=self.state, since=_moment(self.since),
+            machine=f'host-{self.id}', group='host',
             is_free=needed is None or needed > now,
             needed_at=None if needed is None else _moment(needed),
             cycles=sum(each > now - _DAY for each in self.fallen[-20:]),

@@ -16,15 +16,14 @@ _SERVICE_TYPE = 'block-storage'
 _MOVE_IF_NECESSARY = 'on-demand'
 
 
-class Volumes(base.Volumes):
-    """Cinder under one identity."""
+class Connected:
+    """The connection to Cinder under one identity."""
 
     def __init__(self, link):
-        super().__init__(link.trust_id, link.login_group)
         self._link = link
 
     @functools.cached_property
-    def _cinder(self):
+    def cinder(self):
         """Return openstacksdk's proxy of Cinder, which makes all calls with Climate's session.
 
         This asks Cinder for its versions, so it is a part of the first call.
@@ -32,6 +31,18 @@ class Volumes(base.Volumes):
         return connection.Connection(
             session=self._link.session, oslo_conf=self._link.conf, service_types={_SERVICE_TYPE},
             region_name=self._link.region_name).block_storage
+
+
+class Volumes(base.Volumes):
+    """Cinder under one identity."""
+
+    def __init__(self, link):
+        super().__init__(link.trust_id, link.login_group)
+        self._connected = Connected(link)
+
+    @property
+    def _cinder(self):
+        return self._connected.cinder
 
     def backends(self):
         return [models.Backend(
@@ -86,7 +97,7 @@ class Volumes(base.Volumes):
 
     def volume(self, volume_id):
         try:
-            return _volume(self._cinder.get_volume(volume_id))
+            return volume_of(self._cinder.get_volume(volume_id))
         except exceptions.NotFoundException:
             return None
 
@@ -94,7 +105,7 @@ class Volumes(base.Volumes):
         only = {} if project_id is None else {'project_id': project_id}
         found = sorted(self._cinder.volumes(all_projects=True, **only),
                        key=lambda each: (each.created_at or '', each.id))
-        return [_volume(each) for each in found]
+        return [volume_of(each) for each in found]
 
     def create(self, name, size_gb, type_name, metadata):
         return self._cinder.create_volume(name=name, size=size_gb, volume_type=type_name,
@@ -163,7 +174,8 @@ def _type(found):
                              extra_specs=dict(found.extra_specs or {}))
 
 
-def _volume(found):
+def volume_of(found):
+    """Return a volume of openstacksdk as a Volume."""
     return models.Volume(
         id=found.id, name=found.name or '', size_gb=found.size, status=found.status,
         project_id=found.project_id or '', type_name=found.volume_type or '',

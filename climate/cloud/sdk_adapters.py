@@ -5,6 +5,7 @@ from openstack import exceptions
 from climate.cloud import cinder
 from climate.cloud import neutron
 from climate.cloud import neutron_networks
+from climate.cloud import storage_hosts
 from climate.cloud.base import adapters
 
 
@@ -16,5 +17,5 @@ class Neutron(adapters.Neutron):
 
 
 class Cinder(adapters.Cinder):
-    faces = {'volumes': cinder.Volumes}
+    faces = {'volumes': cinder.Volumes, 'storage_hosts': storage_hosts.StorageHosts}
     foreign = (exceptions.SDKException,)

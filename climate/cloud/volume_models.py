@@ -24,6 +24,24 @@ class Backend:
 
 
 @dataclasses.dataclass(frozen=True)
+class Service:
+    """A service of Cinder.
+
+    :ivar host: ``host@backend`` of a service of volumes.
+    :ivar enabled: whether it gets new volumes.
+    :ivar reason: the reason given when it was disabled; None if none was given.
+    :ivar frozen: whether an administrator has frozen it, which keeps new volumes off, too.
+    """
+
+    binary: str
+    host: str
+    enabled: bool
+    up: bool
+    reason: str | None = None
+    frozen: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class VolumeType:
     """A volume type.
 

@@ -44,24 +44,26 @@ OPTS = [
                help='The property that says how many watts less a resource draws asleep than '
                     'awake. Reports of saved energy read it.'),
     cfg.FloatOpt('watts', default=0, min=0,
-                 help='How many watts less a resource without that property draws asleep. 0: that '
-                      'is not known.'),
+                 help='How many watts less a machine draws asleep. Resources on it without that '
+                      'property count for an equal part. 0: that is not known.'),
     cfg.IntOpt('at_once', default=16, min=1,
-               help='How many resources are switched or asked at the same time.'),
+               help='How many machines are switched or asked at the same time.'),
     cfg.IntOpt('timeout_seconds', default=20, min=1,
                help='The time limit of each call of a power driver, in seconds.'),
     cfg.StrOpt('bmc_file', default='',
-               help='A YAML file with the BMCs of the resources, for the driver redfish: {name: '
-                    '{address, username, password, system, ca_file}}. "*" stands for all names; '
-                    'its values are defaults. Only the manager may be able to read it.'),
+               help='A YAML file with the BMCs of the machines, for the driver redfish: {name: '
+                    '{address, username, password, system, ca_file}}. The name is that of a host, '
+                    'or what is before the "@" in the name of a storage back end. "*" stands for '
+                    'all names; its values are defaults. Only the manager may be able to read '
+                    'it.'),
     cfg.StrOpt('command', default='',
                help='The program of the driver command. It is called with "on", "off" or "state" '
-                    'and the name of the resource; "state" prints "on" or "off".'),
+                    'and the name of the machine; "state" prints "on" or "off".'),
     cfg.StrOpt('ironic_cloud', default='',
                help='The cloud in clouds.yaml with which the driver ironic logs in.'),
     cfg.StrOpt('node_property', default='',
                help='The property that has the name or UUID of the node in Ironic. Empty: the '
-                    'name of the resource.'),
+                    'name of the machine.'),
 ]
 
 

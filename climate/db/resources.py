@@ -93,6 +93,14 @@ def ids(connection, pool, after_id=None, limit=None):
     return list(connection.execute(statement).scalars())
 
 
+def names(connection, pools):
+    """Return triples (id, pool, name) of the enrolled resources of these pools, by id."""
+    return [tuple(row) for row in connection.execute(
+        sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.name)
+        .where(RESOURCES.c.pool.in_(list(pools)), RESOURCES.c.withdrawn_at.is_(None))
+        .order_by(RESOURCES.c.id))]
+
+
 def get(connection, pool, resource_id):
     """Return one enrolled resource with its properties.
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which resources may sleep, and which must wake up, to save energy. Pure."""
 import collections
+from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import datetime
@@ -65,6 +67,7 @@ class Rules:
 class Sleeper:
     """A resource that can sleep, as the rules see it.
 
+    :ivar machine: the name of its machine. All resources of one machine sleep and wake together.
     :ivar group: spare resources are counted in each group.
     :ivar is_free: nobody has it now, and nothing else speaks against its sleep.
     :ivar needed_at: the next start of a lease on it; None: there is none.
@@ -75,6 +78,7 @@ class Sleeper:
     id: int
     state: str
     since: datetime.datetime | None
+    machine: str
     group: str
     is_free: bool
     needed_at: datetime.datetime | None
@@ -104,33 +108,58 @@ class Plan:
 def plan(sleepers: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> Plan:
     """Decide which resources wake up and which fall asleep at `now`.
 
-    A resource that is needed always wakes. Spare ones are counted after that.
+    A resource that is needed always wakes. Spare ones are counted after that. A machine sleeps only
+    if each of its resources may, and if enough spare ones stay awake in the group of each.
     """
-    groups = collections.defaultdict(list)
+    groups, machines = collections.defaultdict(list), collections.defaultdict(list)
     for each in sleepers:
         groups[each.group].append(each)
-    wake, sleep = [], []
+        machines[each.machine].append(each)
+    wake, woken = [], set()
+    # How many of each group are idle beyond the spare ones; fewer than 0: so many are missing.
+    beyond = {name: _beyond_spare(group, rules, now) for name, group in groups.items()}
     for name in sorted(groups):
-        more_wake, more_sleep = _plan_group(groups[name], rules, now)
-        wake += more_wake
-        sleep += more_sleep
-    return Plan(tuple(wake), tuple(sleep))
+        due = sorted((each for each in groups[name] if each.state in (ASLEEP, FALLING)
+                      and each.is_due(rules, now)), key=_urgency)
+        wake += due
+        woken |= {each.machine for each in due}
+    for name in sorted(groups):
+        for each in sorted((each for each in groups[name] if each.state == ASLEEP and each.is_free
+                            and _has_been(each, rules.min_asleep, now)), key=_urgency):
+            if beyond[name] < 0 and each.machine not in woken:
+                wake.append(each)
+                woken.add(each.machine)
+                beyond.update(_counted(machines[each.machine], beyond, 1))
+    return Plan(tuple(each.id for each in wake),
+                tuple(_falling(machines.values(), beyond, rules, now)))
 
 
-def _plan_group(group: Sequence[Sleeper], rules: Rules, now: datetime.datetime
-                ) -> tuple[list[int], list[int]]:
-    wake = sorted((each for each in group if each.state in (ASLEEP, FALLING)
-                   and each.is_due(rules, now)), key=_urgency)
+def _beyond_spare(group: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> int:
     idle = [each for each in group if each.state in (AWAKE, WAKING) and each.is_free
             and not each.is_due(rules, now)]
-    spare = max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
-    if len(idle) < spare:
-        rested = [each for each in group if each.state == ASLEEP and each not in wake
-                  and each.is_free and _has_been(each, rules.min_asleep, now)]
-        return [each.id for each in wake + sorted(rested, key=_urgency)[:spare - len(idle)]], []
-    able = sorted((each for each in idle if may_sleep(each, rules, now)), key=_urgency,
-                  reverse=True)
-    return [each.id for each in wake], [each.id for each in able[:len(idle) - spare]]
+    return len(idle) - max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
+
+
+def _falling(machines: Iterable[Sequence[Sleeper]], beyond: Mapping[str, int], rules: Rules,
+             now: datetime.datetime) -> list[int]:
+    """Return the ids of the resources that fall asleep, those of one machine together."""
+    able = [each for each in machines if all(may_sleep(one, rules, now) for one in each)]
+    found = []
+    for machine in sorted(able, key=lambda each: min(map(_urgency, each)), reverse=True):
+        left = _counted(machine, beyond, -1)
+        if min(left[each.group] for each in machine) >= 0:
+            beyond = left
+            found += [each.id for each in machine]
+    return found
+
+
+def _counted(machine: Sequence[Sleeper], counts: Mapping[str, int], step: int) -> dict[str, int]:
+    """Return counts by group, with `step` added for each free resource of a machine."""
+    found = dict(counts)
+    for each in machine:
+        if each.is_free:
+            found[each.group] += step
+    return found
 
 
 def may_sleep(sleeper: Sleeper, rules: Rules, now: datetime.datetime) -> bool:

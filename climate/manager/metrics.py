@@ -19,10 +19,10 @@ from climate.domain import audit
 from climate.domain import health
 from climate.domain import sleep
 from climate.domain import subscriptions as domain
+from climate.manager.energy import machines
 from climate.manager.energy import report
 from climate.manager.notifications import delivery
 from climate.manager.usage import gauges
-from climate.plugins import sleepable
 
 _DAY = datetime.timedelta(days=1)
 
@@ -93,15 +93,15 @@ class Collector:
         with self._core.database.reader() as connection:
             ids = [each.resource_id for each in power.in_states(connection, (sleep.ASLEEP,))]
             found = resources.enrolled(connection, ids) if ids else ()
+            shares = machines.shares(self._core, connection) if ids else {}
         sums = collections.Counter()
         for each in found:
-            sums[each.pool] += report.watts_of(self._core.conf, each) or 0
+            sums[each.pool] += report.watts_of(self._core.conf, each, shares) or 0
         family = prometheus.GaugeMetricFamily(
             'climate_power_saved_watts', 'How much less the sleeping resources of the pool draw '
             'than awake, as far as that is known', labels=['pool'])
-        for pool, source in sorted(self._core.registry.pools.items()):
-            if isinstance(source, sleepable.Sleepable):
-                family.add_metric([pool], sums[pool])
+        for pool in machines.pools(self._core):
+            family.add_metric([pool], sums[pool])
         return family
 
     def _notifications(self):

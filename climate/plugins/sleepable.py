@@ -6,28 +6,51 @@ from collections.abc import Sequence
 from climate.domain import records
 from climate.plugins import cloud as clouds
 
+#: The reason with which Climate closes what sleeps in the cloud.
+REASON = 'climate: asleep to save energy'
+
 
 class Sleepable(abc.ABC):
     """What a pool knows of its resources when their power is switched. All may be repeated.
 
-    The power itself is switched by a driver of ``climate.power``.
+    The power itself is switched by a driver of ``climate.power``, one machine at a time. Several
+    resources, also of several pools, may be on one machine. `resources` are all enrolled Resources
+    of this pool on one machine, or those of them that wake up.
     """
 
-    @abc.abstractmethod
-    def close_for_sleep(self, cloud: clouds.Cloud, resource: records.Resource) -> bool:
-        """Keep the cloud from starting anything on a resource.
+    def machine(self, name: str) -> str:
+        """Return the name of the machine on which the resource `name` is. Pure.
 
-        :returns: False if an administrator has closed it already; that stays as it is.
+        Power drivers know the machine by this name. Resources with the same one sleep together.
+        """
+        return name
+
+    @abc.abstractmethod
+    def close_for_sleep(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> bool:
+        """Keep the cloud from starting anything on these resources.
+
+        :returns: False if an administrator has closed one already; that stays as it is.
         """
 
     @abc.abstractmethod
-    def open_after_sleep(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
+    def open_after_sleep(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> None:
         """Undo `close_for_sleep`. What an administrator has closed stays closed."""
 
     @abc.abstractmethod
-    def in_use(self, cloud: clouds.Cloud, resource: records.Resource) -> str | None:
-        """Return what is on a resource, or comes to it, in words; None if it may sleep."""
+    def in_use(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> str | None:
+        """Return why the machine must not be switched off, in words; None if it may be.
+
+        It looks at what is on the machine, or comes to it. It is called before and after
+        `close_for_sleep`, also while the machine shuts down.
+        """
 
     @abc.abstractmethod
     def works(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> set[int]:
         """Return the ids of those Resources that the cloud says are up, closed or not."""
+
+    def ready(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> set[int]:
+        """Return the ids of those Resources, which are up and open, that leases can start on.
+
+        What an administrator has closed is among them: waiting would not change it.
+        """
+        return {each.id for each in resources}

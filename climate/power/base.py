@@ -14,15 +14,15 @@ class Unusable(Exception):
 
 
 class Resource(Protocol):
-    """What a driver needs to know of a resource."""
+    """What a driver needs to know of the machine of a resource, or of several."""
 
     @property
     def name(self) -> str:
-        """The name of the resource in the cloud."""
+        """The name of the machine: that of a host, or of the host of storage back ends."""
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """What operators say of it."""
+        """What operators say of the resources on it."""
 
 
 class Driver(abc.ABC):

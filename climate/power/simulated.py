@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The power driver "simulated": hosts of the simulated cloud are up or down."""
+"""The power driver "simulated": machines of the simulated cloud are up or down."""
 from climate import errors
 from climate.power import base
 
 
 class Simulated(base.Driver):
-    """Switches the hosts of the simulated cloud; one that is off is down in Nova."""
+    """Switches machines of the simulated cloud; what is on one that is off is down."""
 
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)
         if conf.cloud.driver != 'simulated':
             raise base.Unusable('[energy] driver is simulated, so [cloud] driver must be, too.')
-        self._cloud = cloud
+        self._machines = cloud.machines
 
     def state(self, resource):
-        for each in self._cloud.as_service().nova.hypervisors():
-            if each.name == resource.name:
-                return base.ON if each.up else base.OFF
-        raise errors.PowerFailed(resource=resource.name, reason='the cloud has no such host.')
+        try:
+            return base.ON if self._machines.is_up(resource.name) else base.OFF
+        except errors.ResourceNotFound as error:
+            raise errors.PowerFailed(resource=resource.name,
+                                     reason='the cloud has no such machine.') from error
 
     def wake(self, resource):
-        self._cloud.mark_host(resource.name, up=True)
+        self._machines.switch(resource.name, up=True)
 
     def sleep(self, resource):
-        self._cloud.mark_host(resource.name, up=False)
+        self._machines.switch(resource.name, up=False)

@@ -5,6 +5,7 @@ import dataclasses
 
 import sqlalchemy as sa
 
+from climate.cloud.simulated import storage_services
 from climate.db import tables
 from climate.domain import health
 from climate.domain import lifecycle
@@ -24,12 +25,14 @@ class Seen:
     :ivar windows: {id: the row of a window of maintenance}.
     :ivar maintained: {maintenance id: {resource id}}.
     :ivar computes: {name of a host: its Compute}.
+    :ivar storage: {service host: the Service of the back ends there}.
     """
 
     power: dict
     windows: dict
     maintained: dict
     computes: dict
+    storage: dict
 
     def open_windows(self):
         """Return the rows of the windows that are not over."""
@@ -46,8 +49,11 @@ def look(database, cloud):
             sa.select(tables.MAINTENANCE_WINDOWS))}
         for row in connection.execute(sa.select(tables.MAINTENANCE_RESOURCES)):
             maintained[row.maintenance_id].add(row.resource_id)
+    with cloud.state() as connection:
+        storage = {each.host: each for each in storage_services.every(connection)
+                   if each.binary == storage_services.BINARY}
     return Seen(power, windows, maintained,
-                {each.host: each for each in cloud.compute_services()})
+                {each.host: each for each in cloud.compute_services()}, storage)
 
 
 def check(recorded, before, seen, seen_before, enabled_by_hand=()):
@@ -59,6 +65,7 @@ def check(recorded, before, seen, seen_before, enabled_by_hand=()):
     what_runs_is_awake(recorded, seen)
     what_is_kept_free_is_kept_for_something(recorded, seen)
     what_is_closed_is_closed_for_something(recorded, seen)
+    storage_that_is_closed_sleeps(recorded, seen)
     if before is not None:
         what_starts_works(recorded, before, seen, seen_before)
         what_is_maintained_is_closed(recorded, seen, seen_before, enabled_by_hand)
@@ -132,6 +139,17 @@ def what_is_closed_is_closed_for_something(recorded, seen):
             window = seen.windows.get(compute.reason.removeprefix(maintenance.REASON))
             assert window is not None and window.state in maintenance.TOUCHED, (
                 f'{compute} is closed for ever: {window}')
+
+
+def storage_that_is_closed_sleeps(recorded, seen):
+    """What Climate has closed of storage sleeps."""
+    for each in recorded.resources.values():
+        if each.pool != 'backend' or each.withdrawn_at is not None:
+            continue
+        service = seen.storage[storage_services.service_host(each.name)]
+        if not service.enabled and service.reason == sleeping.REASON:
+            state = seen.power.get(each.id)
+            assert state in _OFF, f'{service} is closed, and {each.name} is {state}.'
 
 
 def what_is_maintained_is_closed(recorded, seen, seen_before, enabled_by_hand=()):

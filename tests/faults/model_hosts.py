@@ -42,7 +42,8 @@ class Hosts(model_idle.Idle):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         world = self.world
-        self.bmcs = model_power.Bmcs(world.conf, world.cloud, world.database, world.points)
+        self.bmcs = model_power.Bmcs(world.conf, world.cloud, world.database, world.points,
+                                     world.clock)
         self.enabled_by_hand = set()
         self.tended = False
         self._ill_luck_ended = None
@@ -88,6 +89,10 @@ class Hosts(model_idle.Idle):
     @base.rule(number=_POOLED, fault=st.sampled_from([*model_power.FAULTS, None, None]))
     def a_bmc_fails_or_is_mended(self, number, fault):
         self.bmcs.faults[f'compute-{number}'] = fault
+
+    @base.rule(fault=st.sampled_from([*model_power.FAULTS, None, None]))
+    def the_bmc_of_the_storage_fails_or_is_mended(self, fault):
+        self.bmcs.faults['storage'] = fault
 
     @stateful.precondition(lambda self: self._enrolled())
     @base.rule(side=base.SIDE, which=base.WHICH, awake=st.booleans())
@@ -161,6 +166,8 @@ class Hosts(model_idle.Idle):
         assert not self.bmcs.wrong, self.bmcs.wrong
         self.tally['asleep'] += sum(
             each == sleep.ASLEEP for each in self._seen.power.values()) > 0
+        self.tally['storage down'] += not all(
+            each.up for each in self._seen.storage.values())
         truths.check(self.recorded, before, self._seen, seen_before, self.enabled_by_hand)
 
     def mend_hosts(self):
@@ -209,11 +216,12 @@ class Hosts(model_idle.Idle):
             self.tend(0)
             manager.run()
             seen = truths.look(self.world.database, self.world.cloud)
-            there = manager.client.list_resources(builders.an_admin(), 'host')
+            there = [each for pool in ('host', 'backend')
+                     for each in manager.client.list_resources(builders.an_admin(), pool)]
             failed = [each for each in there if seen.power.get(each.id) == sleep.FAILED]
             for each in failed:
-                manager.client.set_power(builders.an_admin(), 'host', each.id, True)
-                manager.client.update_resource(builders.an_admin(), 'host', each.id, {},
+                manager.client.set_power(builders.an_admin(), each.pool, each.id, True)
+                manager.client.update_resource(builders.an_admin(), each.pool, each.id, {},
                                                reservable=True)
             awake = all(seen.power.get(each.id, sleep.AWAKE) == sleep.AWAKE for each in there)
             if awake and not seen.open_windows():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The BMCs of the model: they switch the hosts of the simulated cloud, and fail as real ones do."""
+"""The BMCs of the model: they switch machines of the simulated cloud, and fail as real ones do."""
 import contextlib
 
 import sqlalchemy as sa
@@ -17,12 +17,13 @@ REFUSES, IGNORES, LIES = FAULTS = ('refuses', 'ignores', 'lies')
 class Bmcs(base.Driver):
     """The power driver of both managers. Each call is a point at which a manager may die.
 
-    :ivar faults: {name of a host: one of FAULTS}.
+    :ivar faults: {name of a machine: one of FAULTS}.
     :ivar wrong: what was switched off although it was in use, in words.
     """
 
-    def __init__(self, conf, cloud, database, points):
+    def __init__(self, conf, cloud, database, points, clock):
         super().__init__(conf, cloud)
+        self._clock = clock
         self._real = registry.load(conf, cloud)
         self._cloud = cloud
         self._database = database
@@ -46,7 +47,8 @@ class Bmcs(base.Driver):
             if self.faults.get(resource.name) is None:
                 self._real.sleep(resource)
                 self.wrong += nothing_in_use_is_switched_off(
-                    resource, self._cloud.servers(), running_on(self._database, resource))
+                    resource, self._cloud.servers(), volumes_on(self._cloud, resource),
+                    running_on(self._database, resource, self._clock()))
 
     @contextlib.contextmanager
     def _called(self, resource):
@@ -72,22 +74,35 @@ class InTurn:
     map = staticmethod(map)
 
 
-def running_on(database, resource):
-    """Return the ids of the leases that run on a resource."""
+def volumes_on(cloud, machine):
+    """Return the ids of the volumes of anybody on the back ends of a machine."""
+    with cloud.state() as connection:
+        return [row['id'] for row in connection.execute('SELECT id, backend FROM volumes')
+                if (row['backend'] or '').partition('@')[0] == machine.name]
+
+
+def running_on(database, machine, now):
+    """Return the ids of the leases that run on the resources of a machine."""
     reservations, leases = tables.RESERVATIONS.c, tables.LEASES.c
+    allocations, ids = tables.ALLOCATIONS.c, [each.id for each in machine.resources]
+    held = (sa.select(tables.RESOURCES.c.held_by).where(
+        tables.RESOURCES.c.id.in_(ids), tables.RESOURCES.c.held_by.is_not(None)))
+    allocated = (sa.select(allocations.reservation_id).where(
+        allocations.resource_id.in_(ids), allocations.released_at.is_(None),
+        allocations.start <= now, allocations.end > now))
     with database.reader() as connection:
         return connection.execute(
-            sa.select(leases.id)
+            sa.select(leases.id).distinct()
             .join_from(tables.LEASES, tables.RESERVATIONS, reservations.lease_id == leases.id)
-            .join(tables.RESOURCES, tables.RESOURCES.c.held_by == reservations.id)
-            .where(tables.RESOURCES.c.id == resource.id, leases.state == lifecycle.ACTIVE,
-                   leases.task.is_(None),
+            .where(sa.or_(reservations.id.in_(held), reservations.id.in_(allocated)),
+                   leases.state == lifecycle.ACTIVE, leases.task.is_(None),
                    reservations.state == lifecycle.RESERVATION_ACTIVE)).scalars().all()
 
 
-def nothing_in_use_is_switched_off(resource, servers, leases):
-    """Return in words what is on a resource that was just switched off."""
+def nothing_in_use_is_switched_off(machine, servers, volumes, leases):
+    """Return in words what is on a machine that was just switched off."""
     there = [f'server {each.id}' for each in servers
-             if each.host == resource.name and each.task != 'deleting']
-    return [f'{resource.name} was switched off with {each} on it.'
+             if each.host == machine.name and each.task != 'deleting']
+    there += [f'volume {each}' for each in volumes]
+    return [f'{machine.name} was switched off with {each} on it.'
             for each in [*there, *(f'lease {each}' for each in leases)]]

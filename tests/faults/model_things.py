@@ -107,7 +107,7 @@ class Types(model_offers.Offers):
                 connection.execute(
                     'INSERT INTO volumes (id, name, size_gb, status, project_id, type_name, '
                     "backend, metadata) VALUES (?, 'mine', 10, 'available', 'demo', 'ordinary', "
-                    "'storage@plain#plain', '{}')", (own_id,))
+                    "'ordinary@plain#plain', '{}')", (own_id,))
             elif kind == 'virtual:network':
                 connection.execute("INSERT INTO networks VALUES (?, 'mine', 'demo', 0)", (own_id,))
             else:

@@ -20,7 +20,8 @@ CALLS = (
     'neutron.delete_router', 'neutron.delete_network', 'nova.detach_port',
     'cinder.create_volume', 'cinder.create_type', 'cinder.allow_type', 'cinder.set_quota',
     'cinder.delete_volume', 'cinder.delete_type', 'cinder.volume', 'cinder.volumes',
-    'cinder.upload_to_image', 'cinder.create_snapshot', 'cinder.quotas',
+    'cinder.upload_to_image', 'cinder.create_snapshot', 'cinder.quotas', 'cinder.services',
+    'cinder.disable_service', 'cinder.enable_service', 'cinder.volumes_on', 'cinder.backends',
     'heat.preview', 'heat.create', 'heat.find', 'heat.delete', 'heat.suspend', 'heat.resume',
     'magnum.create_cluster', 'magnum.cluster', 'magnum.clusters', 'magnum.delete_cluster',
     'magnum.resize_cluster', 'magnum.node_groups')

@@ -27,7 +27,8 @@ LENT_AGGREGATE = 'lent'
 POOLS = {
     'address': ([f'172.24.4.{number}' for number in range(210, 214)],
                 {'network_id': neutron.PUBLIC}),
-    'backend': (['storage@ssd#ssd'], {}),
+    # All of one machine, so that it can sleep.
+    'backend': (['storage@ssd#ssd', 'storage@hdd#hdd'], {}),
     'segment': ([f'physnet1:vlan:{number}' for number in range(3000, 3003)], {}),
 }
 _TRIES = 4

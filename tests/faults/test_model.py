@@ -84,7 +84,8 @@ _ONLY = {
         'an_administrator_disables_a_host', 'an_administrator_enables_a_service',
         'an_administrator_switches_a_host', 'an_operator_takes_a_host_out_of_order',
         'an_owner_swaps_a_host', 'boot_for_a_lease', 'daemons_look_after_hosts', 'lease_hosts',
-        'lease_room', 'somebody_switches_a_host_by_hand', 'time_passes'},
+        'lease_room', 'lease_something_else', 'somebody_switches_a_host_by_hand',
+        'the_bmc_of_the_storage_fails_or_is_mended', 'time_passes'},
 }
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The invariants of hosts fail after an action that breaks them."""
+import types
+
 import builders
 import model_host_truths as truths
 import model_power
@@ -8,11 +10,12 @@ import model_world
 import pytest
 import sqlalchemy as sa
 
+from climate.cloud import volume_models as models
 from climate.db import tables
 from climate.domain import health
 from climate.domain import maintenance
-from climate.domain import records
 from climate.domain import sleep
+from climate.manager.energy import machines
 from climate.manager.health import checks
 from climate.manager.leases import healing
 from climate.manager.maintenance import windows
@@ -164,11 +167,33 @@ def test_a_lease_that_waits_for_a_host_that_sleeps_is_seen(manager, hosts):
         look(NOON + minutes(51))
 
 
-def test_a_host_that_is_switched_off_while_it_is_in_use_is_seen(conf, manager, hosts, look, lease):
-    bmcs = model_power.Bmcs(conf, manager.cloud, manager.database, model_world.Points())
-    bmcs.sleep(records.Resource(hosts[1].id, 'host', hosts[1].name, {}))
+def test_a_machine_that_is_switched_off_while_it_is_in_use_is_seen(
+        conf, manager, hosts, look, lease):
+    bmcs = model_power.Bmcs(conf, manager.cloud, manager.database, model_world.Points(),
+                            manager.clock)
+    first, other = (machines.Machine(each.name, (each,)) for each in hosts)
+    bmcs.sleep(other)
     assert bmcs.wrong == []
     manager.run()
     manager.cloud.boot('demo', 'vm', {'reservation': manager.lease(lease).reservations[0].id})
-    bmcs.sleep(records.Resource(hosts[0].id, 'host', hosts[0].name, {}))
+    bmcs.sleep(first)
     assert [each.split()[5] for each in bmcs.wrong] == ['server', 'lease']
+    volumes = ('volume of somebody',)
+    assert model_power.nothing_in_use_is_switched_off(other, (), volumes, ()) == [
+        f'{other.name} was switched off with volume volume of somebody on it.']
+
+
+def test_storage_that_is_closed_while_it_counts_as_awake_is_seen():
+    recorded = types.SimpleNamespace(resources={7: types.SimpleNamespace(
+        id=7, pool='backend', name='storage@ssd#ssd', withdrawn_at=None)})
+
+    def look(state, **values):
+        service = models.Service('cinder-volume', 'storage@ssd', **{
+            'enabled': True, 'up': True, **values})
+        truths.storage_that_is_closed_sleeps(
+            recorded, truths.Seen({7: state}, {}, {}, {}, {service.host: service}))
+    look(sleep.AWAKE)
+    look(sleep.AWAKE, enabled=False, reason='my own')
+    look(sleep.ASLEEP, enabled=False, reason=sleeping.REASON)
+    with pytest.raises(AssertionError, match='is awake'):
+        look(sleep.AWAKE, enabled=False, reason=sleeping.REASON)

@@ -5,6 +5,7 @@ They are those of sushy-tools' emulator.
 """
 import contextlib
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -29,6 +30,9 @@ from climate.manager.energy import keeper
 from climate.power import base
 from climate.power import registry
 from tools.cloud import bmc
+from tools.cloud import configure
+from tools.cloud import processes
+from tools.cloud import settings
 
 pytestmark = pytest.mark.proof
 
@@ -267,3 +271,49 @@ def test_a_bmc_that_hangs_while_its_host_wakes_delays_the_start_and_no_more(kept
             kept.keeper.step(kept.manager.clock())
         assert kept.manager.lease(lease).state == lifecycle.PENDING
     assert _lives(kept, lease) == lease.reservations[0].resource_ids
+
+
+@pytest.fixture
+def cloud_of_one_program(tmp_path):
+    """The settings of a cloud of which only cinder-volume is there: a program that does nothing."""
+    found = settings.from_environment({'CLOUD_DIR': str(tmp_path / 'cloud')})
+    found.make_folders()
+    (found.venv / 'bin').mkdir(parents=True)
+    (found.conf / 'cinder').mkdir(parents=True, exist_ok=True)
+    (found.venv / 'bin' / 'python').symlink_to(sys.executable)
+    (found.venv / 'bin' / 'cinder-volume').write_text('import time\ntime.sleep(300)\n')
+    yield found
+    processes.stop(found, bmc.process_of(found, 'nap'))
+
+
+def test_the_bmc_of_a_storage_host_starts_and_stops_its_cinder_volume(
+        conf, tmp_path, cloud_of_one_program):
+    port, state = builders.a_free_port(), tmp_path / 'state'
+    state.mkdir()
+    configure.storage_host(cloud_of_one_program, 'nap', 10)
+    path = tmp_path / 'bmcs.yaml'
+    path.write_text(f'nap: {{address: "http://127.0.0.1:{port}", username: a, password: b}}\n')
+    path.chmod(0o600)
+    driver = registry.load(_configured(conf, str(path)), None)
+    machine, process = records.Resource(1, 'host', 'nap', {}), bmc.process_of(
+        cloud_of_one_program, 'nap')
+    with open(tmp_path / 'log', 'wb') as log, subprocess.Popen(
+            [sys.executable, '-m', 'tools.cloud.bmc', str(port), str(state), 'nap'],
+            stdout=log, stderr=log, cwd=settings.CHECKOUT,
+            env={**os.environ, 'CLOUD_DIR': str(cloud_of_one_program.folder)}) as served:
+        try:
+            _until(lambda: _listens(port), _STARTS)
+            driver.sleep(machine)
+            assert driver.state(machine) == base.OFF
+            driver.wake(machine)
+            _until(lambda: driver.state(machine) == base.ON, _SWITCHES)
+            pid = processes.pid_of(cloud_of_one_program, process)
+            words = pathlib.Path(f'/proc/{pid}/cmdline').read_text()
+            assert 'bin/cinder-volume' in words and 'cinder/nap.conf' in words
+            driver.sleep(machine)
+            _until(lambda: driver.state(machine) == base.OFF, _SWITCHES)
+            assert processes.pid_of(cloud_of_one_program, process) is None
+        finally:
+            served.terminate()
+    written = (cloud_of_one_program.conf / 'cinder' / 'nap.conf').read_text()
+    assert 'host = nap' in written and 'pool_gb = 10' in written

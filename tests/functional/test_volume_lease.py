@@ -120,7 +120,7 @@ def test_a_volume_gets_an_ordinary_type_and_stays(manager, volumes):
     assert manager.lease(lease).state == lifecycle.TERMINATED
     [volume] = volumes.every()
     assert (volume.type_name, volume.backend, volume.project_id) == (
-        'ordinary', 'storage@plain#plain', 'demo')
+        'ordinary', 'ordinary@plain#plain', 'demo')
     assert_nothing_is_left(manager, volumes)
 
 
@@ -436,7 +436,7 @@ def test_somebody_elses_volume_and_one_that_is_leased_are_refused(manager, volum
 
 @pytest.mark.parametrize(('name', 'kind', 'said'), [
     ('storage@nope#nope', errors.ResourceNotFound, 'nope'),
-    ('storage@plain#plain', errors.ResourceInUse, 'ordinary'),
+    ('ordinary@plain#plain', errors.ResourceInUse, 'ordinary'),
 ])
 def test_a_back_end_that_cannot_be_promised_is_not_enrolled(manager, name, kind, said):
     with pytest.raises(kind, match=said):

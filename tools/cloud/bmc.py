@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BMCs of the computes: sushy-tools' Redfish emulator, whose power is the real nova-compute.
+"""BMCs of machines: sushy-tools' Redfish emulator, whose power is the real process of a service.
 
-``python3 -m tools.cloud.bmc PORT FOLDER`` serves one system for each compute on loopback until it
-is ended. FOLDER is empty; it gets the state of the emulator. On starts the nova-compute of the
-system, and any kind of off stops it.
+``python3 -m tools.cloud.bmc PORT FOLDER [NAME …]`` serves one system for each name on loopback
+until it is ended: those of the computes unless names are given. FOLDER is empty; it gets the state
+of the emulator. On starts the nova-compute of that name, or the cinder-volume of that storage host,
+and any kind of off stops it.
 """
 import os
 import pathlib
@@ -36,7 +37,7 @@ class Systems(fakedriver.FakeDriver):
 
 
 def identity(name):
-    """The UUID of the system of a compute."""
+    """The UUID of the system of a machine."""
     return str(uuid.uuid5(uuid.NAMESPACE_DNS, name))
 
 
@@ -53,17 +54,22 @@ def application(names, folder, switch):
     return emulator.app
 
 
+def process_of(cloud, name):
+    """The process that runs on a machine: of a compute, or of a further host of Cinder."""
+    return f'nova-{name}' if name in cloud.compute_hosts else f'{services.STORAGE_HOST}{name}'
+
+
 def _switch(cloud):
     def work(name, on, off):
-        process = f'nova-{name}'
+        process = process_of(cloud, name)
         if not on:
             processes.stop(cloud, process)
             return
         services.start(cloud, process)
         services.wait_until_well(cloud, process)
         # Nova's parent has brought back all that had ended.
-        for other in off:
-            processes.stop(cloud, f'nova-{other}')
+        for other in off & set(cloud.compute_hosts):
+            processes.stop(cloud, process_of(cloud, other))
     return work
 
 
@@ -71,8 +77,8 @@ def main():
     """Serve until the process is ended."""
     port, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
     cloud = settings.from_environment(os.environ)
-    application(cloud.compute_hosts, folder, _switch(cloud)).run(
-        host='127.0.0.1', port=port, threaded=False)
+    names = sys.argv[3:] or cloud.compute_hosts
+    application(names, folder, _switch(cloud)).run(host='127.0.0.1', port=port, threaded=False)
 
 
 if __name__ == '__main__':

@@ -144,6 +144,16 @@ def _cinder(cloud):
              default_backend=names[0])
 
 
+def storage_host(cloud, name, size):
+    """Write the file of a further host of Cinder, whose one back end has that name and size.
+
+    Its process is ``cinder-volume-NAME``.
+    """
+    text = fill(cloud, 'cinder-host.conf', 'cinder', name=name) + '\n' + fill(
+        cloud, 'cinder-backend.conf', 'cinder', name=name, size=size)
+    commands.write(cloud.conf / 'cinder' / f'{name}.conf', text)
+
+
 def _heat(cloud):
     _service(cloud, 'heat', 'heat.conf')
 

@@ -21,6 +21,8 @@ OPTIONAL = {'cinder': ('cinder-api', 'cinder-scheduler', 'cinder-volume'),
             'heat': ('heat-api', 'heat-engine'), 'magnum': ('magnum-api', 'magnum-conductor')}
 # {optional service: queues that its workers serve}; of Cinder's the pools say more.
 QUEUES = {'cinder': (), 'heat': ('engine',), 'magnum': ('magnum-conductor',)}
+# What the name of the process of a further host of Cinder begins with.
+STORAGE_HOST = 'cinder-volume-'
 # Those of the optional APIs that waitress serves.
 _BY_WAITRESS = ('heat-api', 'magnum-api')
 
@@ -61,6 +63,10 @@ def _optional(cloud, name):
     if name in _BY_WAITRESS:
         return [cloud.python, cloud.inside('wsgi_runner.py'), f'{service}.wsgi.api',
                 settings.PORTS[service], *options]
+    if name.startswith(STORAGE_HOST):
+        host = name.removeprefix(STORAGE_HOST)
+        return [cloud.python, cloud.tool('cinder-volume'), *options,
+                '--config-file', cloud.conf / service / f'{host}.conf']
     return [cloud.python, cloud.tool(name), *options]
 
 
@@ -134,6 +140,13 @@ def _inside(cloud, script, *words):
     words = [str(word) for word in words]
     commands.run(cloud, [cloud.python, cloud.inside(script), cloud.folder / 'clouds.yaml', *words],
                  'bootstrap.log')
+
+
+def forget_storage_host(cloud, name):
+    """Let Cinder forget the service of a further host, which must not run any more."""
+    commands.run(cloud, [cloud.tool('cinder-manage'), '--config-file',
+                         cloud.conf / 'cinder' / 'cinder.conf', 'service', 'remove',
+                         'cinder-volume', f'{name}@{name}'], 'bootstrap.log')
 
 
 def discover_hosts(cloud):

@@ -12,7 +12,7 @@ from climate.client.commands import resource
 
 @functools.cache
 def of_pool(pool: str) -> type:
-    """Make a class whose attributes are the commands of a pool: Create, List, Show, Set, Delete."""
+    """Make a class whose attributes are the commands of a pool: Create, List, Show and so on."""
     one = f'{"an" if pool[0] in "aeiou" else "a"} {pool}'
     made: dict[str, typing.Any] = {'__doc__': f'The commands of the pool {pool}.'}
     for word, command, what in (
@@ -21,6 +21,8 @@ def of_pool(pool: str) -> type:
             ('Show', resource.ShowResource, f'Show {one} and its properties.'),
             ('Set', resource.SetResource,
              f'Set or remove properties of {one}, or take it out of use.'),
+            ('Wake', resource.WakeResource, f'Wake {one} that sleeps.'),
+            ('Sleep', resource.SleepResource, f'Put {one} to sleep that nobody has leased.'),
             ('Delete', resource.DeleteResources,
              f'Remove resources from the pool {pool}; the cloud keeps them.')):
         made[word] = type(f'{word}{pool.capitalize()}', (command,), {

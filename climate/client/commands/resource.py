@@ -15,7 +15,8 @@ from climate.client.commands import columns
 if typing.TYPE_CHECKING:
     from climate.client import resources
 
-_FIRST = ('id', 'name', 'reservable')
+_LIST = ('id', 'name', 'reservable')
+_FIRST = (*_LIST, 'power_state', 'power_since')
 _TIMES = ('created_at', 'updated_at', 'power_since')
 
 
@@ -120,7 +121,7 @@ class ListResources(OfPool, base.Lister):
     """List the resources of a pool."""
 
     #: The columns without and with --long; () stands for all fields.
-    short: Sequence[str] = _FIRST
+    short: Sequence[str] = _LIST
     long: Sequence[str] = ()
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -133,6 +134,8 @@ class ListResources(OfPool, base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         found = list(self.pool_of(parsed_args).list(limit=parsed_args.limit))
         names = self.long if parsed_args.long else self.short
+        if names == _LIST and any('power_state' in each for each in found):
+            names = (*_LIST, 'power_state')
         if parsed_args.columns or not names:
             names = in_order(dict.fromkeys(
                 [*names, *(name for each in found for name in each)]), names or _FIRST)

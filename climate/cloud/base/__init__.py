@@ -25,6 +25,7 @@ from climate.cloud.base import segments as _segments
 from climate.cloud.base import servers as _servers
 from climate.cloud.base import services as _services
 from climate.cloud.base import stacks as _stacks
+from climate.cloud.base import storage_hosts as _storage_hosts
 from climate.cloud.base import volumes as _volumes
 
 Adapter = _adapter.Adapter
@@ -45,6 +46,7 @@ Segments = _segments.Segments
 Servers = _servers.Servers
 Services = _services.Services
 Stacks = _stacks.Stacks
+StorageHosts = _storage_hosts.StorageHosts
 Volumes = _volumes.Volumes
 read = _face.read
 

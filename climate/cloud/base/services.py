@@ -21,6 +21,7 @@ from climate.cloud.base import placement as _placement
 from climate.cloud.base import segments as _segments
 from climate.cloud.base import servers as _servers
 from climate.cloud.base import stacks as _stacks
+from climate.cloud.base import storage_hosts as _storage_hosts
 from climate.cloud.base import volumes as _volumes
 
 
@@ -49,6 +50,7 @@ class Services:
     keystone: _keystone.Keystone
     attachments: _attachments.Attachments
     volumes: _volumes.Volumes
+    storage_hosts: _storage_hosts.StorageHosts
     clusters: _clusters.Clusters
 
     def __init__(self, names: Container[str], make: Callable[[str], face.Face]) -> None:

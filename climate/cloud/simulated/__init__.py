@@ -22,6 +22,7 @@ from climate.cloud.simulated import hosts
 from climate.cloud.simulated import images
 from climate.cloud.simulated import lifecycle
 from climate.cloud.simulated import link
+from climate.cloud.simulated import machines
 from climate.cloud.simulated import network_hands
 from climate.cloud.simulated import quotas
 from climate.cloud.simulated import scheduler
@@ -40,6 +41,7 @@ class SimulatedCloud(base.Cloud):
 
     :ivar faults: the FaultPoints; its ``on_point`` may be set at any time.
     :ivar network: the NetworkHands, for what others do in Neutron.
+    :ivar machines: the Machines, for their power and for what others do with storage.
     :param on_point: None, or callable(call name, 'before' or 'after').
     :param clock: returns the current time, in seconds since the epoch.
     :param adapters: {name: Adapter class}; None: all installed adapters.
@@ -68,6 +70,7 @@ class SimulatedCloud(base.Cloud):
                        for adapter in adapters.values() for face, kind in adapter.faces.items()}
         self._service = self._services(None)
         self.network = network_hands.NetworkHands(self._transaction)
+        self.machines = machines.Machines(self._transaction)
 
     def log_in(self):
         # No call of the cloud: the fault points of a manager would have other numbers.

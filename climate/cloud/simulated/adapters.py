@@ -18,6 +18,7 @@ from climate.cloud.simulated import neutron_rows
 from climate.cloud.simulated import nova
 from climate.cloud.simulated import placement
 from climate.cloud.simulated import storage
+from climate.cloud.simulated import storage_hosts
 
 
 class Keystone(adapters.Keystone):
@@ -47,7 +48,7 @@ class Neutron(adapters.Neutron):
 
 
 class Cinder(adapters.Cinder):
-    faces = {'volumes': cinder.Volumes}
+    faces = {'volumes': cinder.Volumes, 'storage_hosts': storage_hosts.StorageHosts}
     tables = storage.TABLES
 
 

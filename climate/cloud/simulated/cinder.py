@@ -8,6 +8,7 @@ from climate.cloud import base
 from climate.cloud import volume_models as models
 from climate.cloud.simulated import images
 from climate.cloud.simulated import storage
+from climate.cloud.simulated import storage_services
 
 _SETTLED = ('available', 'in-use', 'error')
 _DELETABLE = ('available', 'error', 'error_restoring', 'error_extending', 'error_managing',
@@ -26,10 +27,13 @@ class Volumes(base.Volumes):
         self._lifecycle = link.lifecycle
 
     def backends(self):
-        return self._call('backends', lambda connection, _: [
-            models.Backend(row['name'], row['backend_name'], models.usable_gb(
+        def work(connection, _):
+            taking = storage_services.taking(connection)
+            return [models.Backend(row['name'], row['backend_name'], models.usable_gb(
                 {'total_capacity_gb': row['total_gb']}))
-            for row in connection.execute('SELECT * FROM backends ORDER BY name')])
+                for row in connection.execute('SELECT * FROM backends ORDER BY name').fetchall()
+                if storage_services.service_host(row['name']) in taking]
+        return self._call('backends', work)
 
     def types(self):
         return self._call('types', lambda connection, _: [

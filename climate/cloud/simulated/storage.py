@@ -4,6 +4,7 @@ import json
 import uuid
 
 from climate.cloud import volume_models as models
+from climate.cloud.simulated import storage_services
 
 SERVICE_PROJECT = 'service'
 TABLES = (
@@ -24,9 +25,11 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS volume_snapshots (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, volume_id TEXT NOT NULL,
         project_id TEXT NOT NULL, status TEXT NOT NULL)""",
-    # What every simulated cloud has: two back ends for leases, and an ordinary one.
-    """INSERT OR IGNORE INTO backends VALUES ('storage@ssd#ssd', 'ssd', '200'),
-        ('storage@hdd#hdd', 'hdd', '500'), ('storage@plain#plain', 'plain', '1000')""",
+    *storage_services.TABLES,
+    # What a new simulated cloud has: two back ends for leases on one machine, and an ordinary one.
+    """INSERT INTO backends SELECT * FROM (VALUES ('storage@ssd#ssd', 'ssd', '200'),
+        ('storage@hdd#hdd', 'hdd', '500'), ('ordinary@plain#plain', 'plain', '1000'))
+        WHERE NOT EXISTS (SELECT 1 FROM backends)""",
     """INSERT OR IGNORE INTO volume_types VALUES
         ('00000000-0000-4000-8000-000000000001', 'ordinary', 1,
          '{"volume_backend_name": "plain"}')""",
@@ -38,9 +41,12 @@ GONE = 'gone'
 
 
 def settle(connection, now):
-    """Complete the changes of volumes that are due."""
+    """Complete the changes of volumes that are due, but those of a back end that is down."""
+    down = storage_services.down(connection)
     for row in connection.execute(
             'SELECT * FROM volumes WHERE due <= ? ORDER BY rowid', (now,)).fetchall():
+        if row['backend'] is not None and storage_services.service_host(row['backend']) in down:
+            continue
         if row['status'] == 'uploading':
             connection.execute("UPDATE images SET status = 'active' WHERE id = ?", (row['about'],))
         if row['status'] == 'retyping':
@@ -152,12 +158,14 @@ def _backend(connection, type_name, size_gb, present=None):
     """
     row = find_type(connection, type_name)
     wanted = json.loads(row['extra_specs']).get(models.BACKEND_SPEC) if row else None
-    free = {}
+    free, taking = {}, storage_services.taking(connection)
     for each in connection.execute('SELECT * FROM backends ORDER BY name').fetchall():
         if wanted not in (None, each['backend_name']):
             continue
         if each['name'] == present:
             return present
+        if storage_services.service_host(each['name']) not in taking:
+            continue
         room = float(each['total_gb'].replace('unknown', 'inf')) - used_gb(connection, each['name'])
         if room >= size_gb:
             free[each['name']] = room

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decides periodically which resources sleep, and switches them."""
+import collections
 from concurrent import futures
 import datetime
 import functools
@@ -11,10 +12,10 @@ from climate.db import managers
 from climate.db import power
 from climate.db import resources
 from climate.domain import sleep
+from climate.manager.energy import machines
 from climate.manager.energy import sleepers
 from climate.manager.energy import steps
 from climate.manager.energy import wakes
-from climate.plugins import sleepable
 
 LOG = log.getLogger(__name__)
 
@@ -38,9 +39,12 @@ class Keeper:
         self._sleepers = sleepers.Sleepers(core)
         self._wakes = wakes.Wakes(core)
         self._steps = steps.Steps(core, driver)
+        self._driver = driver
+        # The names of machines of which the log says already that nobody can wake them.
+        self._silent = set()
 
     def step(self, now):
-        """Decide once, and do the next step of each resource that does not just stay awake."""
+        """Decide once, and do the next step of each machine that does not just stay awake."""
         with self._core.database.reader() as connection:
             eldest = managers.longest_running(connection, now - _ALIVE)
         if eldest not in (None, self._owner):
@@ -63,45 +67,76 @@ class Keeper:
         for resource_id in plan.wake:
             if not known[resource_id].is_due(rules, now):
                 self._sleepers.wake(resource_id, now)
+        falling = collections.defaultdict(list)
         for resource_id in plan.sleep:
-            self._sleepers.put_to_sleep(resource_id, now, (
-                now + known[resource_id].wake + rules.lead + rules.min_asleep))
+            falling[known[resource_id].machine].append(known[resource_id])
+        for together in self._switchable(falling):
+            self._sleepers.put_to_sleep(together[0].id, now, (
+                now + max(each.wake for each in together) + rules.lead + rules.min_asleep))
+
+    def _switchable(self, falling):
+        """Return those of the groups of Sleepers whose machine says whether it is on.
+
+        What cannot be woken again must not fall asleep.
+
+        :param falling: {name of a machine: the Sleepers on it}.
+        """
+        if not falling:
+            return []
+        with self._core.database.reader() as connection:
+            found = machines.around(self._core, connection, [
+                each.id for together in falling.values() for each in together])
+        errors_of = dict(zip((each.name for each in found), self._in_turns(
+            self._why_silent, found), strict=True))
+        for name in sorted(each for each, error in errors_of.items() if error is not None):
+            log_it = LOG.debug if name in self._silent else LOG.warning
+            log_it('%s: it stays awake, because it could not be woken: %s', name, errors_of[name])
+        self._silent = {name for name, error in errors_of.items() if error is not None}
+        return [together for name, together in falling.items() if errors_of.get(name) is None]
+
+    def _why_silent(self, machine):
+        """Return why the power of a machine cannot be asked, in words; None if it can."""
+        try:
+            self._driver.state(machine)
+        except errors.ClimateError as error:
+            return error.message
+        return None
+
+    def _in_turns(self, work, items):
+        """Call `work` with each item, several at a time; return what it returns, in order."""
+        count = max(1, min(self._core.conf.energy.at_once, len(items)))
+        with futures.ThreadPoolExecutor(count, thread_name_prefix='power') as threads:
+            return list(threads.map(work, items))
 
     def carry_on(self, now):
-        """Do the next step of each resource that falls asleep, sleeps or wakes up."""
+        """Do the next step of each machine that falls asleep, sleeps or wakes up."""
         with self._core.database.reader() as connection:
-            moving = power.in_states(connection, sleep.SLEEPING)
-            known = {each.id: each for each in resources.enrolled(
-                connection, [each.resource_id for each in moving])} if moving else {}
-        moving = [each for each in moving if each.resource_id in known]
-        if not moving:
-            return
+            moving = [each.resource_id for each in power.in_states(connection, sleep.SLEEPING)]
+            if not moving:
+                return
+            found = machines.around(self._core, connection, moving)
+            states = power.of(connection, [one.id for each in found for one in each.resources])
+        work = [(each, {one.id: states[one.id] for one in each.resources}) for each in found]
         # What wakes up is first, because a lease may wait for it.
-        moving.sort(key=lambda each: each.state != sleep.WAKING)
-        count = min(self._core.conf.energy.at_once, len(moving))
-        with futures.ThreadPoolExecutor(count, thread_name_prefix='power') as threads:
-            for _ in threads.map(functools.partial(self._carry_on, known, now), moving):
-                pass
+        work.sort(key=lambda each: all(one.state != sleep.WAKING for one in each[1].values()))
+        self._in_turns(functools.partial(self._carry_on, now), work)
 
-    def _carry_on(self, known, now, was):
-        resource = known[was.resource_id]
+    def _carry_on(self, now, work):
+        machine, states = work
         try:
-            self._steps.carry_on(resource, was, now)
+            self._steps.carry_on(machine, states, now)
         except errors.ClimateError as error:
-            LOG.warning('%s %s: its power is looked at again later: %s', resource.pool,
-                        resource.name, error.message)
-        except Exception:  # The door of one resource: the others must not wait for it.
-            LOG.exception('%s %s: a step failed unexpectedly; it is tried again', resource.pool,
-                          resource.name)
+            LOG.warning('%s: its power is looked at again later: %s', machine.name, error.message)
+        except Exception:  # The door of one machine: the others must not wait for it.
+            LOG.exception('%s: a step failed unexpectedly; it is tried again', machine.name)
 
     def _look(self, now):
         """Return all resources that can sleep, as Sleepers."""
-        pools = [name for name, pool in self._core.registry.pools.items()
-                 if isinstance(pool, sleepable.Sleepable)]
+        pools = machines.pools(self._core)
         with self._core.database.writer() as connection:
             power.forget(connection, now - _KEPT)
         with self._core.database.reader() as connection:
-            found = [each for name in sorted(pools) for each in resources.find(connection, name)]
+            found = [each for name in pools for each in resources.find(connection, name)]
             states = power.of(connection, [each.id for each in found])
             needed = power.needed(connection, now, pools=pools)
             cycles = power.cycles(connection, now - _DAY)
@@ -109,7 +144,8 @@ class Keeper:
         conf = self._core.conf.energy
         return [sleep.Sleeper(
             id=each.id, state=states[each.id].state,
-            since=states[each.id].since or each.created_at, group=self._group(each),
+            since=states[each.id].since or each.created_at,
+            machine=machines.name_of(self._core, each.pool, each.name), group=self._group(each),
             is_free=self._is_free(each, needed.get(each.id), now),
             needed_at=needed[each.id].needed_at if each.id in needed else None,
             cycles=cycles[each.id],

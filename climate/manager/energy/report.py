@@ -6,7 +6,7 @@ from climate.db import power
 from climate.db import resources
 from climate.domain import energy
 from climate.domain import utilisation
-from climate.plugins import sleepable
+from climate.manager.energy import machines
 
 
 class Report:
@@ -20,8 +20,7 @@ class Report:
 
         :raises BadField: no pool whose resources can sleep has that name.
         """
-        pools = sorted(name for name, pool in self._core.registry.pools.items()
-                       if isinstance(pool, sleepable.Sleepable))
+        pools = machines.pools(self._core)
         if query.pool is not None and query.pool not in pools:
             raise errors.BadField(field='pool', reason=(
                 f'"{query.pool[:40]}" is not an enabled pool whose resources can sleep; those are '
@@ -32,17 +31,22 @@ class Report:
                      for each in resources.find(connection, name)]
             states = power.of(connection, [each.id for each in found])
             slept = absences.touching(connection, query.start, end)
+            shares = machines.shares(self._core, connection)
         return energy.Answer(query.start, end, tuple(
-            self._line(each, states[each.id], slept.get(each.id, ()), query.start, end)
+            self._line(each, states[each.id], slept.get(each.id, ()), shares, query.start, end)
             for each in found))
 
-    def _line(self, resource, state, absent, start, end):
+    def _line(self, resource, state, absent, shares, start, end):
         spans = [(begin, until) for kind, begin, until in absent if kind == utilisation.ASLEEP]
         return energy.Line(
             resource.pool, resource.id, resource.name, state.state, state.since,
-            energy.hours(spans, start, end), watts_of(self._core.conf, resource))
+            energy.hours(spans, start, end), watts_of(self._core.conf, resource, shares))
 
 
-def watts_of(conf, resource):
-    """Return how much less a Resource draws asleep than awake; None: that is not known."""
-    return energy.watts(resource.properties, conf.energy.watts_property, conf.energy.watts)
+def watts_of(conf, resource, shares):
+    """Return how much less a Resource draws asleep than awake; None: that is not known.
+
+    :param shares: what ``machines.shares`` returns: [energy] watts is that of a whole machine.
+    """
+    return energy.watts(resource.properties, conf.energy.watts_property,
+                        conf.energy.watts * shares.get(resource.id, 1))

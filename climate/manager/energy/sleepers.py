@@ -10,6 +10,7 @@ from climate.db import power
 from climate.db import resources
 from climate.domain import sleep
 from climate.manager import core as cores
+from climate.manager.energy import machines
 from climate.plugins import sleepable
 
 LOG = log.getLogger(__name__)
@@ -54,43 +55,61 @@ class Sleepers:
     def wake_all(self, resource_ids, now):
         """Note that all of these that sleep must wake up; return the ids of those not yet awake."""
         asleep = self.among(resource_ids)
-        for resource_id in sorted(asleep):
-            self.wake(resource_id, now)
+        if asleep:
+            with self._core.database.reader() as connection:
+                groups = machines.together(self._core, connection, asleep)
+            for group in groups:
+                self.wake_machine(group, now)
         return asleep
 
-    @cores.again_after_a_race
     def wake(self, resource_id, now):
-        """Note that a resource must wake up; return False if it is awake or waking already."""
+        """Note that a resource and all others on its machine must wake up.
+
+        :returns: False if it is awake or waking already.
+        """
+        with self._core.database.reader() as connection:
+            groups = machines.together(self._core, connection, [resource_id])
+        return any(self.wake_machine(each, now, resource_id) for each in groups)
+
+    @cores.again_after_a_race
+    def wake_machine(self, resource_ids, now, mended=None):
+        """Note that those of these resources that sleep must wake up; return False if none does.
+
+        :param resource_ids: the ids of all resources on one machine, in order.
+        :param mended: the id of one that wakes up even if it failed to before.
+        """
         with self._core.database.writer() as connection:
-            before = power.of(connection, [resource_id])[resource_id]
-            if before.state not in (sleep.ASLEEP, sleep.FALLING, sleep.FAILED):
-                return False
-            changed = power.change(connection, before, sleep.WAKING, now)
-        if changed:
-            LOG.info('Resource %s: %s, now waking up', resource_id, before.state)
-        return changed
+            states = power.of(connection, resource_ids)
+            changed = {key: each.state for key, each in states.items()
+                       if (each.state in (sleep.ASLEEP, sleep.FALLING)
+                           or (each.state == sleep.FAILED and key == mended))
+                       and power.change(connection, each, sleep.WAKING, now)}
+        for key, before in changed.items():
+            LOG.info('Resource %s: %s, now waking up', key, before)
+        return bool(changed)
 
     @cores.again_after_a_race
     def put_to_sleep(self, resource_id, now, latest_start):
-        """Note that a resource falls asleep, unless a lease has it or needs it.
+        """Note that a resource and all others on its machine fall asleep.
 
-        :param latest_start: a lease that starts before that moment needs it awake.
-        :returns: False if it stays awake.
+        :param latest_start: a lease that starts before that moment needs them awake.
+        :returns: False if they stay awake, because a lease has one of them or needs it.
         """
         with self._core.database.writer() as connection:
-            # A booking locks it too, so it either sees this state or is seen here.
-            locked = resources.lock(connection, [resource_id])
-            need = power.needed(connection, now, [resource_id]).get(resource_id, sleep.Need())
-            before = power.of(connection, [resource_id])[resource_id]
-            if (not locked or locked[0].held_by is not None or locked[0].lent_to is not None
-                    or (need.taken_at is not None and need.taken_at <= now)
-                    or (need.needed_at is not None and need.needed_at < latest_start)
-                    or before.state != sleep.AWAKE):
+            [ids] = machines.together(self._core, connection, [resource_id]) or [()]
+            # A booking locks them too, so it either sees this state or is seen here.
+            locked = resources.lock(connection, ids)
+            needs = power.needed(connection, now, ids)
+            states = power.of(connection, ids)
+            if (not ids or len(locked) < len(ids)
+                    or any(each.held_by is not None or each.lent_to is not None for each in locked)
+                    or any(_needs(each, now, latest_start) for each in needs.values())
+                    or any(each.state != sleep.AWAKE for each in states.values())):
                 return False
-            changed = power.change(connection, before, sleep.FALLING, now)
-        if changed:
-            LOG.info('Resource %s: awake, now falling asleep', resource_id)
-        return changed
+            for each in states.values():
+                power.change(connection, each, sleep.FALLING, now)
+        LOG.info('Resources %s: awake, now falling asleep', ', '.join(map(str, ids)))
+        return True
 
     def set_power(self, pool, resource_id, awake, now):
         """Wake a resource, or put it to sleep, because an administrator says so.
@@ -133,7 +152,12 @@ class Sleepers:
         if self.power(resource.id).state not in (sleep.FALLING, sleep.ASLEEP):
             raise errors.ResourceInUse(pool=resource.pool, resource=resource.name, reason=(
                 'it stays awake: a lease has it or needs it soon, or it is out of use or waking '
-                'up.'))
+                'up, or that is so of something else on its machine.'))
+
+
+def _needs(need, now, latest_start):
+    return ((need.taken_at is not None and need.taken_at <= now)
+            or (need.needed_at is not None and need.needed_at < latest_start))
 
 
 def minutes(count):

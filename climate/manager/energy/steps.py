@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The next step of one resource that falls asleep, sleeps or wakes up. Each may be repeated.
+"""The next step of one machine that falls asleep, sleeps or wakes up. Each may be repeated.
 
 The intent is in the database before anything is called, and the outcome is written after it. So a
 manager that dies between two calls leaves a state from which the next one goes on.
@@ -22,106 +22,177 @@ LOG = log.getLogger(__name__)
 
 
 class Steps:
-    """Brings resources to the state in which they should be."""
+    """Brings the resources of machines to the state in which they should be."""
 
     def __init__(self, core, driver):
         self._core = core
         self._driver = driver
         self._sleepers = sleepers.Sleepers(core)
-        self._by_state = {sleep.FALLING: self._fall, sleep.ASLEEP: self._look,
-                          sleep.WAKING: self._wake}
 
-    def carry_on(self, resource, was, now):
-        """Do the next step of a Resource whose Power was `was`.
+    def carry_on(self, machine, was, now):
+        """Do the next step of a Machine.
 
+        :param was: {resource id: its Power}, of all resources on it.
         :raises PowerFailed: it could not be switched or asked; it is tried again.
         """
-        pool = self._core.registry.pool(resource.pool)
+        states = {each.state for each in was.values()}
         try:
-            self._by_state[was.state](pool, resource, was, now)
+            if states == {sleep.FALLING}:
+                self._fall(machine, was, now)
+            elif states == {sleep.ASLEEP}:
+                self._look(machine, was, now)
+            elif states & {sleep.FALLING, sleep.ASLEEP}:
+                # As if one was enrolled after the others had begun to fall asleep.
+                self._write(machine, {key: each for key, each in was.items()
+                                      if each.state != sleep.FAILED}, sleep.WAKING, now,
+                            'something on its machine is not asleep')
+            else:
+                self._wake(machine, _in_state(was, sleep.WAKING), now)
         except errors.CloudError as error:
-            LOG.warning('%s %s: %s, and it is tried again: %s', resource.pool, resource.name,
-                        was.state, error.message)
-            self._give_up(pool, resource, was, now)
+            LOG.warning('%s: %s, and it is tried again: %s', machine.name,
+                        ' and '.join(sorted(states)), error.message)
+            self._give_up(machine, was, now)
 
-    def _fall(self, pool, resource, was, now):
-        cloud = self._core.cloud
-        reason = None
-        if pool.in_use(cloud, resource):
-            reason = 'something is on it'
-        elif not pool.close_for_sleep(cloud, resource):
+    def _fall(self, machine, was, now):
+        reason = self._in_use(machine)
+        if reason is None and not self._close(machine):
             reason = 'an administrator has disabled it'
-        else:
+        elif reason is None:
             # Look again: something may have come before it was closed.
-            reason = pool.in_use(cloud, resource)
+            reason = self._in_use(machine)
         if reason is not None:
-            pool.open_after_sleep(cloud, resource)
-            self._write(resource, was, sleep.AWAKE, now, reason)
+            self._open(machine)
+            self._write(machine, was, sleep.AWAKE, now, reason)
             return
-        if self._sleepers.power(resource.id) != was:
+        if self._has_changed(was):
+            self._open_what_is_awake(machine)
             return
-        if self._driver.state(resource) == base.OFF:
-            self._write(resource, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
+        if self._driver.state(machine) == base.OFF:
+            self._write(machine, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
             return
-        self._driver.sleep(resource)
-        if self._sleepers.power(resource.id) != was:
+        self._driver.sleep(machine)
+        if self._has_changed(was):
             # It was woken meanwhile, and may count as awake by now.
-            self._driver.wake(resource)
+            self._driver.wake(machine)
             return
-        if self._driver.state(resource) == base.OFF:
-            self._write(resource, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
+        if self._driver.state(machine) == base.OFF:
+            self._write(machine, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
         else:
-            self._give_up(pool, resource, was, now)
+            self._give_up(machine, was, now)
 
-    def _look(self, pool, resource, was, now):
-        if self._driver.state(resource) == base.ON:
-            self._write(resource, was, sleep.WAKING, now, 'somebody switched it on')
+    def _in_use(self, machine):
+        return next((reason for pool, some in machine.by_pool() for reason in [
+            self._pool(pool).in_use(self._core.cloud, some)] if reason is not None), None)
 
-    def _wake(self, pool, resource, was, now):
-        if self._driver.state(resource) == base.OFF:
-            self._driver.wake(resource)
-        if (self._driver.state(resource) == base.ON
-                and resource.id in pool.works(self._core.cloud, [resource])):
-            pool.open_after_sleep(self._core.cloud, resource)
-            # The calls of this step count, too: switching alone may take long.
-            self._write(resource, was, sleep.AWAKE, now, 'it is up', sleep.WOKE,
-                        (self._core.clock() - was.since).total_seconds())
+    def _close(self, machine):
+        return all(self._pool(pool).close_for_sleep(self._core.cloud, some)
+                   for pool, some in machine.by_pool())
+
+    def _open(self, machine):
+        for pool, some in machine.by_pool():
+            self._pool(pool).open_after_sleep(self._core.cloud, some)
+
+    def _open_what_is_awake(self, machine):
+        """Open a machine that was woken by another manager while this one was closing it."""
+        with self._core.database.reader() as connection:
+            found = power.of(connection, [each.id for each in machine.resources])
+        if not {each.state for each in found.values()} & {sleep.FALLING, sleep.ASLEEP}:
+            self._open(machine)
+
+    def _pool(self, name):
+        return self._core.registry.pool(name)
+
+    def _has_changed(self, was):
+        with self._core.database.reader() as connection:
+            return power.of(connection, was) != was
+
+    def _look(self, machine, was, now):
+        if self._driver.state(machine) == base.ON:
+            self._write(machine, was, sleep.WAKING, now, 'somebody switched it on')
+
+    def _wake(self, machine, was, now):
+        """Wake the resources of a machine that are in `was`; each is awake as soon as it works."""
+        if self._driver.state(machine) == base.OFF:
+            self._driver.wake(machine)
+        awake = set()
+        if self._driver.state(machine) == base.ON:
+            for name, there in machine.by_pool():
+                awake |= self._opened(self._pool(name), [each for each in there if each.id in was])
+        up = {key: each for key, each in was.items() if key in awake}
+        if up:
+            self._write(machine, up, sleep.AWAKE, now, 'it is up', sleep.WOKE)
             self._core.notify()
-        else:
-            self._give_up(pool, resource, was, now)
+        self._give_up(machine, {key: each for key, each in was.items() if key not in awake}, now)
 
-    def _give_up(self, pool, resource, was, now):
+    def _opened(self, pool, waking):
+        """Open those Resources that work; return the ids of those that are ready for leases."""
+        works = pool.works(self._core.cloud, waking) if waking else ()
+        found = [each for each in waking if each.id in works]
+        if not found:
+            return set()
+        pool.open_after_sleep(self._core.cloud, found)
+        return pool.ready(self._core.cloud, found)
+
+    def _give_up(self, machine, was, now):
         """Stop a step that has taken longer than [energy] wake_limit_minutes."""
         limit = sleepers.minutes(self._core.conf.energy.wake_limit_minutes)
-        if now - was.since < limit:
+        late = {key: each for key, each in was.items()
+                if each.since is not None and now - each.since >= limit}
+        # It may be off by now, so it is woken as any other.
+        self._write(machine, _in_state(late, sleep.FALLING), sleep.WAKING, now,
+                    'it did not fall asleep in time')
+        self._write(machine, _in_state(late, sleep.WAKING), sleep.FAILED, now,
+                    'it did not wake up in time', sleep.FAILED_TO_WAKE)
+
+    def _write(self, machine, was, state, now, reason, kind=None):
+        """Bring the resources in `was` into a state, all of them or none.
+
+        :param was: {resource id: its Power}; what is in that state already stays as it is.
+        """
+        was = {key: each for key, each in sorted(was.items()) if each.state != state}
+        if not was or not self._write_all(was, state, now, kind):
             return
-        if was.state == sleep.FALLING:
-            # It may be off by now, so it is woken as any other.
-            self._write(resource, was, sleep.WAKING, now, 'it did not fall asleep in time')
-        elif was.state == sleep.WAKING:
-            self._write(resource, was, sleep.FAILED, now, 'it did not wake up in time',
-                        sleep.FAILED_TO_WAKE)
+        level = log.ERROR if state == sleep.FAILED else log.INFO
+        for each in machine.resources:
+            if each.id in was:
+                LOG.log(level, '%s %s: %s, now %s: %s%s', each.pool, each.name,
+                        was[each.id].state, state, reason, (
+                            '; it is out of use. Repair it, then wake it and enable it again, such '
+                            'as by "climate host wake" and "climate host set --enable"'
+                            if state == sleep.FAILED else ''))
 
     @cores.again_after_a_race
-    def _write(self, resource, was, state, now, reason, kind=None, seconds=None):
+    def _write_all(self, was, state, now, kind):
         with self._core.database.writer() as connection:
             # Resources are locked before anything else.
-            resources.touch(connection, [resource.id], now)
-            if not power.change(connection, was, state, now):
-                return
-            if kind is not None:
-                power.note(connection, resource.id, kind, now, seconds)
-            if state == sleep.ASLEEP:
-                absences.begin(connection, resource.id, utilisation.ASLEEP, now)
-            elif state in (sleep.AWAKE, sleep.FAILED):
-                absences.end(connection, resource.id, utilisation.ASLEEP, now)
-            if state == sleep.FAILED:
-                # The one place that marks it sick. Starts replace what is not reservable.
-                resources.change(connection, resource.id, now, reservable=False)
-            elif state == sleep.AWAKE:
+            resources.touch(connection, list(was), now)
+            if power.of(connection, was) != was:
+                return False
+            for key, each in was.items():
+                if not power.change(connection, each, state, now):
+                    # It was woken this moment; nothing of the others may be written, too.
+                    raise errors.LostRace()
+                self._note(connection, each, state, now, kind)
+                if state == sleep.AWAKE:
+                    maintenances.close_awake(connection, key, now)
+            if state == sleep.AWAKE:
                 wakeups.wake(connection, now)
-                maintenances.close_awake(connection, resource.id, now)
-        level = log.ERROR if state == sleep.FAILED else log.INFO
-        LOG.log(level, '%s %s: %s, now %s: %s%s', resource.pool, resource.name, was.state, state,
-                reason, '; it is out of use. Repair it, then "climate host wake" and '
-                '"climate host set --enable"' if state == sleep.FAILED else '')
+        return True
+
+    def _note(self, connection, was, state, now, kind):
+        """Write down what a change of state means for reports and for starts."""
+        if kind is not None:
+            # The calls of this step count, too: switching alone may take long.
+            power.note(connection, was.resource_id, kind, now, (
+                (self._core.clock() - was.since).total_seconds() if kind == sleep.WOKE else None))
+        if state == sleep.ASLEEP:
+            absences.begin(connection, was.resource_id, utilisation.ASLEEP, now)
+        elif state in (sleep.AWAKE, sleep.FAILED):
+            absences.end(connection, was.resource_id, utilisation.ASLEEP, now)
+        if state == sleep.FAILED:
+            # The one place that marks it sick. Starts replace what is not reservable.
+            resources.change(connection, was.resource_id, now, reservable=False)
+
+
+def _in_state(powers, state):
+    return {key: each for key, each in powers.items() if each.state == state}

@@ -4,17 +4,18 @@ import collections
 
 from climate import errors
 from climate.plugins import base
+from climate.plugins.volume import names
+from climate.plugins.volume import sleeping
 
 #: The key of the need of reservations that take room.
 NEED = 'room'
 #: The capacity: the gigabytes that volumes may have on a back end.
 ROOM = 'gb'
-#: The extra spec of a volume type, and the fact, that names the back end.
-BACKEND_SPEC = 'volume_backend_name'
+BACKEND_SPEC = names.BACKEND_SPEC
 GROUP = 'virtual:volume'
 
 
-class BackendPool(base.Pool):
+class BackendPool(base.Pool, sleeping.SleepingBackends):
     """Storage back ends that only leases use, under Cinder's name ``host@backend#pool``."""
 
     name = 'backend'
@@ -34,8 +35,11 @@ class BackendPool(base.Pool):
         return self._found(cloud.as_service().volumes.backends(), name)
 
     def survey(self, cloud, resources):
+        resources = tuple(resources)
         backends = cloud.as_service().volumes.backends()
-        found = {}
+        # Cinder says nothing of what sleeps, so that stays as it was.
+        found = {each.name: base.Found(each.name, dict(each.capacity), dict(each.facts))
+                 for each in self.asleep(cloud, backends, resources)}
         for resource in resources:
             try:
                 found[resource.name] = self._found(backends, resource.name)
@@ -53,9 +57,9 @@ class BackendPool(base.Pool):
         return found
 
     def failing(self, cloud, resources):
-        # Cinder lists the back ends whose service is up.
+        # Cinder lists the back ends whose service is up and enabled.
         known = {each.name for each in cloud.as_service().volumes.backends()}
-        return {each.id: 'Cinder does not list it: its service is down, or it is gone'
+        return {each.id: 'Cinder does not list it: its service is down or disabled, or it is gone'
                 for each in resources if each.name not in known}
 
     def admit(self, cloud, found):

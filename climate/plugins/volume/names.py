@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The volume types of a reservation, one for each of its back ends, and what is of these types."""
 
+#: The extra spec of a volume type, and the fact, that names the back end.
+BACKEND_SPEC = 'volume_backend_name'
 #: Prefix of the names of the volume types of reservations.
 TYPE_PREFIX = 'reservation:'
 

@@ -79,9 +79,9 @@ class Keeping:
 
 def kill_after_one_wake(monkeypatch):
     """Let the manager die as soon as it has noted that one host must wake up."""
-    real = sleepers.Sleepers.wake
+    real = sleepers.Sleepers.wake_machine
 
-    def wake(self, resource_id, now):
-        real(self, resource_id, now)
+    def wake(self, resource_ids, now, mended=None):
+        real(self, resource_ids, now, mended)
         raise Killed
-    monkeypatch.setattr(sleepers.Sleepers, 'wake', wake)
+    monkeypatch.setattr(sleepers.Sleepers, 'wake_machine', wake)

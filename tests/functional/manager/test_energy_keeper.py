@@ -162,10 +162,26 @@ def test_a_host_that_somebody_switches_on_is_awake(manager, keeping):
     assert _compute(manager, host).enabled
 
 
-def test_a_bmc_that_does_not_answer_leaves_the_host_awake_and_open_at_last(manager, keeping):
-    [host] = manager.enrol(1)
+def test_a_host_whose_bmc_does_not_answer_stays_awake_and_open(manager, keeping, caplog):
+    host, other = manager.enrol(2)
     keeping.broken.add(host.name)
     keeping.all_asleep()
+    keeping.step(3)
+    assert keeping.states() == {other.id: sleep.ASLEEP}
+    assert _compute(manager, host).enabled
+    assert caplog.text.count('it stays awake, because it could not be woken') == 1
+    keeping.broken.clear()
+    keeping.step(2)
+    assert keeping.states() == {host.id: sleep.ASLEEP, other.id: sleep.ASLEEP}
+
+
+def test_a_host_whose_bmc_falls_silent_while_it_falls_asleep_is_switched_off_later(
+        manager, keeping):
+    [host] = manager.enrol(1)
+    manager.clock.advance(hours(1))
+    keeping.keeper.decide(manager.clock())
+    keeping.broken.add(host.name)
+    keeping.step(2)
     assert keeping.states() == {host.id: sleep.FALLING}
     keeping.broken.clear()
     manager.clock.advance(minutes(1))
@@ -257,6 +273,24 @@ def test_a_host_that_was_to_wake_up_while_it_was_switched_off_is_switched_on(man
     keeping.step()
     assert keeping.states() == {host.id: sleep.AWAKE}
     assert _compute(manager, host).up
+
+
+def test_a_host_that_was_woken_while_it_was_being_closed_is_open(manager, keeping):
+    [host] = manager.enrol(1)
+    manager.clock.advance(hours(1))
+    keeping.keeper.decide(manager.clock())
+    other, done = sleepers_world.Keeping(manager, manager.core.conf), []
+
+    def meanwhile(*where):
+        if where == ('nova.disable_service', 'before') and not done:
+            done.append(manager.create(builders.a_lease(end=NOON + hours(6))))
+            manager.event_loop.tick(manager.clock())
+            other.step()
+    manager.cloud.faults.on_point = meanwhile
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    found = _compute(manager, host)
+    assert (found.up, found.enabled) == (True, True)
 
 
 @pytest.mark.parametrize('step', ['sleep', 'wake', 'state'])

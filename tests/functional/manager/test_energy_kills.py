@@ -7,6 +7,7 @@ driver. Nothing is lost, and nothing is counted twice.
 import contextlib
 import shutil
 
+import backends_world
 import builders
 import pytest
 import sleepers_world
@@ -74,7 +75,14 @@ class Mortal(sleepers_world.Keeping):
 
 
 class World:
-    """A database and a cloud on which managers come and go, and one host that sleeps or not."""
+    """A database and a cloud on which managers come and go, and a machine that sleeps or not.
+
+    :ivar ids: the ids of the resources on it.
+    """
+
+    #: What the cloud calls the machine.
+    machine = 'compute-1'
+    classes = None
 
     def __init__(self, conf, folder, migrated):
         self.points, self.clock = Points(), builders.Clock()
@@ -85,11 +93,12 @@ class World:
         self.cloud = simulated.SimulatedCloud(conf, clock=lambda: self.clock().timestamp())
         self.cloud.faults.on_point = self.points.reach
         self.born()
-        [self.host] = self.manager.enrol(1)
+        self.ids = [each.id for each in self.enrolled()]
 
     def born(self):
         """Let another manager begin."""
-        self.manager = builders.Manager(self._conf, self._database, self.clock, self.cloud)
+        self.manager = builders.Manager(self._conf, self._database, self.clock, self.cloud,
+                                        classes=self.classes)
         self.keeping = Mortal(self.manager, self._conf, self.points)
 
     def look(self):
@@ -101,10 +110,42 @@ class World:
         self.cloud.close()
         self._database.dispose()
 
-    @property
-    def compute(self):
-        [found] = self.cloud.as_service().computes.of_hosts([self.host.name])
-        return found
+    def enrolled(self):
+        """Enrol what is on the machine; return the Resources."""
+        return self.manager.enrol(1)
+
+    def request(self):
+        """What a lease of it asks for."""
+        return builders.hosts()
+
+    def services(self):
+        """The services of the cloud on the machine, each up or down, enabled or not."""
+        return self.cloud.as_service().computes.of_hosts([self.machine])
+
+    def states(self):
+        """The states of power of what is on the machine."""
+        known = self.keeping.states()
+        return {known.get(each, sleep.AWAKE) for each in self.ids}
+
+
+class StorageWorld(World):
+    """The machine has two storage back ends."""
+
+    machine = backends_world.MACHINE
+
+    def __init__(self, conf, folder, migrated):
+        self.classes = backends_world.configured(conf)
+        super().__init__(conf, folder, migrated)
+
+    def enrolled(self):
+        return backends_world.enrol(self.manager, backends_world.SSD, backends_world.HDD)
+
+    def request(self):
+        return backends_world.room()
+
+    def services(self):
+        return [each for host, each in backends_world.services(self.manager).items()
+                if host.startswith(self.machine)]
 
 
 def _fall_asleep(world):
@@ -114,34 +155,35 @@ def _fall_asleep(world):
 def _wake_for_a_lease(world):
     _sleep(world)
     world.lease = world.manager.create(builders.a_lease(
-        start=NOON + hours(5), end=NOON + hours(6)))
+        world.request(), start=NOON + hours(5), end=NOON + hours(6)))
     world.clock.now = NOON + hours(5) - minutes(15)
 
 
 def _wake_by_hand(world):
     _sleep(world)
-    world.cloud.mark_host(world.host.name, up=True)
+    world.cloud.machines.switch(world.machine, up=True)
 
 
 def _sleep(world):
     world.clock.advance(hours(1))
     for _ in range(2):
         world.look()
-    assert world.keeping.states() == {world.host.id: sleep.ASLEEP}
+    assert world.states() == {sleep.ASLEEP}
 
 
+@pytest.mark.parametrize('kind', [World, StorageWorld])
 @pytest.mark.parametrize(('arrange', 'state'), [
     (_fall_asleep, sleep.ASLEEP), (_wake_for_a_lease, sleep.AWAKE),
     (_wake_by_hand, sleep.AWAKE)])
 def test_a_manager_killed_at_any_step_is_followed_by_one_that_completes_it(
-        conf, tmp_path, migrated, arrange, state):
+        conf, tmp_path, migrated, arrange, state, kind):
     sleepers_world.configured(conf)
     point = visited = 0
     while visited == point:
         point += 1
         folder = tmp_path / str(point)
         folder.mkdir()
-        world = World(conf, folder, migrated)
+        world = kind(conf, folder, migrated)
         arrange(world)
         world.points.count, world.points.crash_at = 0, point
         for _ in range(3):
@@ -156,7 +198,7 @@ def test_a_manager_killed_at_any_step_is_followed_by_one_that_completes_it(
         for _ in range(6):
             world.clock.advance(minutes(1))
             world.look()
-            if world.keeping.states() == {world.host.id: state}:
+            if world.states() == {state}:
                 break
         _holds(world, state)
         world.close()
@@ -165,15 +207,15 @@ def test_a_manager_killed_at_any_step_is_followed_by_one_that_completes_it(
 
 
 def _holds(world, state):
-    assert world.keeping.states() == {world.host.id: state}
-    assert world.compute.up == (state == sleep.AWAKE)
-    assert world.compute.enabled == (state == sleep.AWAKE)
-    if state == sleep.ASLEEP:
-        assert world.compute.reason == sleeping.REASON
+    is_awake = state == sleep.AWAKE
+    assert world.states() == {state}
+    for each in world.services():
+        assert (each.up, each.enabled) == (is_awake, is_awake)
+        assert each.reason == (None if is_awake else sleeping.REASON)
     with world.manager.database.reader() as connection:
-        assert power.cycles(connection, NOON) == {world.host.id: 1}
+        assert power.cycles(connection, NOON) == dict.fromkeys(world.ids, 1)
         wakes = power.wake_seconds(connection, NOON)
-    assert [len(each) for each in wakes.values()] == ([1] if state == sleep.AWAKE else [])
+    assert [len(each) for each in wakes.values()] == [1] * len(world.ids) * is_awake
     if hasattr(world, 'lease'):
-        world.manager.run_until(NOON + hours(5))
+        world.manager.run_until(NOON + hours(5) + minutes(1))
         assert world.manager.lease(world.lease).state == lifecycle.ACTIVE

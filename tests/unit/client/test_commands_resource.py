@@ -51,6 +51,21 @@ def test_a_resource_is_found_by_what_people_call_it(run, addresses):
     assert run('address', 'show', '203.0.113.4').code == 0
 
 
+def test_a_back_end_is_woken_and_put_to_sleep_and_the_list_says_what_sleeps(run, requests_mock):
+    place = PLACE.replace('address', 'backend')
+    found = {'id': '7', 'name': 'node@lease#lease', 'reservable': True, 'gb': 200,
+             'power_state': 'asleep', 'power_since': '2030-05-01T13:00:00Z', 'properties': {}}
+    requests_mock.get(place, json={'resources': [found]})
+    requests_mock.post(f'{place}/7/power', json={'resource': found}, status_code=202)
+    assert run('backend', 'list', '-f', 'json').json == [
+        {'id': '7', 'name': 'node@lease#lease', 'reservable': True, 'power_state': 'asleep'}]
+    for word, state in (('wake', 'awake'), ('sleep', 'asleep')):
+        outcome = run('backend', word, 'node@lease#lease', '-f', 'json')
+        assert outcome.code == 0, outcome.err
+        assert [*outcome.json][:5] == ['id', 'name', 'reservable', 'power_state', 'power_since']
+        assert requests_mock.last_request.json() == {'state': state}
+
+
 def test_a_storage_back_end_has_a_noun_of_its_own(run, requests_mock):
     place = PLACE.replace('address', 'backend')
     enrolled = {'id': '7', 'name': 'cinder1@lease#lease', 'gb': 200, 'properties': {}}

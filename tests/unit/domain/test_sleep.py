@@ -16,8 +16,9 @@ RULES = sleep.Rules(lead=5 * MINUTE, min_awake=30 * MINUTE, min_asleep=30 * MINU
 
 def sleeper(key=1, **values):
     return sleep.Sleeper(**{
-        'id': key, 'state': sleep.AWAKE, 'since': NOW - 60 * MINUTE, 'group': 'host',
-        'is_free': True, 'needed_at': None, 'cycles': 0, 'wake': 10 * MINUTE, **values})
+        'id': key, 'state': sleep.AWAKE, 'since': NOW - 60 * MINUTE, 'machine': f'm{key}',
+        'group': 'host', 'is_free': True, 'needed_at': None, 'cycles': 0, 'wake': 10 * MINUTE,
+        **values})
 
 
 def test_a_free_resource_falls_asleep():
@@ -59,6 +60,31 @@ def test_sleeping_ones_wake_if_too_few_spare_ones_are_left():
     assert sleep.plan(found, rules, NOW) == sleep.Plan((3,), ())
 
 
+def test_resources_of_one_machine_sleep_only_together():
+    both = [sleeper(1, machine='one'), sleeper(2, machine='one')]
+    assert sleep.plan(both, RULES, NOW).sleep == (1, 2)
+    for other in (sleeper(2, machine='one', is_free=False), sleeper(2, machine='one', cycles=4),
+                  sleeper(2, machine='one', needed_at=NOW + 44 * MINUTE)):
+        assert sleep.plan([both[0], other, sleeper(3)], RULES, NOW).sleep == (3,)
+
+
+def test_a_machine_stays_awake_if_one_of_its_resources_is_a_spare_one():
+    rules = dataclasses.replace(RULES, spare=1)
+    found = [sleeper(1, machine='one'), sleeper(2, machine='one', group='backend'), sleeper(3)]
+    assert sleep.plan(found, rules, NOW).sleep == (3,)
+    # Two resources of a group would sleep with it, and one of them has to stay awake.
+    found = [sleeper(1, machine='one'), sleeper(2, machine='one')]
+    assert sleep.plan(found, rules, NOW).sleep == ()
+
+
+def test_a_spare_machine_is_woken_once_for_all_its_resources():
+    rules = dataclasses.replace(RULES, spare=2)
+    found = [sleeper(key, machine=machine, state=sleep.ASLEEP)
+             for key, machine in ((1, 'one'), (2, 'one'), (3, 'two'))]
+    assert len(sleep.plan(found, rules, NOW).wake) == 2
+    assert sleep.plan(found[:2], rules, NOW).wake == (2,)
+
+
 def test_the_time_to_wake_up_is_the_95th_percentile_of_the_past_and_a_margin():
     first = 10 * MINUTE
     assert sleep.wake_time([], first, 0.2) == first
@@ -69,6 +95,7 @@ def test_the_time_to_wake_up_is_the_95th_percentile_of_the_past_and_a_margin():
 _SLEEPERS = st.lists(st.builds(
     sleep.Sleeper, id=st.integers(1, 99), state=st.sampled_from(sleep.STATES),
     since=st.integers(0, 120).map(lambda count: NOW - count * MINUTE),
+    machine=st.sampled_from(['m1', 'm2', 'm3', 'm4', 'm5', 'm6']),
     group=st.sampled_from(['a', 'b']), is_free=st.booleans(),
     needed_at=st.none() | st.integers(-60, 200).map(lambda count: NOW + count * MINUTE),
     cycles=st.integers(0, 5), wake=st.integers(0, 30).map(lambda count: count * MINUTE)),
@@ -83,6 +110,7 @@ def test_no_plan_lets_a_needed_resource_sleep_or_takes_the_spare_ones(found, spa
     assert not set(plan.wake) & set(plan.sleep)
     for key in plan.sleep:
         assert sleep.may_sleep(known[key], rules, NOW)
+        assert {each.id for each in found if each.machine == known[key].machine} <= {*plan.sleep}
     for each in found:
         due = each.due_at(rules)
         if each.state == sleep.ASLEEP and due is not None and due <= NOW:
