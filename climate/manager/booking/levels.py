@@ -38,6 +38,18 @@ class Levels:
         return self._places[:-1][less], self._times[:-1][less], self._times[1:][less]
 
 
+    def throughout(self, end):
+        """Return how many copies are free on each resource from the beginning until `end`."""
+        found = self.empty.copy()
+        last = len(self._places) - 1
+        # What is free from one change on stays until the next change on the same resource.
+        same = self._places[:-1] == self._places[1:]
+        touches = same & (self._times[:-1] < end) & (self._times[1:] > 0) if last > 0 else []
+        rows = np.flatnonzero(touches)
+        np.minimum.at(found, self._places[rows], self._free[rows])
+        return np.maximum(found, 0)
+
+
 def _units(amount, copies, names):
     """Return a row: 1 if the whole resource is taken, else 0; then the units of each class."""
     if amount is selection.WHOLE:

@@ -89,7 +89,7 @@ async function count() {
 function showCounts(considered) {
   element('counts').replaceChildren(...considered.map((each) => make('li', {}, t('new.counts', {
     type: typeWord(each.resource_type), enrolled: each.enrolled, matching: each.matching,
-    free: each.free}), each.criteria.length ? make('ul', {}, ...each.criteria.map((one) => make(
+    free: each.free_at_earliest}), each.criteria.length ? make('ul', {}, ...each.criteria.map((one) => make(
     'li', {}, t('new.met_by', {criterion: one.criterion, count: one.met_by})))) : null)));
 }
 
