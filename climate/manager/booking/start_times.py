@@ -126,7 +126,7 @@ class Search:
         return min(found, _enough(demand))
 
     def free_at_start(self, place, duration):
-        """Return how many copies of one wish alone are free at the beginning, however many it wants.
+        """Return how many copies of one wish alone are free at the beginning, of all that it may have.
 
         :param place: the index of the wish.
         """

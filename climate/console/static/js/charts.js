@@ -2,6 +2,7 @@
 // Charts over time, by Apache ECharts, in the colours of the page.
 
 import * as echarts from '../vendor/echarts.min.js';
+import {zoneName} from './times.js';
 
 const HEIGHT = 260;
 
@@ -24,6 +25,7 @@ export function drawLines(place, {title, lines, bands = []}) {
     splitLine: {lineStyle: {color: colour('line')}}};
   chart.setOption({
     animation: false,
+    useUTC: zoneName() === 'UTC',
     aria: {enabled: true, label: {description: title}},
     grid: {left: 50, right: 20, top: 40, bottom: 60},
     legend: {textStyle: text, data: [...lines, ...bands].map((each) => each.name), top: 0},

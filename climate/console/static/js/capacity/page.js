@@ -6,6 +6,7 @@ import {element, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {DAY, HOUR, iso, now, seconds, words} from '../times.js';
+import {onZone} from '../zone.js';
 
 const SPANS = {day: DAY, week: 7 * DAY, month: 30 * DAY, year: 365 * DAY};
 // How much of a span is in the past.
@@ -96,4 +97,5 @@ const fillAll = () => Promise.all(Object.keys(sections).map(fill));
 
 element('pool').addEventListener('change', fillAll);
 element('span').addEventListener('change', () => fill('utilisation'));
+onZone(fillAll);
 await fillAll();

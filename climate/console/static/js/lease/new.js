@@ -4,7 +4,8 @@
 import {calm, element, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
-import {duration as inWords, local, now, seconds, words} from '../times.js';
+import {duration as inWords, fromLocal, iso, local, now, seconds, words} from '../times.js';
+import {onZone} from '../zone.js';
 import {BadField, ReservationFields} from './fields.js';
 import {priceWords, refusal} from './words.js';
 
@@ -53,15 +54,18 @@ function typeWord(type) {
 async function request() {
   const form = element('form');
   const found = {name: form.name.value, reservations: await wanted(), duration: form.duration.value};
-  if (form.start.value) found.start = `${form.start.value}:00Z`;
+  if (form.start.value) found.start = momentOf(form.start);
   const acquire = form.acquire.value;
   if (acquire) found.acquire = {type: acquire, ...acquireFields(acquire, form)};
   return found;
 }
 
+/** Return the moment of a field as ISO text. */
+const momentOf = (field) => iso(fromLocal(field.value, (text) => t('zone.skipped', {text})));
+
 function acquireFields(acquire, form) {
   const found = {};
-  if (acquire === 'wait' && form.not_after.value) found.not_after = `${form.not_after.value}:00Z`;
+  if (acquire === 'wait' && form.not_after.value) found.not_after = momentOf(form.not_after);
   if (acquire === 'retries') found.retries = Number(form.retries.value);
   return found;
 }
@@ -73,7 +77,7 @@ async function count() {
   const form = element('form');
   try {
     const [asked, length] = [JSON.stringify(await wanted()), form.duration.value];
-    const earliest = form.start.value ? `${form.start.value}:00Z` : undefined;
+    const earliest = form.start.value ? momentOf(form.start) : undefined;
     const {body} = await call('/availability', {
       query: {reservations: asked, duration: length, earliest, limit: OFFERS}});
     showCounts(body.considered);
@@ -201,6 +205,7 @@ function begin() {
     changed();
   });
   form.addEventListener('input', changed);
+  onZone(changed);
   form.addEventListener('submit', submitted);
   changed();
 }

@@ -5,6 +5,7 @@ import {ask} from '../dialog.js';
 import {element, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
+import {fromLocal, iso} from '../times.js';
 
 await loadTexts();
 const {pool} = element('resources').dataset;
@@ -48,11 +49,14 @@ element('resources').addEventListener('click', (event) => {
 const form = element('maintenance');
 let previewed = null;
 
+/** Return the moment of a field as ISO text. */
+const momentOf = (field) => iso(fromLocal(field.value, (text) => t('zone.skipped', {text})));
+
 /** Return the maintenance that the form describes, as POST /v1/maintenances takes it. */
 function maintenance() {
   const found = {pool, reason: form.reason.value, running: form.running.value,
     resources: form.resources.value.split(',').map((each) => each.trim()).filter(Boolean),
-    start: `${form.start.value}:00Z`, end: `${form.end.value}:00Z`};
+    start: momentOf(form.start), end: momentOf(form.end)};
   if (form.rrule.value.trim()) found.rrule = form.rrule.value.trim();
   return found;
 }

@@ -7,6 +7,7 @@ import {calm, element} from '../dom.js';
 import {moveEnd} from '../lease/changes.js';
 import {loadTexts, t} from '../texts.js';
 import {DAY, HOUR, YEAR, iso, now, seconds, words} from '../times.js';
+import {onZone} from '../zone.js';
 import {Source} from './source.js';
 import {View} from './view.js';
 
@@ -112,5 +113,6 @@ if (given.has('from') && given.has('to')) {
   const [from, to] = [seconds(given.get('from')), seconds(given.get('to'))];
   if (to > from) view.lookAt(from, to - from);
 }
+onZone(() => { view.redraw(); showWaiting(); });
 // For measurements and tests.
 window.climateTimeline = {view, source};

@@ -2,7 +2,7 @@
 // A timeline that can be moved, zoomed and walked through by mouse, finger and keyboard.
 
 import {t} from '../texts.js';
-import {DAY, HOUR, duration, now, words} from '../times.js';
+import {DAY, HOUR, atWall, duration, now, wall, words} from '../times.js';
 import {HEAD, ROW, Painter, barWord, rowWord} from './painter.js';
 import {Scale} from './scale.js';
 
@@ -229,7 +229,7 @@ export class View {
 
   _snapped(moment) {
     const snap = SNAPS.find((each) => each >= 4 * this.scale.secondsPerPixel) ?? DAY;
-    return Math.round(moment / snap) * snap;
+    return atWall(Math.round(wall(moment) / snap) * snap);
   }
 
   _hoverOver(bar) {
