@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form for a new lease: counts while one types, offers to click, a dry run, then the lease.
 
+import {tell} from '../dialog.js';
 import {calm, element, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {duration as inWords, fromLocal, iso, local, now, seconds, words} from '../times.js';
-import {onZone} from '../zone.js';
+import {onZone} from '../zones.js';
 import {BadField, ReservationFields} from './fields.js';
 import {priceWords, refusal} from './words.js';
 
@@ -105,8 +106,18 @@ function showOffers({offers, reasons, alternatives}) {
   offer.price ? make('span', {class: 'price'}, priceWords(offer.price)) : null)));
   const others = alternatives.map((each) => make('li', {}, make('button', {
     type: 'button', class: 'offer', onclick: () => takeAlternative(each)}, alternativeWords(each))));
+  element('hold').hidden = !offers.length;
   element('offers').replaceChildren(...reasons.map((each) => make('li', {}, each)), ...rows,
     ...others);
+}
+
+/** Hold the first time at which it fits, so that there is time to decide. */
+async function hold() {
+  const form = element('form');
+  const body = {reservations: await wanted(), duration: form.duration.value, hold: 1, limit: 1};
+  if (form.start.value) body.earliest = momentOf(form.start);
+  const {body: {offers}} = await call('/availability', {method: 'POST', body});
+  tell(t(offers.some((each) => each.id) ? 'offers.held' : 'offers.not_held'));
 }
 
 const startWords = (start) => (seconds(start) <= now() + 90 ? t('new.now') : words(seconds(start)));
@@ -206,6 +217,8 @@ function begin() {
   });
   form.addEventListener('input', changed);
   onZone(changed);
+  element('hold').addEventListener('click', () => hold().catch((error) => say('problem',
+    error.message)));
   form.addEventListener('submit', submitted);
   changed();
 }

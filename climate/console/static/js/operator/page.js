@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator can do with the resources of a pool.
 
-import {ask} from '../dialog.js';
+import {ask, askFor} from '../dialog.js';
 import {element, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
@@ -28,10 +28,10 @@ const actions = {
   },
   put_back: (id) => doing(() => put(id, {reservable: true})),
   property: async (id, name) => {
-    const text = prompt(t('operator.property_question', {name}));
-    if (!text) return;
-    const [property, ...value] = text.split('=');
-    await doing(() => put(id, {properties: {[property.trim()]: value.join('=') || null}}));
+    const asked = await askFor(t('operator.property_question', {name}), [
+      {name: 'property', label: t('operator.property'), required: true},
+      {name: 'value', label: t('operator.value')}], {yes: t('dialog.save')});
+    if (asked) await doing(() => put(id, {properties: {[asked.property.trim()]: asked.value || null}}));
   },
   withdraw: async (id, name) => {
     const sure = await ask(t('operator.withdraw_question', {name}),

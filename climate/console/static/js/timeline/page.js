@@ -7,9 +7,10 @@ import {calm, element} from '../dom.js';
 import {moveEnd} from '../lease/changes.js';
 import {loadTexts, t} from '../texts.js';
 import {DAY, HOUR, YEAR, iso, now, seconds, words} from '../times.js';
-import {onZone} from '../zone.js';
+import {onZone} from '../zones.js';
 import {Source} from './source.js';
 import {View} from './view.js';
+import {showQueue} from './waiting.js';
 
 const SPANS = {hour: HOUR, day: DAY, week: 7 * DAY, month: 30 * DAY, year: YEAR};
 
@@ -27,6 +28,7 @@ const source = new Source((found) => {
   model = found;
   offerGroups(found.properties);
   showRows();
+  showWaiting();
   element('timeline').dataset.bars = found.barCount;
 }, (problem) => say('problem', problem?.message ?? ''));
 
@@ -76,6 +78,10 @@ function say(id, text) { element(id).textContent = text; }
 
 function showRows() {
   if (model) view.setRows(model.rows(element('group').value, element('search').value));
+}
+
+function showWaiting() {
+  if (model) showQueue(model.queue, filter.pool);
 }
 
 function offerGroups(names) {
