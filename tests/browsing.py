@@ -14,7 +14,9 @@ from keystoneauth1 import token_endpoint
 from selenium import webdriver
 from selenium.common import exceptions
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common import action_chains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support import wait
 
 from climate.client import service
@@ -25,6 +27,7 @@ BIN = pathlib.Path(sys.executable).parent
 PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES')
                         or pathlib.Path(__file__).parents[1] / 'build/console')
 _SECONDS = 30
+_TABS = 100
 
 
 class Standalone:
@@ -142,11 +145,36 @@ class Page:
 
     def press(self, words):
         """Click the button with these words."""
-        self.until(lambda: self._button(words), f'no button {words!r}').click()
+        self.until(lambda: self._is_ready() and self._button(words),
+                   f'no button {words!r}').click()
+
+    def click(self, selector):
+        """Click what a CSS selector finds, when its page listens."""
+        self.until(lambda: self._is_ready() and next(iter(self.all(selector)), None),
+                   f'no {selector}').click()
+
+    def _is_ready(self):
+        """Return whether the script of the page listens, if it has one beside that of zones."""
+        return self.script("""
+            const scripts = document.querySelectorAll('script[type=module]');
+            return document.readyState === 'complete'
+              && (scripts.length < 2 || 'ready' in document.body.dataset)""")
 
     def _button(self, words):
         return next((each for each in self.all('button, .button') if words in each.text
                      and each.is_displayed()), None)
+
+    def keys(self, *pressed):
+        """Press keys where the focus is."""
+        action_chains.ActionChains(self.driver).send_keys(*pressed).perform()
+
+    def tab_to(self, selector):
+        """Press the Tab key until what a CSS selector finds has the focus."""
+        for _ in range(_TABS):
+            if self.script('return document.activeElement.matches(arguments[0])', selector):
+                return
+            self.keys(Keys.TAB)
+        raise AssertionError(f'{selector} cannot be reached with the Tab key')
 
     def script(self, text, *given):
         return self.driver.execute_script(text, *given)

@@ -109,7 +109,10 @@ def _what_all(reservations):
 
 def _what(reservation):
     """Return what a reservation is of, such as "2 hosts"."""
-    kind = texts.text('type.' + reservation['resource_type'])
+    resource_type = reservation['resource_type']
     least, most = reservation.get('min'), reservation.get('max')
     count = reservation.get('amount') or (most if least == most else f'{least} to {most}')
-    return kind if count in (None, 'None to None') else f'{count} × {kind}'
+    if count == 1 and f'one.{resource_type}' in texts.all_texts():
+        return '1 × ' + texts.text(f'one.{resource_type}')
+    kind = texts.text(f'type.{resource_type}')
+    return kind if count is None else f'{count} × {kind}'

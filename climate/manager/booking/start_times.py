@@ -126,7 +126,9 @@ class Search:
         return min(found, _enough(demand))
 
     def free_at_start(self, place, duration):
-        """Return how many copies of one wish alone are free at the beginning, of all that it may have.
+        """Return how many copies of one wish alone are free at the beginning of the window.
+
+        Those that it does not ask for count, too.
 
         :param place: the index of the wish.
         """

@@ -14,7 +14,7 @@ def lease(manager):
 def test_lists_can_be_read_without_scripts(browser, lease):
     browser.log_in()
     page = browser.client.get('/leases').text
-    assert f'/leases/{lease.id}' in page and 'starts soon' in page and '× hosts' in page
+    assert f'/leases/{lease.id}' in page and 'starts soon' in page and '1 × host' in page
 
 
 def test_a_lease_has_its_history_and_the_command_to_boot_with(browser, manager, lease):

@@ -87,7 +87,8 @@ async function fill(name) {
 function table(name, columns, rows) {
   return make('table', {},
     make('caption', {class: 'unseen'}, t(`capacity.${name}`)),
-    make('thead', {}, make('tr', {}, ...columns.map((each) => make('th', {scope: 'col'},
+    make('thead', {}, make('tr', {}, ...columns.map((each) => make('th', {
+      scope: 'col', class: each === 'start' ? undefined : 'number'},
       t(`capacity.${each}`))))),
     make('tbody', {}, ...rows.map((row) => make('tr', {}, ...columns.map((each) => (
       each === 'start' ? make('th', {scope: 'row'}, words(seconds(row.start)))

@@ -2,7 +2,7 @@
 // The form for a new lease: counts while one types, offers to click, a dry run, then the lease.
 
 import {tell} from '../dialog.js';
-import {calm, element, make} from '../dom.js';
+import {calm, element, fill, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {duration as inWords, fromLocal, iso, local, now, seconds, words} from '../times.js';
@@ -29,12 +29,12 @@ function addReservation(type, values) {
   select.value = type;
   const place = make('div');
   const entry = {};
-  const fill = (some) => {
+  const refill = (some) => {
     entry.fields = new ReservationFields(select.value, schemas[select.value], some);
     place.replaceChildren(entry.fields.node);
   };
-  fill(values);
-  select.addEventListener('change', () => { fill({}); changed(); });
+  refill(values);
+  select.addEventListener('change', () => { refill({}); changed(); });
   const remove = make('button', {type: 'button', class: 'quiet', onclick: () => {
     reservations.splice(reservations.indexOf(entry), 1);
     card.remove();
@@ -49,6 +49,11 @@ function addReservation(type, values) {
 function typeWord(type) {
   const found = t(`type.${type}`);
   return found === `type.${type}` ? type : found;
+}
+
+function countWords({count, resource_type: type}) {
+  const one = t(`one.${type}`);
+  return `${count} × ${count === 1 && one !== `one.${type}` ? one : typeWord(type)}`;
 }
 
 /** Return the request for POST /v1/leases. */
@@ -102,7 +107,7 @@ function showOffers({offers, reasons, alternatives}) {
   const rows = offers.map((offer) => make('li', {}, make('button', {
     type: 'button', class: 'offer', onclick: () => takeStart(offer.start)},
   make('strong', {}, startWords(offer.start)), ` – ${words(seconds(offer.end))} `,
-  offer.reservations.map((each) => `${each.count} × ${typeWord(each.resource_type)}`).join(', '),
+  offer.reservations.map((each) => countWords(each)).join(', '),
   offer.price ? make('span', {class: 'price'}, priceWords(offer.price)) : null)));
   const others = alternatives.map((each) => make('li', {}, make('button', {
     type: 'button', class: 'offer', onclick: () => takeAlternative(each)}, alternativeWords(each))));
@@ -154,7 +159,7 @@ async function check() {
     method: 'POST', body, query: {dry_run: 'true'}});
   checked = {body, key: crypto.randomUUID()};
   const {lease} = answer;
-  element('result').replaceChildren(
+  fill(element('result'),
     make('p', {}, lease.status === 'in_progress' ? t('new.would_wait') : t('new.fits', {
       start: words(seconds(lease.start)), end: words(seconds(lease.end))})),
     lease.price ? make('p', {class: 'price'}, priceWords(lease.price)) : null,

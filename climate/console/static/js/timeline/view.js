@@ -9,6 +9,7 @@ import {Scale} from './scale.js';
 const WIDE_LABELS = 170;
 const NARROW_LABELS = 84;
 const NARROW_PAGE = 640;
+const LEAST_ROWS = 8;
 const CLICK_PIXELS = 4;
 // How near to its end a bar is taken by its end.
 const EDGE_PIXELS = 6;
@@ -52,6 +53,8 @@ export class View {
         (start, index) => start === held.start && lane.leases[index]?.id === held.lease?.id);
       if (place >= 0) [this.focus, this.focusRow] = [lane.bar(place), row];
     }
+    // A pool of few resources leaves room for what is below the picture.
+    this.canvas.style.maxHeight = `${HEAD + ROW * (Math.max(rows.length, LEAST_ROWS) + 1)}px`;
     this._clampScroll();
     this.redraw();
   }

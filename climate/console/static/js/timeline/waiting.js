@@ -27,6 +27,6 @@ function row({position, since, acquire_type: type, wanted, kind, lease, status_r
       : t(`timeline.kind.${kind}`)),
     make('td', {}, t('waiting.for', {wanted, pool: t(`pool.${pool}`)}), make('small', {},
       t(`acquire.${type}`))),
-    make('td', {}, words(seconds(since))),
+    make('td', {}, make('time', {datetime: since}, words(seconds(since)))),
     make('td', {}, why ?? ''));
 }
