@@ -23,9 +23,12 @@ from climate.client import service
 
 CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
 BIN = pathlib.Path(sys.executable).parent
-#: Where pictures of pages are written, for people and for the docs.
-PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES')
-                        or pathlib.Path(__file__).parents[1] / 'build/console')
+#: Where pictures of pages are written, for people to look at.
+PICTURES = pathlib.Path(__file__).parents[1] / 'build/console'
+#: The pictures of the user guide, and where they are written.
+GUIDE = ('timeline', 'queue', 'new-lease', 'leases', 'lease', 'capacity', 'energy', 'operator',
+         'maintenance')
+GUIDE_PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES') or PICTURES)
 _SECONDS = 30
 _TABS = 100
 
@@ -180,9 +183,10 @@ class Page:
         return self.driver.execute_script(text, *given)
 
     def picture(self, name):
-        """Write a picture of the page into PICTURES."""
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        self.driver.save_screenshot(str(PICTURES / f'{name}.png'))
+        """Write a picture of the page into PICTURES, or GUIDE_PICTURES if it is in the guide."""
+        folder = GUIDE_PICTURES if name in GUIDE else PICTURES
+        folder.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(folder / f'{name}.png'))
 
     def complaints(self):
         """Return what the browser complained of: errors of scripts, breaches of the policy."""

@@ -43,6 +43,7 @@ def test_axe_finds_nothing(page, scheme):
     page.press('Log out')
     page.go('/login')
     found['/login'] = serious(page)
+    page.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'features': []})
     for offer in client.offers.list():
         client.offers.delete(offer['id'])
     assert not any(found.values()), found

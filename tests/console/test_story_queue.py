@@ -47,9 +47,11 @@ def test_a_script_in_the_name_of_a_waiting_lease_is_text(page):
 
 def test_an_offer_is_held_taken_and_another_one_dropped(page):
     client = page.standalone.client
+    page.standalone.lease('training', 2, duration='6h')
+    page.standalone.lease('night run', 3, start='+9h', duration='8h')
     page.go('/leases/new')
     page.fill('[name=name]', 'held')
-    page.reads('8 are free then', '#counts')
+    page.reads('6 are free then', '#counts')
     page.press('Hold it for me')
     page.reads('is held for your project', '#messages')
     client.availability.hold([HOST], duration='2h')
@@ -121,5 +123,3 @@ def test_what_is_waited_for_fits_a_narrow_window(page):
         page.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
         for offer in page.standalone.client.offers.list():
             page.standalone.client.offers.delete(offer['id'])
-
-

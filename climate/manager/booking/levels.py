@@ -37,15 +37,13 @@ class Levels:
         less = (self._free[:-1] < level) & (self._places[:-1] == self._places[1:])
         return self._places[:-1][less], self._times[:-1][less], self._times[1:][less]
 
-
     def throughout(self, end):
         """Return how many copies are free on each resource from the beginning until `end`."""
         found = self.empty.copy()
-        last = len(self._places) - 1
-        # What is free from one change on stays until the next change on the same resource.
-        same = self._places[:-1] == self._places[1:]
-        touches = same & (self._times[:-1] < end) & (self._times[1:] > 0) if last > 0 else []
-        rows = np.flatnonzero(touches)
+        # What is free from one change on stays until the next change on the same resource. Between
+        # two changes at one moment nothing is.
+        same = (self._places[:-1] == self._places[1:]) & (self._times[:-1] < self._times[1:])
+        rows = np.flatnonzero(same & (self._times[:-1] < end) & (self._times[1:] > 0))
         np.minimum.at(found, self._places[rows], self._free[rows])
         return np.maximum(found, 0)
 

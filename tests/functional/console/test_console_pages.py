@@ -103,5 +103,6 @@ def test_every_text_of_the_pages_is_in_the_catalogue(browser, manager, lease, co
     for path in ('/', '/leases', '/leases/new', f'/leases/{lease.id}', '/capacity', '/operator'):
         page = browser.client.get(path).text
         for prefix in ('leases.', 'lease.', 'timeline.', 'capacity.', 'operator.', 'nav.', 'new.',
-                       'status.', 'acquire.', 'field.'):
+                       'status.', 'acquire.', 'field.', 'waiting.', 'offers.', 'audit.', 'idle.',
+                       'energy.', 'power.', 'manager.', 'zone.', 'health.', 'one.', 'type.'):
             assert f'>{prefix}' not in page, (path, prefix)
