@@ -166,6 +166,11 @@ def test_a_broken_host_of_a_lease_is_swapped(page):
     page.go(f'/leases/{lease["id"]}')
     page.press('Swap it')
     page.until(lambda: broken not in client.leases.get(lease['id'])['reservations'][0]['resources'])
+    # An operator has mended it.
+    page.go('/operator')
+    page.reads('in quarantine', f'tr[data-resource="{broken}"]')
+    page.click(f'tr[data-resource="{broken}"] [data-action=in_order]')
+    page.until(lambda: page.all('#resources') and not page.all('[data-action=in_order]'))
 
 
 def test_an_operator_previews_plans_and_deletes_a_maintenance(page):

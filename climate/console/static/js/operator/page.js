@@ -27,6 +27,7 @@ const actions = {
     if (sure) await doing(() => put(id, {reservable: false}));
   },
   put_back: (id) => doing(() => put(id, {reservable: true})),
+  in_order: (id) => doing(() => put(id, {out_of_order: null})),
   property: async (id, name) => {
     const asked = await askFor(t('operator.property_question', {name}), [
       {name: 'property', label: t('operator.property'), required: true},
