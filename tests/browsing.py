@@ -14,17 +14,23 @@ from keystoneauth1 import token_endpoint
 from selenium import webdriver
 from selenium.common import exceptions
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common import action_chains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support import wait
 
 from climate.client import service
 
 CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
 BIN = pathlib.Path(sys.executable).parent
-#: Where pictures of pages are written, for people and for the docs.
-PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES')
-                        or pathlib.Path(__file__).parents[1] / 'build/console')
+#: Where pictures of pages are written, for people to look at.
+PICTURES = pathlib.Path(__file__).parents[1] / 'build/console'
+#: The pictures of the user guide, and where they are written.
+GUIDE = ('timeline', 'queue', 'new-lease', 'leases', 'lease', 'capacity', 'energy', 'operator',
+         'maintenance')
+GUIDE_PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES') or PICTURES)
 _SECONDS = 30
+_TABS = 100
 
 
 class Standalone:
@@ -142,19 +148,45 @@ class Page:
 
     def press(self, words):
         """Click the button with these words."""
-        self.until(lambda: self._button(words), f'no button {words!r}').click()
+        self.until(lambda: self._is_ready() and self._button(words),
+                   f'no button {words!r}').click()
+
+    def click(self, selector):
+        """Click what a CSS selector finds, when its page listens."""
+        self.until(lambda: self._is_ready() and next(iter(self.all(selector)), None),
+                   f'no {selector}').click()
+
+    def _is_ready(self):
+        """Return whether the script of the page listens, if it has one beside that of zones."""
+        return self.script("""
+            const scripts = document.querySelectorAll('script[type=module]');
+            return document.readyState === 'complete'
+              && (scripts.length < 2 || 'ready' in document.body.dataset)""")
 
     def _button(self, words):
         return next((each for each in self.all('button, .button') if words in each.text
                      and each.is_displayed()), None)
 
+    def keys(self, *pressed):
+        """Press keys where the focus is."""
+        action_chains.ActionChains(self.driver).send_keys(*pressed).perform()
+
+    def tab_to(self, selector):
+        """Press the Tab key until what a CSS selector finds has the focus."""
+        for _ in range(_TABS):
+            if self.script('return document.activeElement.matches(arguments[0])', selector):
+                return
+            self.keys(Keys.TAB)
+        raise AssertionError(f'{selector} cannot be reached with the Tab key')
+
     def script(self, text, *given):
         return self.driver.execute_script(text, *given)
 
     def picture(self, name):
-        """Write a picture of the page into PICTURES."""
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        self.driver.save_screenshot(str(PICTURES / f'{name}.png'))
+        """Write a picture of the page into PICTURES, or GUIDE_PICTURES if it is in the guide."""
+        folder = GUIDE_PICTURES if name in GUIDE else PICTURES
+        folder.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(folder / f'{name}.png'))
 
     def complaints(self):
         """Return what the browser complained of: errors of scripts, breaches of the policy."""

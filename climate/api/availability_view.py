@@ -44,6 +44,7 @@ def _considered(found):
     return {
         'resource_type': found.resource_type, 'pool': found.pool, 'wanted': found.wanted,
         'enrolled': found.enrolled, 'matching': found.matching, 'free': found.free,
+        'free_at_earliest': found.free_at_earliest,
         'criteria': [{'criterion': each.criterion, 'met_by': each.met_by,
                       'remaining': each.remaining} for each in found.criteria],
     }

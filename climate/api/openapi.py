@@ -126,6 +126,7 @@ def document(plugins):
                 'parameters': [operations.in_path(pattern=_MONTH)],
                 'get': _operation('Show the lines of the statements of a month',
                                   query=_statement_filters())},
+            '/audit': {'get': _operation('Show what the newest audit of the managers found')},
             '/services': {'get': _operation('List the managers and their states')},
             **pool_paths.of(plugins),
         },

@@ -5,6 +5,7 @@ import typing
 from keystoneauth1 import adapter
 
 from climate.client import addresses
+from climate.client import audit
 from climate.client import availability
 from climate.client import compute
 from climate.client import energy
@@ -60,6 +61,7 @@ class Client:
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
             nova, clock, lambda: addresses.of_compute(nova, transport))))
         self.maintenances = maintenances.Maintenances(self.http)
+        self.audit = audit.Audit(self.http)
         self.energy = energy.Energy(self.http)
         self.offers = offers.Offers(self.http)
         self.plans = plans.Plans(self.http)

@@ -5,7 +5,6 @@ import werkzeug.exceptions as http
 
 from climate import version
 from climate.client import errors
-from climate.client import times
 from climate.console import guards
 from climate.console import login
 from climate.console import login_pages
@@ -37,7 +36,7 @@ def build(conf, region=None, method=None):
     app.extensions['login'] = method or login.Keystone(conf)
     app.extensions['api'] = rest.Api(conf)
     app.jinja_env.globals.update(
-        t=texts.text, moment=times.for_people, asset=_asset, navigation=navigation.items,
+        t=texts.markup, moment=texts.moment, asset=_asset, navigation=navigation.items,
         default_domain=conf.console.default_domain)
     guards.install(app)
     for module in (login_pages, rest, *_PAGES):

@@ -4,6 +4,10 @@ import functools
 import json
 import pathlib
 
+import markupsafe
+
+from climate.client import times
+
 _FILE = pathlib.Path(__file__).parent / 'static' / 'texts.json'
 
 
@@ -17,3 +21,15 @@ def text(key, **values):
     """Return the text of a key, with its {fields} replaced; the key itself if there is none."""
     found = all_texts().get(key, key)
     return found.format(**values) if values else found
+
+
+def markup(key, **values):
+    """Return the text of a key for a page; values that are no markup are escaped."""
+    found = markupsafe.escape(all_texts().get(key, key))
+    return found.format(**values) if values else found
+
+
+def moment(iso):
+    """Return a moment for a page, in UTC; scripts write it in the zone of the user. '' for None."""
+    return markupsafe.Markup('<time datetime="{}">{}</time>').format(
+        iso, times.for_people(iso)) if iso else ''

@@ -462,6 +462,16 @@ MANAGERS = sa.Table(
     sa.Column('running', sa.Integer, nullable=False, default=0),
     **_MYSQL)
 
+# The newest audit of the managers, in at most one row, and the first of its findings.
+AUDITS = sa.Table(
+    'audits', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=False),
+    sa.Column('at', UtcDateTime, nullable=False),
+    sa.Column('manager_id', _text(255), nullable=False),
+    sa.Column('finding_count', sa.Integer, nullable=False),
+    sa.Column('findings', sa.JSON, nullable=False),
+    **_MYSQL)
+
 # Each row confirms that the clock of the database was right at that moment.
 CLOCK_CONFIRMATIONS = sa.Table(
     'clock_confirmations', METADATA,

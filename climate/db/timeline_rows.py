@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of a timeline: which lease has which resource of a pool, and when."""
+"""The rows of a timeline: which lease has which resource of a pool, and which leases wait."""
+import collections
+
 import sqlalchemy as sa
 
+from climate.db import acquisitions
 from climate.db import allocations
 from climate.db import among
 from climate.db import tables
+from climate.domain import lifecycle
 from climate.domain import timeline
 
+ACQUISITIONS = tables.ACQUISITIONS
 ALLOCATIONS = tables.ALLOCATIONS
 LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
@@ -27,6 +32,23 @@ _ALLOCATED = (
            allocations.TOUCHES)
     .order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.id)
     .limit(sa.bindparam('most')))
+# A lease in the wait queue comes before a best effort, which waits for no release.
+_OUTSIDE = sa.case((ACQUISITIONS.c.waits_for == acquisitions.QUEUE, 0), else_=1)
+_WAITING = (
+    sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id, LEASES.c.reason,
+              LEASES.c.owner_reason, ACQUISITIONS.c.type, ACQUISITIONS.c.created_at,
+              _OUTSIDE.label('outside'))
+    .join_from(LEASES, ACQUISITIONS, ACQUISITIONS.c.lease_id == LEASES.c.id)
+    .where(LEASES.c.state == lifecycle.ACQUIRING, LEASES.c.task.is_(None),
+           LEASES.c.deleted_at.is_(None),
+           sa.exists().where(RESERVATIONS.c.lease_id == LEASES.c.id,
+                             RESERVATIONS.c.resource_type.in_(sa.bindparam('types', expanding=True))
+                             ))
+    .order_by(_OUTSIDE, ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, LEASES.c.id)
+    .limit(sa.bindparam('most')))
+_REQUESTS = among.Among(
+    sa.select(RESERVATIONS.c.lease_id, RESERVATIONS.c.resource_type, RESERVATIONS.c.request),
+    RESERVATIONS.c.lease_id)
 _LEASES = among.Among(sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id), LEASES.c.id)
 _AT_ONCE = 2_000
 
@@ -41,6 +63,25 @@ def allocated(connection, pool, start, end, most):
     """
     return connection.execute(_ALLOCATED, {'pool': pool, 'start': start, 'end': end,
                                            'most': most}).all()
+
+
+def waiting(connection, types, most):
+    """Return the leases that wait for their resources, those in the wait queue first.
+
+    :param types: only leases with a reservation of one of these types.
+    :param most: how many rows at most.
+    :returns: rows (id, name, project_id, reason, owner_reason, type, created_at, outside).
+    """
+    return connection.execute(_WAITING, {'types': types, 'most': most}).all()
+
+
+def requests(connection, lease_ids):
+    """Return {lease id: rows (lease_id, resource_type, request) of its reservations}."""
+    found = collections.defaultdict(list)
+    if lease_ids:
+        for row in _REQUESTS.execute(connection, lease_ids):
+            found[row.lease_id].append(row)
+    return found
 
 
 def leases(connection, lease_ids):

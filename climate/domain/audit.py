@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of an audit: what may be compared, and how a difference is reported and repaired."""
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
@@ -37,6 +38,8 @@ REPAIRS = {
     RETURN: 'returns it to its lender, if it is empty',
     DELETE_EARLY: 'deletes it',
 }
+#: How many findings of an audit are kept.
+MOST_SHOWN = 500
 BY_HAND = 'nothing: a person must decide'
 UNKNOWN = 'nothing, because it may be of another Climate; with --unknown: '
 
@@ -105,6 +108,37 @@ class Drift:
         if self.repair is None:
             return BY_HAND
         return f'{UNKNOWN if self.unknown else ""}{REPAIRS[self.repair]}'
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """A Drift as people read it."""
+
+    kind: str
+    what: str
+    problem: str
+    remedy: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What an audit of a manager found.
+
+    :ivar finding_count: how many Drifts are confirmed and not repaired.
+    :ivar findings: the first of them.
+    """
+
+    at: records.Moment
+    manager_id: str
+    finding_count: int
+    findings: tuple[Finding, ...]
+
+
+def result(at: records.Moment, manager_id: str, drifts: Collection[Drift]) -> Result:
+    """Return the Result of an audit that left some Drifts."""
+    return Result(at, manager_id, len(drifts), tuple(
+        Finding(each.kind, each.what, each.problem, each.remedy)
+        for each in in_order(drifts)[:MOST_SHOWN]))
 
 
 @dataclasses.dataclass(frozen=True)

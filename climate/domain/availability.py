@@ -80,7 +80,8 @@ class Considered:
     """The numbers that explain the answer for one reservation.
 
     The pool has `enrolled` resources; `matching` of them meet all criteria. At the best moment
-    `free` copies are free for this reservation alone; it needs at least `wanted`.
+    `free` copies are free for this reservation alone, of those that it wants; it needs at least
+    `wanted`. At the earliest moment `free_at_earliest` are free, however many it wants.
     """
 
     resource_type: str
@@ -89,6 +90,7 @@ class Considered:
     enrolled: int
     matching: int
     free: int
+    free_at_earliest: int
     criteria: tuple[Criterion, ...] = ()
 
     @property

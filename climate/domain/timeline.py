@@ -7,6 +7,8 @@ import dataclasses
 import datetime
 import typing
 
+from climate.domain import texts
+
 #: The kinds of bars: a lease of the caller's project, one of another project, an offer that is
 #: held, a resource that has maintenance, is out of order or asleep, and several of these, too short
 #: to tell apart.
@@ -18,6 +20,8 @@ OUT_OF_ORDER = 'out_of_order'
 ASLEEP = 'asleep'
 SEVERAL = 'several'
 KINDS = (OWN, OTHERS, OFFER, MAINTENANCE, OUT_OF_ORDER, ASLEEP, SEVERAL)
+#: How many waiting leases a timeline has at most.
+MOST_WAITING = 100
 #: How many bars a timeline has at most.
 MOST_BARS = 60_000
 #: Of more bars only those of so many resolutions have their leases: on a shorter one no name can
@@ -73,6 +77,28 @@ class Shown:
 
 
 @dataclasses.dataclass(frozen=True)
+class Waiting:
+    """A lease that waits for resources of the pool.
+
+    :ivar position: its position among the leases in the wait queue that need this pool, from 1 on;
+        None: it waits outside of the queue, as a best effort does.
+    :ivar since: when it was requested.
+    :ivar acquire_type: how it gets its resources.
+    :ivar wanted: how many resources, or parts of resources, it needs of the pool at least.
+    :ivar own: whether the caller's project has it.
+    :ivar lease: the lease, if it may be seen; `reason` is why it waits, and is given only then.
+    """
+
+    position: int | None
+    since: datetime.datetime
+    acquire_type: str
+    wanted: int
+    own: bool
+    lease: Shown | None = None
+    reason: texts.Text | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Bar:
     """Somebody has a resource from one second to another.
 
@@ -103,6 +129,8 @@ class Timeline:
     :ivar statuses: indexes into `words`; -1: none.
     :ivar of_leases: indexes into `leases`; -1: none.
     :ivar words: the statuses of leases that occur.
+    :ivar waiting: the first MOST_WAITING leases that wait for resources of the pool, those in the
+        wait queue first and in its order; `more_wait`: there are others.
     """
 
     start: datetime.datetime
@@ -117,6 +145,8 @@ class Timeline:
     statuses: tuple[int, ...] = ()
     of_leases: tuple[int, ...] = ()
     words: tuple[str, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    more_wait: bool = False
 
 
 def merged(bars: Iterable[Bar], resolution: int) -> list[Bar]:

@@ -21,6 +21,7 @@ from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if as what_ifs
 from climate.manager import services
+from climate.manager.audit import newest
 from climate.manager.billing import books
 from climate.manager.billing import statements
 from climate.manager.booking import availability_finder
@@ -270,6 +271,10 @@ class Endpoint:
     @_answers
     def list_statement_lines(self, context, query):
         return self._statements.lines(wire.unpack(prices.StatementQuery, query))
+
+    @_answers
+    def get_audit(self, context):
+        return newest.find(self._core)
 
     @_answers
     def list_services(self, context):

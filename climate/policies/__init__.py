@@ -3,6 +3,7 @@
 import itertools
 
 from climate.policies import allocations
+from climate.policies import audit
 from climate.policies import availability
 from climate.policies import base
 from climate.policies import energy
@@ -33,4 +34,4 @@ def list_rules():
                                 usage.list_rules(), plan.list_rules(),
                                 price_books.list_rules(), statements.list_rules(),
                                 subscriptions.list_rules(), energy.list_rules(),
-                                timeline.list_rules()))
+                                timeline.list_rules(), audit.list_rules()))

@@ -5,6 +5,7 @@ from typing import Any
 from typing import Protocol
 
 from climate import context
+from climate.domain import audit
 from climate.domain import availability
 from climate.domain import energy
 from climate.domain import forecast
@@ -278,6 +279,11 @@ class ManagerClient:
         """Return the StatementLines that a StatementQuery selects."""
         return wire.unpack_all(prices.StatementLine, self._call(
             context, 'list_statement_lines', query=query))
+
+    def get_audit(self, context: context.RequestContext) -> audit.Result | None:
+        """Return the ``audit.Result`` of the newest audit of the managers; None: there is none."""
+        found = self._call(context, 'get_audit')
+        return None if found is None else wire.unpack(audit.Result, found)
 
     def list_services(self, context: context.RequestContext) -> list[records.Service]:
         """Return the Services by their ids."""

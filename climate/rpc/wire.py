@@ -10,6 +10,7 @@ import types
 import typing
 from typing import Any
 
+from climate.domain import audit
 from climate.domain import availability
 from climate.domain import energy
 from climate.domain import forecast
@@ -18,6 +19,7 @@ from climate.domain import maintenance
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions
+from climate.domain import texts
 from climate.domain import timeline
 from climate.domain import usage_groups
 from climate.domain import utilisation
@@ -25,8 +27,8 @@ from climate.domain import what_if
 
 # The modules of records that are fields of other records.
 _MODULES = tuple(each.__name__ for each in (
-    records, availability, energy, forecast, health, maintenance, prices, subscriptions, timeline,
-    usage_groups, utilisation, what_if))
+    records, audit, availability, energy, forecast, health, maintenance, prices, subscriptions,
+    texts, timeline, usage_groups, utilisation, what_if))
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]

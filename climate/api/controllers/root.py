@@ -6,6 +6,7 @@ from climate.api import microversion
 from climate.api import openapi
 from climate.api import os_hosts
 from climate.api import serializers
+from climate.api.controllers import audit
 from climate.api.controllers import availability
 from climate.api.controllers import energy
 from climate.api.controllers import forecast
@@ -56,6 +57,7 @@ class V1Controller:
         self.offers = offers.OffersController(parts)
         self.subscriptions = subscriptions.SubscriptionsController(parts)
         self.calendars = subscriptions.CalendarsController(parts)
+        self.audit = audit.AuditController(parts)
         self.services = services.ServicesController(parts)
         self.forecast = forecast.ForecastController(parts)
         self.availability = availability.AvailabilityController(parts)

@@ -4,6 +4,7 @@ import pecan
 import webob
 
 from climate.api import hooks
+from climate.api import operator_texts
 from climate.api import timeline_request
 from climate.api import timeline_view
 from climate.api.controllers import base
@@ -26,7 +27,8 @@ class TimelineController(base.Controller):
             req, self._parts.clock(), caller, policy.allows(caller, lease_rules.HIDDEN_CRITERIA),
             policy.allows(caller, rules.GET_ALL_PROJECTS))
         shown = timeline_view.answer(self._parts.manager.get_timeline(caller, query), query.pool,
-                                     policy.allows(caller, rules.GET_NAMES))
+                                     policy.allows(caller, rules.GET_NAMES),
+                                     operator_texts.may_read(policy, caller))
         resp.etag = timeline_view.etag(shown)
         if resp.etag in req.if_none_match:
             return webob.Response(status=304, etag=resp.etag)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of leases: the list, one lease, and the form for a new one."""
+"""The pages of leases: the list with the held offers, one lease, and the form for a new one."""
 import dataclasses
 
 import flask
 
+from climate.client import errors
 from climate.client import statuses
 from climate.client import times
 from climate.client.commands import server_create
@@ -13,16 +14,21 @@ from climate.console import texts
 blueprint = flask.Blueprint('leases', __name__, url_prefix='/leases')
 
 _MOST = 200
+_LIVING, _PAST = 'living', 'past'
 #: {a word of the query: the statuses of REST 1.1 that it stands for}
-_WHICH = {'living': statuses.LIVING, 'past': tuple(sorted(statuses.PAST - {statuses.DELETED}))}
+_WHICH = {_LIVING: statuses.LIVING, _PAST: tuple(sorted(statuses.PAST - {statuses.DELETED}))}
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A lease in a list."""
+    """A lease in a list.
+
+    :ivar start: ISO text; '' while the lease waits for its resources, as is `end`.
+    """
 
     id: str
     name: str
+    project_id: str
     status: str
     left: str
     start: str
@@ -30,14 +36,34 @@ class Row:
     what: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Offer:
+    """A held offer in a list.
+
+    :ivar price: as REST shows it; None: there is no price book.
+    """
+
+    id: str
+    start: str
+    end: str
+    held_until: str
+    what: str
+    price: dict | None
+
+
 @blueprint.get('')
 def several():
-    """List the leases of the project; those of all projects if an administrator asks."""
-    which = flask.request.args.get('which', 'living')
+    """List the leases and held offers of the project; an administrator may see all projects."""
+    which = flask.request.args.get('which')
+    which = which if which in _WHICH else _LIVING
     everybody = 'all_projects' in flask.request.args
-    found = rest.client().leases.list(limit=_MOST, status=_WHICH.get(which, statuses.LIVING),
-                                      all_projects=everybody or None)
-    return flask.render_template('leases.html', leases=[_row(each) for each in found])
+    client = rest.client()
+    found = [_row(each) for each in client.leases.list(
+        limit=_MOST + 1, status=_WHICH[which], all_projects=everybody or None)]
+    return flask.render_template(
+        'leases.html', leases=found[:_MOST], more=len(found) > _MOST, most=_MOST, which=which,
+        everybody=everybody, admin='admin' in flask.session['identity']['roles'],
+        offers=_offers(client) if which == _LIVING else [])
 
 
 @blueprint.get('/new')
@@ -50,31 +76,43 @@ def one(lease_id):
     """Show a lease, how to boot with it, and its history."""
     client = rest.client()
     lease = client.leases.get(lease_id)
+    hosts = ((lease.get('acquire') or {}).get('plan') or {}).get('hosts', ())
     return flask.render_template(
         'lease.html', lease=lease, row=_row(lease), etag=lease.etag,
         boots=[found for found in server_create.of_lease(lease) if 'arguments' in found],
-        history=client.leases.history(lease_id), moves=_moves(lease),
+        history=client.leases.history(lease_id), hosts=hosts,
+        moves=[move for host in hosts for move in host.get('moves') or ()],
         changeable=lease['status'] not in statuses.OVER | statuses.PAST)
 
 
-def _moves(lease):
-    """Return the hosts that a best effort clears for a lease; see the API page of leases."""
-    plan = (lease.get('acquire') or {}).get('plan') or {}
-    return plan.get('hosts', ())
+def _offers(client):
+    """Return the Offers that the project holds."""
+    try:
+        found = client.offers.list()
+    except errors.Forbidden:
+        return []
+    return [Offer(each['id'], each['start'], each['end'], each['held_until'],
+                  _what_all(each['reservations']), each.get('price')) for each in found]
 
 
 def _row(lease):
     waits = lease['status'] == statuses.ACQUIRING
-    return Row(lease['id'], lease['name'], lease['status'],
+    return Row(lease['id'], lease['name'], lease['project_id'], lease['status'],
                '' if waits else times.remaining(lease, times.utcnow()),
-               '' if waits else times.for_people(lease['start']),
-               '' if waits else times.for_people(lease['end']),
-               '; '.join(_what(each) for each in lease['reservations']))
+               '' if waits else lease['start'], '' if waits else lease['end'],
+               _what_all(lease['reservations']))
+
+
+def _what_all(reservations):
+    return '; '.join(map(_what, reservations))
 
 
 def _what(reservation):
     """Return what a reservation is of, such as "2 hosts"."""
-    kind = texts.text('type.' + reservation['resource_type'])
+    resource_type = reservation['resource_type']
     least, most = reservation.get('min'), reservation.get('max')
     count = reservation.get('amount') or (most if least == most else f'{least} to {most}')
-    return kind if count in (None, 'None to None') else f'{count} × {kind}'
+    if count == 1 and f'one.{resource_type}' in texts.all_texts():
+        return '1 × ' + texts.text(f'one.{resource_type}')
+    kind = texts.text(f'type.{resource_type}')
+    return kind if count is None else f'{count} × {kind}'

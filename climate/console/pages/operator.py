@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of operators: resources, maintenance, energy, managers, idle leases."""
+"""The page of operators: resources, maintenance, managers, the audit, idle leases."""
 import flask
 
 from climate.client import errors
@@ -17,13 +17,13 @@ def show():
     return flask.render_template(
         'operator.html', pool=pool, pools=pools.names(client),
         resources=[*client.pool(pool).list()], services=[*client.services.list()],
-        maintenances=[*client.maintenances.list()], energy=client.energy.report(),
-        idle=_idle(client))
+        maintenances=[*client.maintenances.list()], audit=_allowed(client.audit.newest, None),
+        idle=_allowed(lambda: [*client.leases.list(idle=True, all_projects=True)], []))
 
 
-def _idle(client):
-    """Return the idle leases of all projects."""
+def _allowed(read, otherwise):
+    """Return what a function reads, or something else if policy does not let the user read it."""
     try:
-        return [*client.leases.list(idle=True, all_projects=True)]
+        return read()
     except errors.Forbidden:
-        return []
+        return otherwise

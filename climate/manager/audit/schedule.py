@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit schedule: one of the managers audits from time to time and logs what it finds."""
+"""The audit schedule: one manager audits from time to time, logs and keeps what it finds."""
 import collections
 import datetime
 
 from oslo_log import log
 
+from climate.db import audits
 from climate.db import managers
+from climate.domain import audit
 from climate.manager.audit import comparison
 from climate.manager.audit import repairs
 
@@ -58,6 +60,8 @@ class AuditSchedule:
         self._next = now + datetime.timedelta(seconds=pause)
         left = self._tell(certain, conf.audit_fix)
         self.counts = collections.Counter(each.kind for each in left)
+        with self._core.database.writer() as connection:
+            audits.write(connection, audit.result(now, self._owner, left))
         return left
 
     def _tell(self, certain, fix):

@@ -37,6 +37,16 @@ class Levels:
         less = (self._free[:-1] < level) & (self._places[:-1] == self._places[1:])
         return self._places[:-1][less], self._times[:-1][less], self._times[1:][less]
 
+    def throughout(self, end):
+        """Return how many copies are free on each resource from the beginning until `end`."""
+        found = self.empty.copy()
+        # What is free from one change on stays until the next change on the same resource. Between
+        # two changes at one moment nothing is.
+        same = (self._places[:-1] == self._places[1:]) & (self._times[:-1] < self._times[1:])
+        rows = np.flatnonzero(same & (self._times[:-1] < end) & (self._times[1:] > 0))
+        np.minimum.at(found, self._places[rows], self._free[rows])
+        return np.maximum(found, 0)
+
 
 def _units(amount, copies, names):
     """Return a row: 1 if the whole resource is taken, else 0; then the units of each class."""

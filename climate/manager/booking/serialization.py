@@ -32,10 +32,11 @@ class Serializer:
         return tuple(
             self._considered(types[wish.reservation_id], wish.need,
                              search.boards[wish.need.pool].resources, len(search.matching[place]),
-                             search.most(place, duration))
+                             search.most(place, duration), search.free_at_start(place, duration))
             for place, wish in enumerate(search.wishes))
 
-    def _considered(self, resource_type, need, enrolled, matching, free):
+    def _considered(self, resource_type, need, enrolled, matching, free,
+                    free_at_earliest):
         values = criteria.values_of(self._core, self._connection, need.pool, enrolled,
                                     requirement.names(need.requirement))
         told, left = [], set(enrolled)
@@ -45,7 +46,8 @@ class Serializer:
             told.append(availability.Criterion(words, len(met), len(left)))
         return availability.Considered(
             resource_type=resource_type, pool=need.pool, wanted=need.demand.at_least,
-            enrolled=len(enrolled), matching=matching, free=free, criteria=tuple(told))
+            enrolled=len(enrolled), matching=matching, free=free,
+            free_at_earliest=free_at_earliest, criteria=tuple(told))
 
     def _share(self, reservation, given):
         groups = collections.defaultdict(list)

@@ -125,6 +125,16 @@ class Search:
             return _enough(demand) if found else 0
         return min(found, _enough(demand))
 
+    def free_at_start(self, place, duration):
+        """Return how many copies of one wish alone are free at the beginning of the window.
+
+        Those that it does not ask for count, too.
+
+        :param place: the index of the wish.
+        """
+        need = self.wishes[place].need
+        return self.boards[need.pool].copies_at_start(need.demand, self.matching[place], duration)
+
     def ranges_of(self, place, demand, duration):
         """Return the Ranges of another demand of one wish.
 

@@ -66,17 +66,39 @@ class PoolTimeline:
 
     def ranges(self, demand, matching, duration):
         """Return the Ranges of a demand; their places are resources, or copies on resources."""
-        # The place of each resource among the matching ones; -1 for the others.
-        among = np.full(len(self._ids), -1)
-        among[matching] = np.arange(len(matching))
-        mine = among[self._taken.places]
-        taken = dataclasses.replace(self._taken, places=mine).where(mine >= 0)
+        taken = self._of(matching)
         if demand.amount is selection.WHOLE:
             return ranges.Ranges(self._window, duration, len(matching), taken.places, taken.starts,
                                  taken.ends)
-        found = levels.Levels(demand.amount, [
+        return ranges.Ranges(self._window, duration, *_copies(
+            self._levels(demand, matching, taken), demand))
+
+    def _of(self, matching):
+        """Return the Taken of the matching resources; its places are indexes into `matching`."""
+        among = np.full(len(self._ids), -1)
+        among[matching] = np.arange(len(matching))
+        mine = among[self._taken.places]
+        return dataclasses.replace(self._taken, places=mine).where(mine >= 0)
+
+    def _levels(self, demand, matching, taken):
+        return levels.Levels(demand.amount, [
             self.resources[int(key)].capacity for key in self._ids[matching]], taken)
-        return ranges.Ranges(self._window, duration, *_copies(found, demand))
+
+    def copies_at_start(self, demand, matching, duration):
+        """Return how many copies are free for a duration from the beginning of the window.
+
+        More than the demand asks for count, too.
+        """
+        end = duration // interval.RESOLUTION
+        taken = self._of(matching)
+        if demand.amount is selection.WHOLE:
+            busy = taken.places[(taken.starts < end) & (taken.ends > 0)]
+            return len(matching) - len(np.unique(busy))
+        free = self._levels(demand, matching, taken).throughout(end)
+        if demand.spread is selection.Spread.TOGETHER:
+            return int(free.max(initial=0))
+        return int(np.minimum(free, 1).sum() if demand.spread is selection.Spread.APART
+                   else free.sum())
 
     def times(self, duration):
         """Return the sorted start times at which a span of this duration gains or loses a booking.

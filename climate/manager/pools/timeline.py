@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timeline of a pool for a picture: its resources, and who has them when."""
+"""The timeline of a pool for a picture: its resources, who has them when, and who waits."""
+import dataclasses
+
 from climate import errors
 from climate.db import absences
 from climate.db import resource_properties
@@ -9,6 +11,7 @@ from climate.domain import health
 from climate.domain import requirement
 from climate.domain import selection
 from climate.domain import status_words
+from climate.domain import texts
 from climate.domain import timeline
 from climate.domain import usage_figures
 from climate.domain import utilisation
@@ -42,11 +45,42 @@ class Timelines:
                 _bars(connection, query, {each.id for each in lanes}, now), query.resolution)
             ids = timeline.named(bars, query.resolution)
             leases = timeline_rows.leases(connection, ids)
+            waiting, more = self._waiting(connection, query)
         places = {key: place for place, key in enumerate(ids)}
         return timeline.Timeline(
             query.start, query.end, now, tuple(lanes), tuple(leases[key] for key in ids),
+            waiting=waiting, more_wait=more,
             **timeline.columns(bars, {each.id: place for place, each in enumerate(lanes)}, places,
                                usage_figures.second(query.start)))
+
+    def _waiting(self, connection, query):
+        """Return the first Waiting leases of a pool, and whether there are others."""
+        types = [name for name, plugin in self._core.registry.plugins.items()
+                 if any(pool.name == query.pool for pool in plugin.pools)]
+        rows = timeline_rows.waiting(connection, types, timeline.MOST_WAITING + 1)
+        requests = timeline_rows.requests(connection, [row.id for row in rows])
+        found, position = [], 0
+        for row in rows[:timeline.MOST_WAITING]:
+            wanted = self._wanted(requests[row.id], query.pool)
+            if not wanted:
+                continue
+            position += not row.outside
+            own = row.project_id == query.project_id
+            waiting = timeline.Waiting(None if row.outside else position, row.created_at, row.type,
+                                       wanted, own)
+            if own or query.everybody:
+                waiting = dataclasses.replace(
+                    waiting, lease=timeline.Shown(row.id, row.name, row.project_id),
+                    reason=texts.stored(row.reason, row.owner_reason, row.id))
+            found.append(waiting)
+        return tuple(found), len(rows) > timeline.MOST_WAITING
+
+    def _wanted(self, requests, pool):
+        """Return how many resources of a pool some reservations need at least."""
+        plugins = self._core.registry.plugins
+        return sum(need.demand.at_least for row in requests if row.resource_type in plugins
+                   for need in plugins[row.resource_type].needs(row.request)
+                   if need.pool == pool and not need.optional)
 
     def _lanes(self, connection, query):
         """Return the Lanes of the resources that meet the criteria of a query."""

@@ -43,7 +43,8 @@ def test_it_says_when_and_what_the_hosts_are_like(ask, manager):
                  {'resource_type': 'physical:host', 'count': 2, 'resources': [
                      {'count': 1, 'properties': small}, {'count': 1, 'properties': large}]}]}],
         'considered': [{'resource_type': 'physical:host', 'pool': 'host', 'wanted': 1,
-                        'enrolled': 2, 'matching': 2, 'free': 2, 'criteria': []}],
+                        'enrolled': 2, 'matching': 2, 'free': 2, 'free_at_earliest': 1,
+                        'criteria': []}],
         'reasons': [], 'alternatives': []}
 
 

@@ -3,6 +3,9 @@
 import builders
 import pytest
 
+from climate.domain import acquire
+from climate.domain import records
+
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 MEMBER = {'token': 'other:elsewhere:member', 'version': '1.1'}
 SPAN = '/v1/timeline?start=2030-05-01T08:00:00Z&end=2030-05-02T08:00:00Z'
@@ -111,3 +114,55 @@ def test_maintenance_to_come_has_a_bar(api, manager, lease):
     shown = [(found['kinds'][kind], bars['resource'][place], bars['start'][place],
               bars['end'][place]) for place, kind in enumerate(bars['kind'])]
     assert ('maintenance', 1, 6 * 3600, 7 * 3600) in shown
+
+
+def waiting(api, **options):
+    return timeline(api, **options)['waiting']
+
+
+@pytest.fixture
+def queue(manager):
+    """Two leases that wait for hosts: one of demo, then one of elsewhere."""
+    manager.enrol(2)
+    manager.create(builders.a_lease(builders.hosts(2)))
+    first = manager.create(builders.a_lease(
+        builders.hosts(2), name='first', end=builders.NOON + builders.hours(2),
+        acquire=records.Acquire(acquire.WAIT, not_after=builders.NOON + builders.hours(9))))
+    manager.clock.advance(builders.minutes(1))
+    manager.create(builders.a_lease(
+        name='second', end=builders.NOON + builders.hours(2),
+        acquire=records.Acquire(acquire.RETRIES)), builders.a_member('eve', 'elsewhere'))
+    return first
+
+
+def test_an_administrator_sees_the_wait_queue_with_names_and_reasons(api, queue):
+    first, second = waiting(api, **ADMIN)
+    assert (first['position'], first['wanted'], first['since'], first['acquire_type']) == (
+        1, 2, '2030-05-01T12:00:00Z', 'wait')
+    assert first['lease'] == {'id': queue.id, 'name': 'first', 'project_id': 'demo'}
+    assert 'Only 0 of 2 hosts are free' in first['status_reason']
+    assert (second['position'], second['lease']['name']) == (2, 'second')
+
+
+def test_a_member_sees_the_own_waiting_lease_and_of_others_no_names(api, queue):
+    first, second = waiting(api, version='1.1')
+    assert (first['kind'], first['lease']['name']) == ('own', 'first')
+    assert second == {'position': 2, 'since': '2030-05-01T12:01:00Z', 'acquire_type': 'retries',
+                      'wanted': 1, 'kind': 'others', 'lease': None, 'status_reason': None}
+
+
+def test_who_does_not_wait_any_more_is_not_in_the_queue(api, manager, queue):
+    manager.client.delete_lease(builders.a_member(), queue.id)
+    (left,) = waiting(api, **ADMIN)
+    assert (left['position'], left['lease']['name']) == (1, 'second')
+
+
+def test_the_queue_is_of_the_pool_that_is_shown(api, queue):
+    assert timeline(api, f'{SPAN}&pool=address', **ADMIN)['waiting'] == []
+
+
+def test_a_long_queue_is_cut(api, queue, monkeypatch):
+    monkeypatch.setattr('climate.domain.timeline.MOST_WAITING', 1)
+    found = timeline(api, **ADMIN)
+    assert ([each['lease']['name'] for each in found['waiting']], found['more_wait']) == (
+        ['first'], True)

@@ -35,6 +35,8 @@ def listening_api(conf, manager):
         yield f'http://127.0.0.1:{conf.api.port}/v1'
     finally:
         server.close()
+        # Its threads would stay for as long as the tests run, and there are many tests.
+        server.task_dispatcher.shutdown()
 
 
 class Browser:

@@ -25,7 +25,8 @@ def test_a_script_in_the_name_of_a_lease_is_shown_as_text(browser, lease):
 
 def test_no_page_has_an_inline_script_or_a_foreign_host(browser, lease):
     browser.log_in()
-    for path in ('/', '/leases', '/leases/new', f'/leases/{lease.id}', '/capacity', '/nowhere'):
+    for path in ('/', '/leases', '/leases?which=past', '/leases/new', f'/leases/{lease.id}',
+                 '/capacity', '/operator', '/nowhere'):
         answer = browser.client.get(path)
         policy = answer.headers['Content-Security-Policy']
         assert "default-src 'none'" in policy and 'unsafe' not in policy and 'http' not in policy

@@ -14,7 +14,7 @@ def lease(manager):
 def test_lists_can_be_read_without_scripts(browser, lease):
     browser.log_in()
     page = browser.client.get('/leases').text
-    assert f'/leases/{lease.id}' in page and 'starts soon' in page and '× hosts' in page
+    assert f'/leases/{lease.id}' in page and 'starts soon' in page and '1 × host' in page
 
 
 def test_a_lease_has_its_history_and_the_command_to_boot_with(browser, manager, lease):
@@ -103,5 +103,6 @@ def test_every_text_of_the_pages_is_in_the_catalogue(browser, manager, lease, co
     for path in ('/', '/leases', '/leases/new', f'/leases/{lease.id}', '/capacity', '/operator'):
         page = browser.client.get(path).text
         for prefix in ('leases.', 'lease.', 'timeline.', 'capacity.', 'operator.', 'nav.', 'new.',
-                       'status.', 'acquire.', 'field.'):
+                       'status.', 'acquire.', 'field.', 'waiting.', 'offers.', 'audit.', 'idle.',
+                       'energy.', 'power.', 'manager.', 'zone.', 'health.', 'one.', 'type.'):
             assert f'>{prefix}' not in page, (path, prefix)

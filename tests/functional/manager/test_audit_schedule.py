@@ -8,6 +8,7 @@ import pytest
 
 from climate import errors
 from climate.db import managers
+from climate.domain import audit
 from climate.manager import metrics
 from climate.manager.audit import schedule
 from climate.manager.events import clock_watch
@@ -69,6 +70,34 @@ def test_it_only_tells_unless_it_is_told_to_repair(conf, manager, watchman):
     assert after(manager, watchman, 3600) == []
     assert 'compute-1' in freepool.aggregate('freepool').hosts
     assert not any(watchman.counts.values())
+
+
+def test_what_it_finds_is_kept_until_the_next_look(conf, manager, watchman):
+    conf.set_override('audit_grace_seconds', 0, group='manager')
+    admin = builders.an_admin()
+    assert manager.client.get_audit(admin) is None
+    what = spoil(manager)
+    watchman.step(manager.clock())
+    found = manager.client.get_audit(admin)
+    assert (found.at, found.manager_id, found.finding_count) == (builders.NOON, 'this', 1)
+    assert found.findings == (audit.Finding(
+        'freepool', what, 'enrolled, but not in the freepool', 'puts it back, if it is empty'),)
+    conf.set_override('audit_fix', True, group='manager')
+    after(manager, watchman, 3600)
+    found = manager.client.get_audit(admin)
+    assert (found.at, found.findings) == (builders.NOON + builders.hours(1), ())
+
+
+def test_of_many_findings_the_first_are_kept(conf, manager, watchman, monkeypatch):
+    conf.set_override('audit_grace_seconds', 0, group='manager')
+    monkeypatch.setattr('climate.domain.audit.MOST_SHOWN', 1)
+    spoil(manager)
+    nova = manager.cloud.as_service().nova
+    nova.remove_hosts(nova.aggregate('freepool'), ['compute-2'])
+    watchman.step(manager.clock())
+    found = manager.client.get_audit(builders.an_admin())
+    assert (found.finding_count, [each.what for each in found.findings]) == (
+        2, ['host compute-1'])
 
 
 def test_one_manager_does_it_for_all(manager, watchman):

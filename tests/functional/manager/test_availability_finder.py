@@ -181,13 +181,31 @@ def test_it_says_how_many_are_left_after_each_criterion(manager):
         'and', ['>=', '$vcpus', 32], ['<', '$vcpus', 64]]))
     [considered] = answer.considered
     assert considered == availability.Considered(
-        'physical:host', 'host', wanted=3, enrolled=6, matching=2, free=2, criteria=(
+        'physical:host', 'host', wanted=3, enrolled=6, matching=2, free=2, free_at_earliest=2,
+        criteria=(
             availability.Criterion('vcpus >= 32', 4, 4),
             availability.Criterion('vcpus < 64', 4, 2)))
     assert considered.sentence == (
         'physical:host: 6 hosts are enrolled, 4 with vcpus >= 32, 2 of them with vcpus < 64; '
         '3 wanted, at the best time there is room for 2.')
     assert [(each.kind, each.counts) for each in answer.alternatives] == [('fewer', (2,))]
+
+
+def test_what_is_free_at_the_earliest_moment_is_counted_beyond_what_is_wanted(manager):
+    manager.enrol(6)
+    manager.create(builders.a_lease(builders.hosts(2)))
+    [considered] = ask(manager, builders.hosts(1)).considered
+    assert (considered.free, considered.free_at_earliest) == (1, 4)
+
+
+@pytest.mark.parametrize(('affinity', 'free'), [(None, 15 + 32), (True, 32), (False, 2)])
+def test_free_room_for_instances_is_counted_beyond_what_is_wanted(manager, affinity, free):
+    # Hosts with room for 16, 32 and 64 instances; the last is leased, and a part of the first.
+    manager.enrol(3)
+    manager.create(builders.a_lease(builders.hosts(1, criteria=['==', '$vcpus', 64])))
+    manager.create(builders.a_lease(room(1, vcpus=4)))
+    [considered] = ask(manager, room(2, affinity, vcpus=4)).considered
+    assert considered.free_at_earliest == free
 
 
 def test_nothing_is_written(manager):

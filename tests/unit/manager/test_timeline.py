@@ -83,6 +83,12 @@ def test_levels_are_what_is_free_at_each_moment(world, amount):
              for taken in world for _, booked, copies in taken]
     taken = timeline.Taken(places, starts, ends, np.arange(len(kinds)), kinds)
     found = levels.Levels(amount, [CAPACITY] * len(world), taken)
+    bookings = [[(span(*each), kind) for each, kind, copies in held for _ in range(copies)]
+                for held in world]
+    for end in (1, LAST // 2, LAST):
+        assert found.throughout(end).tolist() == [
+            min(free_by_adding(amount, booked, at(number)) for number in range(end))
+            for booked in bookings]
     for level in range(1, 5):
         below = list(zip(*(each.tolist() for each in found.below(level)), strict=True))
         for place, held in enumerate(world):

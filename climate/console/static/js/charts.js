@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts over time, by Apache ECharts, in the colours of the page.
+// Charts by Apache ECharts, in the colours of the page.
 
 import * as echarts from '../vendor/echarts.min.js';
+import {zoneName} from './times.js';
 
 const HEIGHT = 260;
 
@@ -17,24 +18,50 @@ const colour = (name) => getComputedStyle(document.documentElement)
  *   high].
  */
 export function drawLines(place, {title, lines, bands = []}) {
+  draw(place, title, {
+    legend: [...lines, ...bands].map((each) => each.name),
+    tooltip: {valueFormatter: rounded},
+    dataZoom: [{type: 'inside'}, {type: 'slider', height: 18, bottom: 8}],
+    xAxis: {type: 'time', splitLine: {show: false}},
+    series: [...bands.flatMap(band), ...lines.map(line)]});
+}
+
+/**
+ * Draw bars side by side.
+ *
+ * @param {HTMLElement} place - an empty element.
+ * @param {object} what - title; names, of the groups of bars; bars, [{name, colour, values}].
+ */
+export function drawBars(place, {title, names, bars}) {
+  draw(place, title, {
+    legend: bars.map((each) => each.name),
+    tooltip: {valueFormatter: rounded},
+    xAxis: {type: 'category', data: names, splitLine: {show: false}},
+    series: bars.map(({name, colour: of, values}) => ({
+      name, type: 'bar', data: values, color: colour(of)}))});
+}
+
+function draw(place, title, {legend, tooltip, dataZoom, xAxis, series}) {
   place.style.height = `${HEIGHT}px`;
-  const chart = echarts.getInstanceByDom(place) ?? echarts.init(place);
+  const known = echarts.getInstanceByDom(place);
+  const chart = known ?? echarts.init(place);
   const text = {color: colour('text')};
   const axis = {axisLabel: {color: colour('soft')}, axisLine: {lineStyle: {color: colour('line')}},
     splitLine: {lineStyle: {color: colour('line')}}};
   chart.setOption({
     animation: false,
+    useUTC: zoneName() === 'UTC',
     aria: {enabled: true, label: {description: title}},
     grid: {left: 50, right: 20, top: 40, bottom: 60},
-    legend: {textStyle: text, data: [...lines, ...bands].map((each) => each.name), top: 0},
+    legend: {textStyle: text, data: legend, top: 0},
     // Rich text, because the page allows no inline style.
-    tooltip: {trigger: 'axis', renderMode: 'richText', valueFormatter: rounded},
-    dataZoom: [{type: 'inside'}, {type: 'slider', height: 18, bottom: 8}],
-    xAxis: {type: 'time', ...axis, splitLine: {show: false}},
+    tooltip: {trigger: 'axis', renderMode: 'richText', ...tooltip},
+    dataZoom,
+    xAxis: {...axis, ...xAxis},
     yAxis: {type: 'value', min: 0, ...axis},
-    series: [...bands.flatMap(band), ...lines.map(line)],
+    series,
   }, true);
-  new ResizeObserver(() => chart.resize()).observe(place);
+  if (!known) new ResizeObserver(() => chart.resize()).observe(place);
 }
 
 const rounded = (value) => (typeof value === 'number' ? String(Math.round(value * 100) / 100) : '');

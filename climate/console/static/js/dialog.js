@@ -11,19 +11,32 @@ import {t} from './texts.js';
  * @param {object} options - yes: the word on the button; danger: whether something is destroyed.
  * @returns {Promise<boolean>}
  */
-export function ask(question, {yes, danger = false}) {
-  const dialog = make('dialog', {'aria-labelledby': 'question'},
-    make('form', {method: 'dialog'},
-      make('p', {id: 'question'}, question),
-      make('div', {class: 'buttons'},
-        make('button', {value: 'no', autofocus: true}, t('dialog.no')),
-        make('button', {value: 'yes', class: danger ? 'danger' : 'main'}, yes))));
+export const ask = async (question, options) => await askFor(question, [], options) !== null;
+
+/**
+ * Ask for texts in a dialog.
+ *
+ * @param {string} question
+ * @param {Array} fields - [{name, label, required}].
+ * @param {object} options - as for `ask`.
+ * @returns {Promise<?object>} {name: text}, or null if the user leaves it.
+ */
+export function askFor(question, fields, {yes, danger = false}) {
+  const no = make('button', {type: 'button', autofocus: !fields.length,
+    onclick: () => dialog.close('no')}, t('dialog.no'));
+  const form = make('form', {method: 'dialog'},
+    make('p', {id: 'question'}, question),
+    ...fields.map(({name, label, required}) => make('label', {}, label, make('input', {
+      name, required, autocomplete: 'off', spellcheck: 'false'}))),
+    make('div', {class: 'buttons'}, no,
+      make('button', {value: 'yes', class: danger ? 'danger' : 'main'}, yes)));
+  const dialog = make('dialog', {'aria-labelledby': 'question'}, form);
   document.body.append(dialog);
   dialog.showModal();
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       dialog.remove();
-      resolve(dialog.returnValue === 'yes');
+      resolve(dialog.returnValue === 'yes' ? Object.fromEntries(new FormData(form)) : null);
     });
   });
 }

@@ -18,8 +18,13 @@ export function make(name, attributes = {}, ...children) {
     if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
     else made.setAttribute(key, value === true ? '' : value);
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined));
+  fill(made, ...children);
   return made;
+}
+
+/** Give an element other children; those that are null or undefined are left out. */
+export function fill(parent, ...children) {
+  parent.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
 }
 
 /** Return a function that calls another one when it was not called for some milliseconds. */

@@ -7,6 +7,8 @@ let catalogue = {};
 export async function loadTexts() {
   const answer = await fetch(document.body.dataset.texts);
   catalogue = await answer.json();
+  // What follows a load of the texts happens at once, so the page answers to clicks from now on.
+  document.body.dataset.ready = '';
 }
 
 /** Return the text of a key with its {fields} replaced; the key itself if there is none. */

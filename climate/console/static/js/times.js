@@ -1,24 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments as seconds since 1970, and their words. All are shown in UTC, as the service writes them.
+// Moments as seconds since 1970, and their words in the zone that the user has chosen: UTC, or that
+// of the browser.
 
 export const MINUTE = 60;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const YEAR = 365 * DAY;
 
-const two = (number) => String(number).padStart(2, '0');
+const UTC = 'UTC';
+const KEY = 'climate.zone';
+const OWN = 'own';
+// No zone changes its offset more often.
+const QUARTER = 15 * MINUTE;
+
+/** The name of the zone of the browser, such as "Europe/Berlin". */
+export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** A wall clock never shows this time; its message is for people. */
+export class SkippedTime extends Error {
+  constructor(message) {
+    super(message);
+    this.details = {};
+  }
+}
+
+let zone = remembered();
+let format = formatOf(zone);
+let offsets = new Map();
+
+function remembered() {
+  try {
+    return localStorage.getItem(KEY) === OWN ? ownZone : UTC;
+  } catch {
+    return UTC;
+  }
+}
+
+function formatOf(name) {
+  return new Intl.DateTimeFormat('en-US', {timeZone: name, hourCycle: 'h23', year: 'numeric',
+    month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric'});
+}
+
+/** Return the name of the chosen zone. */
+export const zoneName = () => zone;
+
+/** Choose a zone, UTC or that of the browser, for this browser from now on. */
+export function chooseZone(name) {
+  zone = name === UTC ? UTC : ownZone;
+  format = formatOf(zone);
+  offsets = new Map();
+  try {
+    if (zone === UTC) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, OWN);
+  } catch {
+    // The choice is kept for this page only.
+  }
+}
+
+/** Return how many seconds the chosen zone is before UTC at a moment. */
+export function offset(moment) {
+  if (zone === UTC) return 0;
+  const at = Math.floor(moment / QUARTER) * QUARTER;
+  if (!offsets.has(at)) {
+    const part = Object.fromEntries(format.formatToParts(at * 1000)
+      .map(({type, value}) => [type, Number(value)]));
+    offsets.set(at, Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute,
+      part.second) / 1000 - at);
+  }
+  return offsets.get(at);
+}
 
 export const now = () => Date.now() / 1000;
 
 /** Parse the ISO text of a moment. */
 export const seconds = (text) => Date.parse(text) / 1000;
 
-/** Return a moment as ISO text with full seconds. */
+/** Return a moment as ISO text in UTC with full seconds. */
 export const iso = (moment) => new Date(Math.round(moment) * 1000).toISOString()
   .replace('.000Z', 'Z');
 
-/** Return a moment as "2030-05-01 08:00 UTC". */
-export const words = (moment) => `${iso(moment).slice(0, 16).replace('T', ' ')} UTC`;
+/** Return what a wall clock in the chosen zone shows, as seconds: "walls" below are such. */
+export const wall = (moment) => moment + offset(moment);
+
+/** Return the moment at which a wall clock shows a time: the first one, or null if it never does. */
+function firstAt(shown) {
+  for (const nearby of [shown - DAY, shown + DAY]) {
+    const moment = shown - offset(nearby);
+    if (wall(moment) === shown) return moment;
+  }
+  return null;
+}
+
+/** Return the moment at which a wall clock shows a time; if it skips it, that after the gap. */
+export const atWall = (shown) => firstAt(shown) ?? shown - offset(shown - DAY);
+
+/** Return the ISO text of a wall clock, without a zone. */
+export const wallText = (moment) => iso(wall(moment)).slice(0, 19);
+
+/** Return a moment as "2030-05-01 08:00 UTC", or "2030-05-01 10:00 UTC+2". */
+export const words = (moment) => `${wallText(moment).slice(0, 16).replace('T', ' ')} `
+  + `${offsetWord(moment)}`;
+
+/** Return a moment as `words` does, with its seconds if it has some. */
+export const exactWords = (moment) => (Math.round(moment) % MINUTE === 0 ? words(moment)
+  : `${wallText(moment).replace('T', ' ')} ${offsetWord(moment)}`);
+
+function offsetWord(moment) {
+  const minutes = offset(moment) / MINUTE;
+  if (minutes === 0) return UTC;
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `UTC${minutes < 0 ? '-' : '+'}${hours}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`;
+}
 
 /** Return a duration in its two largest units, such as "1d 3h". */
 export function duration(length) {
@@ -32,10 +124,20 @@ export function duration(length) {
   return parts.slice(0, 2).join(' ') || '0s';
 }
 
-/** Return the text of an <input type="datetime-local">, in UTC. */
-export const local = (moment) => iso(moment).slice(0, 16);
+/** Return the text of an <input type="datetime-local"> in the chosen zone. */
+export const local = (moment) => wallText(moment).slice(0, 16);
 
-export const timeOfDay = (moment) => {
-  const date = new Date(moment * 1000);
-  return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
-};
+/**
+ * Parse the text of an <input type="datetime-local"> in the chosen zone. When the clocks are put
+ * back, a time comes twice, and the first one counts.
+ *
+ * @param {function(string): string} skipped - returns the message of the error for a text.
+ * @throws {SkippedTime} if the clocks are put forward over it.
+ */
+export function fromLocal(text, skipped) {
+  const moment = firstAt(seconds(`${text}Z`));
+  if (moment === null) throw new SkippedTime(skipped(text.replace('T', ' ')));
+  return moment;
+}
+
+export const timeOfDay = (moment) => wallText(moment).slice(11, 16);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // How full a pool is and will be, what is forecast, and what was used; each with its numbers.
 
-import {drawLines} from '../charts.js';
+import {drawBars, drawLines} from '../charts.js';
 import {element, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {DAY, HOUR, iso, now, seconds, words} from '../times.js';
+import {onZone} from '../zones.js';
 
 const SPANS = {day: DAY, week: 7 * DAY, month: 30 * DAY, year: 365 * DAY};
 // How much of a span is in the past.
 const PAST = 0.5;
 const STEP_COUNT = 200;
+// How many resources the picture of energy has.
+const MOST_BARS = 40;
 
 await loadTexts();
 
@@ -40,7 +43,7 @@ const sections = {
     query: () => ({pool: element('pool').value}),
     rows: ({forecast}) => forecast.hours,
     columns: ['start', 'expected', 'low80', 'high80', 'low95', 'high95', 'allocated', 'missing'],
-    csv: false,
+    csv: (asked) => `/capacity/forecast.csv?${new URLSearchParams({pool: asked.pool})}`,
     say: ({forecast}) => (forecast.short_at ? t('capacity.short_at', {
       at: words(seconds(forecast.short_at))}) : t('capacity.not_short')),
     draw: (place, rows) => drawLines(place, {
@@ -64,7 +67,7 @@ function bandOf(share, colour, rows) {
 /** Fill one section; what may not be seen is not shown. */
 async function fill(name) {
   const section = element(name);
-  const {query, rows, columns, draw, csv = true, say} = sections[name];
+  const {query, rows, columns, draw, csv, say} = sections[name];
   const asked = query();
   try {
     const {body} = await call(`/${name}`, {query: asked});
@@ -74,8 +77,7 @@ async function fill(name) {
     draw(section.querySelector('.chart'), found);
     section.querySelector('.numbers').replaceChildren(table(name, columns, found));
     const link = section.querySelector('a.csv');
-    link.hidden = !csv;
-    link.href = `/rest/v1/${name}?${new URLSearchParams({...asked, format: 'csv'})}`;
+    link.href = csv ? csv(asked) : `/rest/v1/${name}?${new URLSearchParams({...asked, format: 'csv'})}`;
   } catch (error) {
     section.hidden = error.status === 403;
     section.querySelector('.note').textContent = error.message;
@@ -85,15 +87,31 @@ async function fill(name) {
 function table(name, columns, rows) {
   return make('table', {},
     make('caption', {class: 'unseen'}, t(`capacity.${name}`)),
-    make('thead', {}, make('tr', {}, ...columns.map((each) => make('th', {scope: 'col'},
+    make('thead', {}, make('tr', {}, ...columns.map((each) => make('th', {
+      scope: 'col', class: each === 'start' ? undefined : 'number'},
       t(`capacity.${each}`))))),
     make('tbody', {}, ...rows.map((row) => make('tr', {}, ...columns.map((each) => (
       each === 'start' ? make('th', {scope: 'row'}, words(seconds(row.start)))
         : make('td', {class: 'number'}, row[each] === null ? '' : String(row[each]))))))));
 }
 
+/** Draw how long each resource slept, from the table that the page came with. */
+function drawEnergy() {
+  const rows = [...document.querySelectorAll('#energy tbody tr')].map(({dataset}) => ({
+    name: dataset.name, hours: Number(dataset.hours), kwh: Number(dataset.kwh || 0)}));
+  const most = rows.filter((row) => row.hours > 0).sort((one, other) => other.hours - one.hours)
+    .slice(0, MOST_BARS);
+  if (!most.length) return;
+  drawBars(document.querySelector('#energy .chart'), {
+    title: t('capacity.energy'), names: most.map((row) => row.name), bars: [
+      {name: t('energy.hours_asleep'), colour: 'asleep', values: most.map((row) => row.hours)},
+      {name: t('energy.kwh_saved'), colour: 'mine', values: most.map((row) => row.kwh)}]});
+}
+
 const fillAll = () => Promise.all(Object.keys(sections).map(fill));
 
 element('pool').addEventListener('change', fillAll);
 element('span').addEventListener('change', () => fill('utilisation'));
+onZone(fillAll);
+drawEnergy();
 await fillAll();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form for a new lease: counts while one types, offers to click, a dry run, then the lease.
 
-import {calm, element, make} from '../dom.js';
+import {tell} from '../dialog.js';
+import {calm, element, fill, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
-import {duration as inWords, local, now, seconds, words} from '../times.js';
+import {duration as inWords, fromLocal, iso, local, now, seconds, words} from '../times.js';
+import {onZone} from '../zones.js';
 import {BadField, ReservationFields} from './fields.js';
 import {priceWords, refusal} from './words.js';
 
@@ -27,12 +29,12 @@ function addReservation(type, values) {
   select.value = type;
   const place = make('div');
   const entry = {};
-  const fill = (some) => {
+  const refill = (some) => {
     entry.fields = new ReservationFields(select.value, schemas[select.value], some);
     place.replaceChildren(entry.fields.node);
   };
-  fill(values);
-  select.addEventListener('change', () => { fill({}); changed(); });
+  refill(values);
+  select.addEventListener('change', () => { refill({}); changed(); });
   const remove = make('button', {type: 'button', class: 'quiet', onclick: () => {
     reservations.splice(reservations.indexOf(entry), 1);
     card.remove();
@@ -49,19 +51,27 @@ function typeWord(type) {
   return found === `type.${type}` ? type : found;
 }
 
+function countWords({count, resource_type: type}) {
+  const one = t(`one.${type}`);
+  return `${count} × ${count === 1 && one !== `one.${type}` ? one : typeWord(type)}`;
+}
+
 /** Return the request for POST /v1/leases. */
 async function request() {
   const form = element('form');
   const found = {name: form.name.value, reservations: await wanted(), duration: form.duration.value};
-  if (form.start.value) found.start = `${form.start.value}:00Z`;
+  if (form.start.value) found.start = momentOf(form.start);
   const acquire = form.acquire.value;
   if (acquire) found.acquire = {type: acquire, ...acquireFields(acquire, form)};
   return found;
 }
 
+/** Return the moment of a field as ISO text. */
+const momentOf = (field) => iso(fromLocal(field.value, (text) => t('zone.skipped', {text})));
+
 function acquireFields(acquire, form) {
   const found = {};
-  if (acquire === 'wait' && form.not_after.value) found.not_after = `${form.not_after.value}:00Z`;
+  if (acquire === 'wait' && form.not_after.value) found.not_after = momentOf(form.not_after);
   if (acquire === 'retries') found.retries = Number(form.retries.value);
   return found;
 }
@@ -73,7 +83,7 @@ async function count() {
   const form = element('form');
   try {
     const [asked, length] = [JSON.stringify(await wanted()), form.duration.value];
-    const earliest = form.start.value ? `${form.start.value}:00Z` : undefined;
+    const earliest = form.start.value ? momentOf(form.start) : undefined;
     const {body} = await call('/availability', {
       query: {reservations: asked, duration: length, earliest, limit: OFFERS}});
     showCounts(body.considered);
@@ -89,7 +99,7 @@ async function count() {
 function showCounts(considered) {
   element('counts').replaceChildren(...considered.map((each) => make('li', {}, t('new.counts', {
     type: typeWord(each.resource_type), enrolled: each.enrolled, matching: each.matching,
-    free: each.free}), each.criteria.length ? make('ul', {}, ...each.criteria.map((one) => make(
+    free: each.free_at_earliest}), each.criteria.length ? make('ul', {}, ...each.criteria.map((one) => make(
     'li', {}, t('new.met_by', {criterion: one.criterion, count: one.met_by})))) : null)));
 }
 
@@ -97,12 +107,22 @@ function showOffers({offers, reasons, alternatives}) {
   const rows = offers.map((offer) => make('li', {}, make('button', {
     type: 'button', class: 'offer', onclick: () => takeStart(offer.start)},
   make('strong', {}, startWords(offer.start)), ` – ${words(seconds(offer.end))} `,
-  offer.reservations.map((each) => `${each.count} × ${typeWord(each.resource_type)}`).join(', '),
+  offer.reservations.map((each) => countWords(each)).join(', '),
   offer.price ? make('span', {class: 'price'}, priceWords(offer.price)) : null)));
   const others = alternatives.map((each) => make('li', {}, make('button', {
     type: 'button', class: 'offer', onclick: () => takeAlternative(each)}, alternativeWords(each))));
+  element('hold').hidden = !offers.length;
   element('offers').replaceChildren(...reasons.map((each) => make('li', {}, each)), ...rows,
     ...others);
+}
+
+/** Hold the first time at which it fits, so that there is time to decide. */
+async function hold() {
+  const form = element('form');
+  const body = {reservations: await wanted(), duration: form.duration.value, hold: 1, limit: 1};
+  if (form.start.value) body.earliest = momentOf(form.start);
+  const {body: {offers}} = await call('/availability', {method: 'POST', body});
+  tell(t(offers.some((each) => each.id) ? 'offers.held' : 'offers.not_held'));
 }
 
 const startWords = (start) => (seconds(start) <= now() + 90 ? t('new.now') : words(seconds(start)));
@@ -139,7 +159,7 @@ async function check() {
     method: 'POST', body, query: {dry_run: 'true'}});
   checked = {body, key: crypto.randomUUID()};
   const {lease} = answer;
-  element('result').replaceChildren(
+  fill(element('result'),
     make('p', {}, lease.status === 'in_progress' ? t('new.would_wait') : t('new.fits', {
       start: words(seconds(lease.start)), end: words(seconds(lease.end))})),
     lease.price ? make('p', {class: 'price'}, priceWords(lease.price)) : null,
@@ -201,6 +221,9 @@ function begin() {
     changed();
   });
   form.addEventListener('input', changed);
+  onZone(changed);
+  element('hold').addEventListener('click', () => hold().catch((error) => say('problem',
+    error.message)));
   form.addEventListener('submit', submitted);
   changed();
 }

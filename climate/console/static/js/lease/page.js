@@ -70,11 +70,15 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-/** Load the page again when the lease has changed, unless somebody is typing. */
+/** Return whether the user types, or is asked something. */
+const isBusy = () => Boolean(document.activeElement?.matches('input, select')
+  || document.querySelector('dialog[open]'));
+
+/** Load the page again when the lease has changed, unless the user is busy. */
 async function look() {
   try {
     const {etag} = await call(`/leases/${id}`);
-    if (etag && etag !== shownEtag && !document.activeElement?.matches('input, select')) {
+    if (etag && etag !== shownEtag && !isBusy()) {
       location.reload();
       return;
     }

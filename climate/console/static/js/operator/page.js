@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator can do with the resources of a pool.
 
-import {ask} from '../dialog.js';
+import {ask, askFor} from '../dialog.js';
 import {element, make} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
+import {fromLocal, iso} from '../times.js';
 
 await loadTexts();
 const {pool} = element('resources').dataset;
@@ -26,11 +27,12 @@ const actions = {
     if (sure) await doing(() => put(id, {reservable: false}));
   },
   put_back: (id) => doing(() => put(id, {reservable: true})),
+  in_order: (id) => doing(() => put(id, {out_of_order: null})),
   property: async (id, name) => {
-    const text = prompt(t('operator.property_question', {name}));
-    if (!text) return;
-    const [property, ...value] = text.split('=');
-    await doing(() => put(id, {properties: {[property.trim()]: value.join('=') || null}}));
+    const asked = await askFor(t('operator.property_question', {name}), [
+      {name: 'property', label: t('operator.property'), required: true},
+      {name: 'value', label: t('operator.value')}], {yes: t('dialog.save')});
+    if (asked) await doing(() => put(id, {properties: {[asked.property.trim()]: asked.value || null}}));
   },
   withdraw: async (id, name) => {
     const sure = await ask(t('operator.withdraw_question', {name}),
@@ -48,11 +50,14 @@ element('resources').addEventListener('click', (event) => {
 const form = element('maintenance');
 let previewed = null;
 
+/** Return the moment of a field as ISO text. */
+const momentOf = (field) => iso(fromLocal(field.value, (text) => t('zone.skipped', {text})));
+
 /** Return the maintenance that the form describes, as POST /v1/maintenances takes it. */
 function maintenance() {
   const found = {pool, reason: form.reason.value, running: form.running.value,
     resources: form.resources.value.split(',').map((each) => each.trim()).filter(Boolean),
-    start: `${form.start.value}:00Z`, end: `${form.end.value}:00Z`};
+    start: momentOf(form.start), end: momentOf(form.end)};
   if (form.rrule.value.trim()) found.rrule = form.rrule.value.trim();
   return found;
 }

@@ -80,6 +80,7 @@ export class Model {
         answer.kinds[kind[index]], answer.statuses[status[index]] ?? null,
         answer.leases[lease[index]] ?? null, freeFrom[place]);
     }
+    this.queue = {waiting: answer.waiting, more_wait: answer.more_wait};
     this.barCount = resource.length;
     this.properties = [...new Set(answer.resources.flatMap(
       (each) => Object.keys(each.properties)))].sort();

@@ -7,8 +7,10 @@ import {calm, element} from '../dom.js';
 import {moveEnd} from '../lease/changes.js';
 import {loadTexts, t} from '../texts.js';
 import {DAY, HOUR, YEAR, iso, now, seconds, words} from '../times.js';
+import {onZone} from '../zones.js';
 import {Source} from './source.js';
 import {View} from './view.js';
+import {showQueue} from './waiting.js';
 
 const SPANS = {hour: HOUR, day: DAY, week: 7 * DAY, month: 30 * DAY, year: YEAR};
 
@@ -26,6 +28,7 @@ const source = new Source((found) => {
   model = found;
   offerGroups(found.properties);
   showRows();
+  showWaiting();
   element('timeline').dataset.bars = found.barCount;
 }, (problem) => say('problem', problem?.message ?? ''));
 
@@ -77,6 +80,10 @@ function showRows() {
   if (model) view.setRows(model.rows(element('group').value, element('search').value));
 }
 
+function showWaiting() {
+  if (model) showQueue(model.queue, filter.pool);
+}
+
 function offerGroups(names) {
   const select = element('group');
   const known = new Set([...select.options].map((option) => option.value));
@@ -112,5 +119,6 @@ if (given.has('from') && given.has('to')) {
   const [from, to] = [seconds(given.get('from')), seconds(given.get('to'))];
   if (to > from) view.lookAt(from, to - from);
 }
+onZone(() => { view.redraw(); showWaiting(); });
 // For measurements and tests.
 window.climateTimeline = {view, source};

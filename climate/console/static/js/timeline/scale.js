@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scale of a timeline: which moment is at which pixel, and where ticks are.
 
-import {DAY, HOUR, MINUTE, YEAR, iso, timeOfDay} from '../times.js';
+import {DAY, HOUR, MINUTE, YEAR, atWall, timeOfDay, wall, wallText} from '../times.js';
 
 const SHORTEST = 10 * MINUTE;
 const LONGEST = 2 * YEAR;
@@ -54,26 +54,40 @@ export class Scale {
   }
 
   _steps(step) {
+    return this._moments(step).map((at) => {
+      const strong = wall(at) % DAY === 0;
+      return {moment: at, strong, label: strong ? wallText(at).slice(5, 10) : timeOfDay(at)};
+    });
+  }
+
+  /** Return the moments in sight at which a wall clock shows whole steps, in order. */
+  _moments(step) {
     // Weeks begin on Mondays; 1970 began on a Thursday.
     const shift = step % (7 * DAY) === 0 ? 4 * DAY : 0;
+    const first = Math.floor((wall(this.start) - shift) / step) * step + shift;
     const found = [];
-    for (let at = Math.floor((this.start - shift) / step) * step + shift; at < this.end; at += step) {
-      const strong = at % DAY === 0;
-      found.push({moment: at, strong, label: strong ? iso(at).slice(5, 10) : timeOfDay(at)});
+    if (step <= HOUR) {
+      // A clock that is put back or forward by hours goes on in whole steps.
+      for (let at = atWall(first); at < this.end; at += step) found.push(at);
+      return found;
     }
-    return found;
+    for (let shown = first; ; shown += step) {
+      const at = atWall(shown);
+      if (at >= this.end) return found;
+      if (at > (found.at(-1) ?? -Infinity)) found.push(at);
+    }
   }
 
   _months(least) {
     const months = MONTHS.find((each) => each * 30 * DAY >= least) ?? MONTHS.at(-1);
-    const first = new Date(this.start * 1000);
+    const first = new Date(wall(this.start) * 1000);
     const found = [];
     for (let place = 0; ; place += months) {
       const month = Math.floor(first.getUTCMonth() / months) * months + place;
-      const at = Date.UTC(first.getUTCFullYear(), month) / 1000;
+      const at = atWall(Date.UTC(first.getUTCFullYear(), month) / 1000);
       if (at >= this.end) return found;
-      const strong = iso(at).slice(5, 7) === '01';
-      found.push({moment: at, strong, label: iso(at).slice(0, strong ? 4 : 7)});
+      const strong = wallText(at).slice(5, 7) === '01';
+      found.push({moment: at, strong, label: wallText(at).slice(0, strong ? 4 : 7)});
     }
   }
 }

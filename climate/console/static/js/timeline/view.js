@@ -2,13 +2,14 @@
 // A timeline that can be moved, zoomed and walked through by mouse, finger and keyboard.
 
 import {t} from '../texts.js';
-import {DAY, HOUR, duration, now, words} from '../times.js';
+import {DAY, HOUR, atWall, duration, now, wall, words} from '../times.js';
 import {HEAD, ROW, Painter, barWord, rowWord} from './painter.js';
 import {Scale} from './scale.js';
 
 const WIDE_LABELS = 170;
 const NARROW_LABELS = 84;
 const NARROW_PAGE = 640;
+const LEAST_ROWS = 8;
 const CLICK_PIXELS = 4;
 // How near to its end a bar is taken by its end.
 const EDGE_PIXELS = 6;
@@ -52,6 +53,8 @@ export class View {
         (start, index) => start === held.start && lane.leases[index]?.id === held.lease?.id);
       if (place >= 0) [this.focus, this.focusRow] = [lane.bar(place), row];
     }
+    // A pool of few resources leaves room for what is below the picture.
+    this.canvas.style.maxHeight = `${HEAD + ROW * (Math.max(rows.length, LEAST_ROWS) + 1)}px`;
     this._clampScroll();
     this.redraw();
   }
@@ -229,7 +232,7 @@ export class View {
 
   _snapped(moment) {
     const snap = SNAPS.find((each) => each >= 4 * this.scale.secondsPerPixel) ?? DAY;
-    return Math.round(moment / snap) * snap;
+    return atWall(Math.round(wall(moment) / snap) * snap);
   }
 
   _hoverOver(bar) {

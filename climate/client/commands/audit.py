@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command that lists what the newest audit of the managers found."""
+import argparse
+import typing
+
+from climate.client import times
+from climate.client.commands import base
+
+_COLUMNS = ('kind', 'what', 'problem', 'remedy')
+
+
+class ListFindings(base.Lister):
+    """List what the newest audit of the managers found; by default for administrators."""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        self._found = self.client.audit.newest()
+        return _COLUMNS, [tuple(each[name] for name in _COLUMNS)
+                          for each in self._found['findings']]
+
+    def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
+                       data: typing.Any) -> int:
+        code: int = super().produce_output(parsed_args, column_names, data)
+        # Programs, which read other formats, count by themselves.
+        if parsed_args.formatter == 'table':
+            self.app.stdout.write(f'{_sentence(self._found)}\n')
+        return code
+
+
+def _sentence(found: typing.Any) -> str:
+    if found['at'] is None:
+        return 'No manager has made an audit: see [manager] audit_interval_seconds.'
+    return (f'{found["finding_count"]} found by {found["manager"]} at '
+            f'{times.for_people(found["at"])}.')
