@@ -27,6 +27,9 @@ def an_identity(url, user='demo', project='demo', roles=('member', 'reader')):
 def listening_api(conf, manager):
     """Let climate-api listen; yields its URL."""
     conf.set_override('port', builders.a_free_port(), group='api')
+    # Each of them has threads.
+    conf.set_override('max_requests', 8, group='api')
+    conf.set_override('delete_waits', 2, group='api')
     server = api_program.listen(api.build(
         conf, manager.client, builders.manager_plugins(conf), clock=manager.clock), conf)
     thread = threading.Thread(target=server.run, daemon=True)

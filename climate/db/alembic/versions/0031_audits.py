@@ -4,8 +4,8 @@ from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
-revision = '0030'
-down_revision = '0029'
+revision = '0031'
+down_revision = '0030'
 
 
 def upgrade():
