@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Climate's own user asks the real Keystone who is in a project."""
+from oslo_config import cfg
 import pytest
 
 from climate import cloud as clouds
@@ -10,9 +11,10 @@ from tools.cloud import climate_service
 @pytest.fixture
 def keystone(cloud, climate):
     """Keystone as the manager of the cloud has it."""
-    conf = configuration.load(
-        ['--config-file', str(climate_service.conf_file(cloud))], 'climate-manager')
-    return clouds.build(conf).as_service().keystone
+    conf = configuration.register(cfg.ConfigOpts())
+    conf([], project='climate', default_config_files=[str(climate_service.conf_file(cloud))],
+         default_config_dirs=[])
+    return clouds.build(conf, ()).as_service().keystone
 
 
 @pytest.fixture
