@@ -14,7 +14,7 @@ def keystone(cloud, climate):
     conf = configuration.register(cfg.ConfigOpts())
     conf([], project='climate', default_config_files=[str(climate_service.conf_file(cloud))],
          default_config_dirs=[])
-    return clouds.build(conf, ()).as_service().keystone
+    return clouds.build(conf, {}).as_service().keystone
 
 
 @pytest.fixture
