@@ -142,7 +142,7 @@ eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet 
 
 # Of each proof so much, in seconds, steps and cases. The short form is of chosen chances, so that a
 # change is not refused for what it did not do; the others draw theirs, and print them.
-faults: FAULTS = CLIMATE_CHAOS_SECONDS=240 CLIMATE_CHAOS_CLIENTS=20
+faults: FAULTS = CLIMATE_CHAOS_SECONDS=240 CLIMATE_CHAOS_CLIENTS=20 CLIMATE_MODEL_STEPS=6000
 faults-long: FAULTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
 	CLIMATE_MODEL_STEPS=200000 CLIMATE_CASES=100000 CLIMATE_QUEUE_TRIALS=60
 # The soak wants the machine for itself.
