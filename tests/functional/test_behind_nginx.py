@@ -49,6 +49,9 @@ def free_port():
 def backend(conf, manager):
     """The port on which climate-api listens."""
     conf.set_override('port', free_port(), group='api')
+    # Each of them has threads.
+    conf.set_override('max_requests', 8, group='api')
+    conf.set_override('delete_waits', 2, group='api')
     found = app.build(conf, manager.client, builders.manager_plugins(conf), clock=manager.clock)
     conf.set_override('enable_proxy_headers_parsing', True, group='oslo_middleware')
     server = command.listen(found, conf)
@@ -56,6 +59,7 @@ def backend(conf, manager):
     thread.start()
     yield conf.api.port
     server.close()
+    server.task_dispatcher.shutdown()
 
 
 @pytest.fixture

@@ -12,8 +12,10 @@ from unit.client import canned
 from climate.client import commands
 from climate.client.commands import base
 from climate.cloud.simulated import neutron
+from climate.db import audits
 from climate.db import deliveries
 from climate.db import managers
+from climate.domain import audit
 
 WIDTH = 120
 LONG_NAME = 'render-farm-of-the-second-team'
@@ -114,6 +116,17 @@ def test_every_list_fits(house):
         assert max(map(len, lines)) <= WIDTH, f'{name} is too wide:\n{outcome.out}'
 
 
+def test_what_an_audit_found_fits(house, database, clock):
+    finding = audit.Finding('foreign server', f'server {LONG_NAME} ({USER})', (
+        f'it runs on {LONG_NAME}, which is leased by {PROJECT}. ' * 3), 'tells its user ' * 9)
+    with database.writer() as connection:
+        audits.write(connection, audit.Result(clock(), f'{LONG_NAME}:12345', 2, (finding,) * 2))
+    outcome = house('audit', 'list')
+    assert outcome.code == 0, outcome.err
+    assert len(outcome.out.splitlines()) > 6, outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= WIDTH, outcome.out
+
+
 def test_the_log_of_a_subscription_fits(house, database, clock):
     reason = f'{LONG_NAME} cannot be reached. ' * 4
     [found] = house('notification', 'list', '-f', 'json').json
@@ -180,8 +193,8 @@ def test_no_list_is_forgotten():
     loaded = {name: importlib.metadata.EntryPoint(name, target, 'climate.cli').load()
               for name, target in commands.TABLE.items()}
     assert {name for name, each in loaded.items() if issubclass(each, base.Lister)} == {
-        # The log has a test of its own.
-        *LISTS, *BILLED, 'notification log'}
+        # The last two have tests of their own.
+        *LISTS, *BILLED, 'audit list', 'notification log'}
 
 
 def test_programs_and_those_who_name_columns_get_every_field(house):
