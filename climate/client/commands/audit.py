@@ -7,8 +7,9 @@ from climate.client import times
 from climate.client.commands import base
 from climate.client.commands import columns
 
-# {column: class of its cells}; an id is wrapped nowhere.
-_COLUMNS = {'kind': str, 'what': columns.wrapped(38), 'problem': columns.wrapped(27),
+_COLUMNS = ('kind', 'what', 'problem', 'remedy')
+# An id is wrapped nowhere.
+_WRAPPED = {'what': columns.wrapped(38), 'problem': columns.wrapped(27),
             'remedy': columns.wrapped(22)}
 
 
@@ -17,8 +18,10 @@ class ListFindings(base.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         self._found = self.client.audit.newest()
-        return tuple(_COLUMNS), [tuple(made(each[name]) for name, made in _COLUMNS.items())
-                                 for each in self._found['findings']]
+        return _COLUMNS, [
+            tuple(_WRAPPED[name](each[name]) if name in _WRAPPED else each[name]
+                  for name in _COLUMNS)
+            for each in self._found['findings']]
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
                        data: typing.Any) -> int:
