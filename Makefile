@@ -138,7 +138,7 @@ console-test: $(VENV)/.test  ## The console in a real Chromium.
 	$(BIN)/python -m pytest tests/console
 
 eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
-	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest -m 'not faults' tests/functional/manager
+	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest tests/functional/manager
 
 # Of each proof so much, in seconds, steps and cases. The short form is of chosen chances, so that a
 # change is not refused for what it did not do; the others draw theirs, and print them.
