@@ -83,15 +83,16 @@ class Keystone(base.Keystone):
         return [_trust(found) for found in answer.json()['trusts']]
 
     def has_role(self, user_id, project_id):
-        answer = self._adapter.get('/role_assignments', params={
-            'user.id': user_id, 'scope.project.id': project_id, 'effective': 'true'})
-        if answer.json()['role_assignments']:
-            return True
-        # The roles that an identity provider gives by its groups are in no list of Keystone.
         try:
+            assignments = self._adapter.get('/role_assignments', params={
+                'user.id': user_id, 'scope.project.id': project_id, 'effective': 'true'})
+            if assignments.json()['role_assignments']:
+                return True
             user = self._adapter.get(f'/users/{parse.quote(user_id, safe="")}').json()['user']
         except keystone_errors.NotFound:
+            # Keystone also knows no roles of a user, or in a project, that was deleted.
             return False
+        # The roles that an identity provider gives by its groups are in no list of Keystone.
         return None if user.get('federated') else False
 
 

@@ -177,6 +177,12 @@ def test_without_a_listed_role_it_is_known_only_of_users_of_keystone_itself(
     assert keystone.has_role('u/1', 'p') is expected
 
 
+def test_a_deleted_user_has_no_role(keystone, canned):
+    # Keystone 30 looks for the user before it looks for roles.
+    canned.http.get(f'{canned.KEYSTONE}{ROLES}', status_code=404)
+    assert keystone.has_role('u', 'p') is False
+
+
 def test_a_keystone_that_refuses_to_tell_roles_is_an_error(keystone, canned):
     canned.http.get(f'{canned.KEYSTONE}{ROLES}', status_code=403)
     with pytest.raises(errors.CloudError):
