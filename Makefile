@@ -176,7 +176,7 @@ cloud-test: cloud  ## Climate's tests on the real OpenStack, half of them on a s
 		cloud-test-compute cloud-test-services
 
 cloud-test-compute:
-	$(BIN)/python -m pytest -m 'not services' tests/cloud
+	$(BIN)/python -m pytest -m 'not services' $(CHOSEN) tests/cloud
 
 # They wait most of the time, so two clouds are tested in the time of one.
 cloud-test-services cloud-down-services: BESIDE = CLOUD_DIR=$(CLOUD_DIR)/services \
