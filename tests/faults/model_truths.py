@@ -243,7 +243,9 @@ def those_that_run_hold_what_they_have(recorded):
         if (reservation.state != lifecycle.RESERVATION_ACTIVE or lease.state != lifecycle.ACTIVE
                 or {each.kind for each in recorded.open_events(lease.id)} & {
                     event_kinds.UPDATE, event_kinds.DELETE}
-                or _change_is_left_to_the_end(recorded, lease)):
+                or _change_is_left_to_the_end(recorded, lease)
+                # It was acquired in the moment in which it was ended, and is returned by the end.
+                or any(lease.end <= each.start for each in whole[reservation.id])):
             continue
         mine = {each.resource_id for each in whole[reservation.id] if each.released_at is None}
         assert mine == held[reservation.id], (
