@@ -157,7 +157,7 @@ faults-short: FAULTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_CHAOS_SEED=1 \
 	CLIMATE_QUEUE_TRIALS=2 CLIMATE_QUEUE_SEED=1
 faults-short: CHOSEN = -k "not mariadb"
 
-faults:  ## Never lost, never doubled: random faults, at most 20 minutes.
+faults:  ## Never lost, never doubled: random faults, in about 25 minutes.
 faults-short:  ## The same in 5 minutes, as in CI.
 faults-long:  ## The same with the figures marked long, some hours.
 
