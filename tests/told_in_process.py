@@ -7,6 +7,7 @@ import signal
 import sqlalchemy as sa
 import told
 
+from climate import cloud as clouds
 from climate import conf as configuration
 from climate.db import engine
 from climate.manager import core as cores
@@ -50,7 +51,8 @@ def run(config_file, now, owner, crash_at=0):
     conf = configuration.load([], 'climate-manager', files=[config_file])
     points = Points(crash_at)
     database = engine.connect(conf)
-    core = cores.Core(conf=conf, database=database, cloud=None, registry=None, clock=lambda: now)
+    core = cores.Core(conf=conf, database=database, cloud=clouds.build(conf, {}), registry=None,
+                      clock=lambda: now)
     # Before each statement and before each commit; what comes after one is before the next.
     sa.event.listen(sa.Engine, 'before_cursor_execute', points.reach)
     sa.event.listen(sa.Engine, 'commit', points.reach)
