@@ -9,6 +9,7 @@ from keystoneauth1 import token_endpoint
 import requests
 import werkzeug.exceptions as http
 
+from climate.client import errors
 from climate.client import service
 
 blueprint = flask.Blueprint('rest', __name__)
@@ -45,6 +46,14 @@ class Api:
 def client():
     """Return the client library for the user of the request."""
     return flask.current_app.extensions['api'].client(flask.session['identity'])
+
+
+def allowed(read, otherwise):
+    """Return what a function reads, or something else if policy does not let the user read it."""
+    try:
+        return read()
+    except errors.Forbidden:
+        return otherwise
 
 
 @blueprint.route('/rest/v1/<path:path>', methods=_METHODS)

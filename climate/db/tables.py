@@ -367,8 +367,8 @@ LIMIT_NOTICES = sa.Table(
     sa.Index(None, 'told_at'),
     **_MYSQL)
 
-# The limits of which a project has used so much that it was told. The row is there until it has
-# used clearly less.
+# Projects that were told that they have nearly reached a limit. The row is there until they use
+# clearly less.
 NEAR_LIMITS = sa.Table(
     'near_limits', METADATA,
     sa.Column('project_id', _text(255), primary_key=True),
@@ -687,7 +687,7 @@ BILLS = sa.Table(
     sa.Column('properties', sa.JSON, nullable=False),
     **_MYSQL)
 
-# Leases of which the last attempt to bill them failed. No foreign key, as in `bills`.
+# Leases that could not be billed the last time. No foreign key, as in `bills`.
 FAILED_BILLS = sa.Table(
     'failed_bills', METADATA,
     sa.Column('lease_id', _text(36), primary_key=True),

@@ -66,7 +66,7 @@ class Collector:
         yield prometheus.GaugeMetricFamily(
             'climate_idle_leases', 'Running leases that are idle', value=idle)
         yield prometheus.GaugeMetricFamily(
-            'climate_billing_failed_leases', 'Leases of which the last attempt to bill them failed',
+            'climate_billing_failed_leases', 'Leases that could not be billed the last time',
             value=unbilled)
         yield prometheus.GaugeMetricFamily(
             'climate_events_running', 'Events that this manager is carrying out',

@@ -2,7 +2,6 @@
 """The page of capacity: utilisation, forecast, usage, energy, the wait queue and statements."""
 import flask
 
-from climate.client import errors
 from climate.client import statuses
 from climate.console import rest
 from climate.console import tables
@@ -24,7 +23,7 @@ def show():
     return flask.render_template(
         'capacity.html', pools=pools.names(client), figures=_FIGURES,
         usage=client.usage.report(group_by=['type']), waiting=_waiting(client),
-        energy=_energy(client), statements=client.statements.list())
+        energy=rest.allowed(client.energy.report, None), statements=client.statements.list())
 
 
 @blueprint.get('/energy.csv')
@@ -41,14 +40,6 @@ def queue():
 def forecast():
     found = rest.client().plans.forecast(pool=flask.request.args.get('pool', 'host'))
     return tables.as_csv('forecast', _FORECAST, found['hours'])
-
-
-def _energy(client):
-    """Return the report of energy; None if policy does not let the user read it."""
-    try:
-        return client.energy.report()
-    except errors.Forbidden:
-        return None
 
 
 def _waiting(client):

@@ -4,7 +4,6 @@ import dataclasses
 
 import flask
 
-from climate.client import errors
 from climate.client import statuses
 from climate.client import times
 from climate.client.commands import server_create
@@ -87,12 +86,9 @@ def one(lease_id):
 
 def _offers(client):
     """Return the Offers that the project holds."""
-    try:
-        found = client.offers.list()
-    except errors.Forbidden:
-        return []
     return [Offer(each['id'], each['start'], each['end'], each['held_until'],
-                  _what_all(each['reservations']), each.get('price')) for each in found]
+                  _what_all(each['reservations']), each.get('price'))
+            for each in rest.allowed(client.offers.list, [])]
 
 
 def _row(lease):

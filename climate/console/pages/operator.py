@@ -2,7 +2,6 @@
 """The page of operators: resources, maintenance, managers, the audit, idle leases."""
 import flask
 
-from climate.client import errors
 from climate.console import rest
 from climate.console.pages import pools
 
@@ -17,13 +16,5 @@ def show():
     return flask.render_template(
         'operator.html', pool=pool, pools=pools.names(client),
         resources=[*client.pool(pool).list()], services=[*client.services.list()],
-        maintenances=[*client.maintenances.list()], audit=_allowed(client.audit.newest, None),
-        idle=_allowed(lambda: [*client.leases.list(idle=True, all_projects=True)], []))
-
-
-def _allowed(read, otherwise):
-    """Return what a function reads, or something else if policy does not let the user read it."""
-    try:
-        return read()
-    except errors.Forbidden:
-        return otherwise
+        maintenances=[*client.maintenances.list()], audit=rest.allowed(client.audit.newest, None),
+        idle=rest.allowed(lambda: [*client.leases.list(idle=True, all_projects=True)], []))

@@ -40,7 +40,7 @@ class Keeper:
         self._wakes = wakes.Wakes(core)
         self._steps = steps.Steps(core, driver)
         self._driver = driver
-        # The names of machines of which the log says already that nobody can wake them.
+        # The names of the machines that cannot be woken, as the log says already.
         self._silent = set()
 
     def step(self, now):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases that could not be billed; limits of which a project has used most."""
+"""Leases that could not be billed, and projects that have nearly reached a limit."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
