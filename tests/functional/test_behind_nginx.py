@@ -8,16 +8,13 @@ import shutil
 import socket
 import ssl
 import subprocess
-import threading
 import time
 import urllib.error
 import urllib.request
 
 import builders
+import listening
 import pytest
-
-from climate.api import app
-from climate.cmd import api as command
 
 NGINX = shutil.which('nginx', path=f'{os.environ["PATH"]}:/usr/sbin')
 SAMPLE = pathlib.Path(__file__).parents[2] / 'etc/climate/climate-api-nginx.conf'
@@ -40,26 +37,12 @@ http {{
 '''
 
 
-def free_port():
-    with socket.create_server(('127.0.0.1', 0)) as found:
-        return found.getsockname()[1]
-
-
 @pytest.fixture
 def backend(conf, manager):
     """The port on which climate-api listens."""
-    conf.set_override('port', free_port(), group='api')
-    # Each of them has threads.
-    conf.set_override('max_requests', 8, group='api')
-    conf.set_override('delete_waits', 2, group='api')
-    found = app.build(conf, manager.client, builders.manager_plugins(conf), clock=manager.clock)
-    conf.set_override('enable_proxy_headers_parsing', True, group='oslo_middleware')
-    server = command.listen(found, conf)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield conf.api.port
-    server.close()
-    server.task_dispatcher.shutdown()
+    with listening.climate_api(conf, manager) as port:
+        conf.set_override('enable_proxy_headers_parsing', True, group='oslo_middleware')
+        yield port
 
 
 @pytest.fixture
@@ -75,7 +58,7 @@ def nginx(tmp_path, backend):
                     '-keyout', key], check=True, capture_output=True)
 
     def start(**replaced):
-        port = free_port()
+        port = builders.a_free_port()
         text = SAMPLE.read_text()
         for old, new in {
                 'listen 1234': f'listen 127.0.0.1:{port}', '127.0.0.1:1235': f'127.0.0.1:{backend}',

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the console's tests."""
 import console_world
+import listening
 import pytest
 
 
 @pytest.fixture
 def url(conf, manager):
     """The URL of a climate-api."""
-    with console_world.listening_api(conf, manager) as found:
-        yield found
+    with listening.climate_api(conf, manager) as port:
+        yield f'http://127.0.0.1:{port}/v1'
 
 
 @pytest.fixture

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A console over a real climate-api that listens on loopback."""
-import contextlib
-import threading
-
-import builders
 from dogpile import cache
 
-from climate.api import app as api
-from climate.cmd import api as api_program
 from climate.console import app
 from climate.console import login
 
@@ -21,25 +15,6 @@ def an_identity(url, user='demo', project='demo', roles=('member', 'reader')):
     """The Identity of a user whom a climate-api with noauth knows."""
     token = f'{user}:{project}:{",".join(roles)}'
     return login.Identity(token, url, user, user, project, project, tuple(roles))
-
-
-@contextlib.contextmanager
-def listening_api(conf, manager):
-    """Let climate-api listen; yields its URL."""
-    conf.set_override('port', builders.a_free_port(), group='api')
-    # Each of them has threads.
-    conf.set_override('max_requests', 8, group='api')
-    conf.set_override('delete_waits', 2, group='api')
-    server = api_program.listen(api.build(
-        conf, manager.client, builders.manager_plugins(conf), clock=manager.clock), conf)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        yield f'http://127.0.0.1:{conf.api.port}/v1'
-    finally:
-        server.close()
-        # Its threads would stay for as long as the tests run, and there are many tests.
-        server.task_dispatcher.shutdown()
 
 
 class Browser:
