@@ -43,8 +43,10 @@ _UNBILLED = (
     .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
     .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
     .outerjoin(BILLS, BILLS.c.lease_id == LEASES.c.id)
-    .where(ALLOCATIONS.c.end >= _AFTER, ALLOCATIONS.c.start < _NOW, allocations.COUNTS,
-           sa.or_(RESERVATIONS.c.started_at.is_not(None), BILLS.c.lease_id.is_not(None)),
+    .where(ALLOCATIONS.c.end >= _AFTER, ALLOCATIONS.c.start < _NOW,
+           # What does not count any more may have been billed.
+           sa.or_(sa.and_(allocations.COUNTS, RESERVATIONS.c.started_at.is_not(None)),
+                  BILLS.c.lease_id.is_not(None)),
            sa.or_(ALLOCATIONS.c.end <= _NOW, ALLOCATIONS.c.start < _MONTH), _NEW,
            # These are tried again by their own table.
            ~sa.exists().where(FAILED.c.lease_id == LEASES.c.id))

@@ -34,9 +34,11 @@ class Delete:
 
         :raises LeaseNotFound: no lease has that id, or it was deleted before.
         """
-        now = self._core.clock()
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
+            # Not before the lock is held: whoever waits for it may outwait the whole lease, and
+            # an older moment would take back what was used since then.
+            now = self._core.clock()
             if lease.deleted_at is not None:
                 raise errors.LeaseNotFound(lease_id=lease_id)
             ids = [reservation.id for reservation in lease.reservations]

@@ -123,6 +123,37 @@ def test_a_deleted_lease_is_billed_to_the_cut_where_the_book_has_no_early_end(en
     assert cases.total(cases.lines(enrolled)) == decimal.Decimal('4.00')
 
 
+def test_a_deletion_that_is_cut_off_until_after_the_end_takes_no_hours_back(
+        enrolled, monkeypatch):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
+
+    def cut_off():
+        monkeypatch.undo()
+        enrolled.run_until(NOON + hours(4))
+        cases.bill(enrolled)
+        return enrolled.database.writer()
+    monkeypatch.setattr(enrolled.database, 'writer', cut_off)
+    enrolled.client.delete_lease(builders.a_member(), lease.id)
+    assert enrolled.lease(lease).deleted_at is not None
+    cases.bill(enrolled)
+    assert 'resource_hours' in {each.line.kind for each in cases.lines(enrolled)}
+    billing_truths.statements_are_right(enrolled.database)
+
+
+def test_hours_that_do_not_count_any_more_are_corrected(enrolled):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease(end=NOON + hours(3)))
+    enrolled.run_until(NOON + hours(4))
+    cases.bill(enrolled)
+    with enrolled.database.writer() as connection:
+        connection.execute(sa.update(tables.ALLOCATIONS).values(released_at=NOON))
+        leases.change(connection, leases.get(connection, lease.id), enrolled.clock())
+    cases.bill(enrolled)
+    assert cases.total(cases.lines(enrolled)) == 0
+    billing_truths.statements_are_right(enrolled.database)
+
+
 def test_a_closed_month_does_not_change_and_a_late_correction_names_it(enrolled):
     cases.book(enrolled)
     lease = enrolled.create(builders.a_lease(end=cases.day(6, 20)))
