@@ -5,6 +5,7 @@ import dataclasses
 import pecan
 
 from climate.api import hooks
+from climate.api import queries
 from climate.api import times
 from climate.api.controllers import base
 from climate.policies import audit as rules
@@ -21,6 +22,7 @@ class AuditController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.GET)
         base.refuse_lenient(req, 'Audits are served')
+        queries.refuse_unknown(req, ())
         return {'audit': _shown(self._parts.manager.get_audit(caller))}
 
 

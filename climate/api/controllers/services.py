@@ -3,6 +3,7 @@
 import pecan
 
 from climate.api import hooks
+from climate.api import queries
 from climate.api import views
 from climate.api.controllers import base
 from climate.policies import services as rules
@@ -18,5 +19,6 @@ class ServicesController(base.Controller):
     def get_all(self, req, resp):
         self._parts.policy.authorize(hooks.caller(req), rules.GET)
         base.refuse_lenient(req, 'Services are served')
+        queries.refuse_unknown(req, ())
         found = self._parts.manager.list_services(hooks.caller(req))
         return {'services': [views.service(each) for each in found]}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """GET /v1/audit: what the newest audit of the managers found."""
 import builders
+import pytest
 
 from climate.db import audits
 from climate.domain import audit
@@ -27,3 +28,9 @@ def test_an_administrator_reads_the_newest_one(api, manager):
 def test_rest_1_0_has_no_audit(api):
     answer = api.get('/v1/audit', token=builders.ADMIN)
     assert (answer.status_int, 'REST 1.1' in answer.json['error_message']) == (404, True)
+
+
+@pytest.mark.parametrize('path', ['/v1/audit', '/v1/services'])
+def test_a_parameter_that_is_unknown_is_named(api, path):
+    answer = api.get(f'{path}?since=2030', **ADMIN)
+    assert (answer.status_int, 'since' in answer.json['error_message']) == (400, True)
