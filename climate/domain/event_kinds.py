@@ -80,6 +80,8 @@ class Kind:
     :ivar task: the task by which the state of its lease changes; None: the state does not change.
     :ivar quiet: users do not see the task: the lease is listed as it is, and can be changed, while
         the event is carried out.
+    :ivar gives_way: beside the task of another event, which waits to be tried again, it shows none
+        and changes nothing.
     :ivar states: the states of the lease in which the event can act; it is moot in the others.
     :ivar until: when it becomes moot; if it is still open then, it is closed.
     :ivar moot_during: the event is moot while the lease has this task.
@@ -103,6 +105,7 @@ class Kind:
     does: str
     task: str | None = None
     quiet: bool = False
+    gives_way: bool = False
     states: frozenset[str] = _ALL_STATES
     until: Until = Until.OVER
     moot_during: str | None = None
@@ -120,10 +123,14 @@ class Kind:
     given_up: GivenUp | None = GivenUp.ERROR
     given_up_reason: str | None = None
 
-    @property
-    def shown_task(self) -> str | None:
-        """The task that users see while the event is carried out; None: they see none."""
-        return None if self.quiet else self.task
+    def shown_task(self, other: str | None = None) -> str | None:
+        """Return the task that users see while the event is carried out; None: they see none.
+
+        :param other: the task that the lease shows when the event is claimed.
+        """
+        if self.quiet or (self.gives_way and other not in (None, self.task)):
+            return None
+        return self.task
 
     @property
     def releases_all(self) -> bool:
@@ -152,8 +159,8 @@ KINDS = {kind.name: kind for kind in (
         given_up=GivenUp.HEALED),
     Kind(
         RECLAIM, 'Takes an idle lease back, or a part of it, unless there is something on it.',
-        task='reclaim', states=frozenset({lifecycle.ACTIVE, lifecycle.ERROR}), moves_cloud=True,
-        releases=Releases.PART, may_leave_unneeded=True),
+        task='reclaim', gives_way=True, states=frozenset({lifecycle.ACTIVE, lifecycle.ERROR}),
+        moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True),
     Kind(
         WAKE, 'Wakes the sleeping resources of the lease, early enough before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', told=False,

@@ -53,7 +53,7 @@ class Claim:
 
         If it does not, a task on the lease may belong to another event.
         """
-        return self.kind.shown_task is not None
+        return self.kind.shown_task(self.lease.task) is not None
 
 
 class Claims:
@@ -138,7 +138,7 @@ class Claims:
         by_task = collections.defaultdict(list)
         for lease, event in found:
             kind = event_kinds.of(event.kind)
-            task = None if agenda.is_moot(lease, event) else kind.shown_task
+            task = None if agenda.is_moot(lease, event) else kind.shown_task(lease.task)
             by_task[task].append(lease)
         taken = lease_claims.take(connection, by_task.pop(None, []), self._owner)
         for task, some in sorted(by_task.items()):

@@ -21,6 +21,7 @@ LOG = log.getLogger(__name__)
 
 _NOT_IDLE = texts.same('It stays as it is: it is not idle any more, or may not be taken back.')
 _IN_USE = texts.same('It stays as it is: there is something on it.')
+_IN_CHANGE = texts.same('It stays as it is: it is being changed.')
 
 
 class Reclaim:
@@ -47,7 +48,9 @@ class Reclaim:
             return results.Outcome(results.MOOT, texts.of_error(error))
 
     def _carried_out(self, work, now):
-        taking, why = self._idle_part(work.lease, now), _NOT_IDLE
+        taking, why = None, _IN_CHANGE
+        if work.alone:
+            taking, why = self._idle_part(work.lease, now), _NOT_IDLE
         if taking is not None:
             why = _IN_USE
             # What is in use is not even closed, but what is closed already is looked at only then.
@@ -79,11 +82,13 @@ class _Work:
     """One try: the lease in the cloud.
 
     :ivar closed: whether it was closed, by this try or an earlier one.
+    :ivar alone: whether no other event of the lease waits to be tried again.
     """
 
     def __init__(self, core, claim, cloud, resources, closed):
         self.lease = claim.lease
         self.closed = closed
+        self.alone = claim.has_task
         self._registry = core.registry
         self._check = claim.ownership.check
         self._cloud = cloud

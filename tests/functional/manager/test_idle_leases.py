@@ -15,7 +15,7 @@ from climate.domain import records
 from climate.manager.idle import rules
 from climate.manager.idle import watch
 
-NOON, HOURS, MINUTES = builders.NOON, builders.hours, builders.minutes
+NOON, HOURS, MINUTES, SECONDS = (builders.NOON, builders.hours, builders.minutes, builders.seconds)
 SAMPLED = 30
 
 
@@ -311,6 +311,27 @@ def test_capacity_on_which_a_server_was_booted_late_is_open_again(manager):
     manager.run_until(NOON + HOURS(5) + MINUTES(1))
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert boot(manager, lease, 'two', flavor=True)
+
+
+def test_a_lease_that_is_being_changed_stays_as_it_is_and_says_so(manager):
+    lease = running(manager, builders.hosts(2))
+    pass_hours(manager, 4.5)
+    manager.clock.now = NOON + HOURS(5) - SECONDS(1)
+    manager.cloud.faults.fail('nova.add_host', 1, errors.CloudError(
+        service='Nova', reason='no'))
+    [reservation] = lease.reservations
+    manager.client.swap_resource(builders.a_member(), lease.id, str(reservation.resource_ids[0]))
+    manager.run()
+    assert manager.lease(lease).reclaim_at == NOON + HOURS(5)
+    manager.clock.now = NOON + HOURS(5)
+    manager.run()
+    # The change is tried again in a second.
+    waiting = manager.lease(lease)
+    assert (waiting.task, waiting.reclaim_at) == ('update', None)
+    manager.run_until(NOON + HOURS(5.5))
+    found = manager.lease(lease)
+    assert (found.state, found.task, found.end) == (lifecycle.ACTIVE, None, lease.end)
+    assert len(manager.cloud.as_service().nova.aggregate(reservation.id).hosts) == 2
 
 
 def test_what_cannot_be_closed_is_only_told(manager):
