@@ -11,7 +11,7 @@ ROUNDS ?= 100
 
 .PHONY: run demo test proofs check cloud cloud-bench cloud-test cloud-test-compute \
 	cloud-test-services cloud-down cloud-down-services databases databases-down db-test \
-	eventlet-test cloudkitty-test horizon-test ironic-test faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
+	db-test-short eventlet-test eventlet-test-short cloudkitty-test horizon-test ironic-test faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
 
 # The service itself, and what its tests, its linters and its docs need. Until it was named
 # openstack-climate, the distribution was "climate": two of them would double each entry point.
@@ -110,12 +110,23 @@ databases:  ## MariaDB and PostgreSQL of our own, on loopback.
 databases-down:
 	$(PYTHON) -m tools.databases down
 
-db-test: $(VENV)/.test databases  ## The functional tests on MariaDB and on PostgreSQL, at once.
-	$(MAKE) --jobs=2 --output-sync=target --no-print-directory db-test-mariadb db-test-postgresql
+db-test: TESTS = -m 'not faults' tests/functional
+# Where the SQL itself is tested, and where several write at once.
+db-test-short: ROUNDS = 5
+db-test-short: TESTS = tests/functional/db $(wildcard tests/functional/test_*races.py) \
+	$(wildcard $(addprefix tests/functional/manager/test_,*races.py \
+		bill*.py bound.py claims.py delivery.py l*.py o*.py usage*.py use*.py w*.py))
 
-db-test-%: $(VENV)/.test
+db-test:  ## The functional tests on MariaDB and on PostgreSQL, at once.
+db-test-short:  ## Those of them about SQL and about races, as in CI.
+
+db-test db-test-short: $(VENV)/.test databases
+	$(MAKE) --jobs=2 --output-sync=target --no-print-directory \
+		TESTS="$(TESTS)" ROUNDS=$(ROUNDS) db-test-on-mariadb db-test-on-postgresql
+
+db-test-on-%: $(VENV)/.test
 	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $*) CLIMATE_RACE_ROUNDS=$(ROUNDS) \
-		$(BIN)/python -m pytest -m 'not faults' tests/functional
+		$(BIN)/python -m pytest $(TESTS)
 
 cloudkitty-test: $(VENV)/.test $(VENV)-cloudkitty/.made  ## Does a real CloudKitty charge the same?
 	$(PYTHON) -m tools.databases up mariadb
@@ -137,8 +148,15 @@ console-pictures: console-test  ## The pictures of the user guide, made anew by 
 console-test: $(VENV)/.test  ## The console in a real Chromium.
 	$(BIN)/python -m pytest tests/console
 
-eventlet-test: $(VENV)/.test  ## The manager's functional tests on the eventlet backend.
-	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest tests/functional/manager
+eventlet-test: TESTS = tests/functional/manager
+eventlet-test-short: TESTS = $(wildcard $(addprefix tests/functional/manager/test_,*races.py \
+	claims.py delivery*.py energy_keeper.py health*.py lo*.py out*.py plan*.py service.py tries.py))
+
+eventlet-test:  ## The manager's functional tests on the eventlet backend.
+eventlet-test-short:  ## Those of them with threads of their own, as in CI.
+
+eventlet-test eventlet-test-short: $(VENV)/.test
+	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest $(TESTS)
 
 # Of each proof so much, in seconds, steps and cases. The short form is of chosen chances, so that a
 # change is not refused for what it did not do; the others draw theirs, and print them.
