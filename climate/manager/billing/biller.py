@@ -106,18 +106,23 @@ class Biller:
         """Write the lines of a lease that are missing, in one transaction; return how many."""
         names = frozenset(name for each in known for name in each.property_names)
         with self._core.database.reader() as connection:
+            # First: if another manager writes lines after this, the numbers of these are taken.
+            posted = statement_lines.posted(connection, lease_id)
             before = bills.get(connection, lease_id)
+            if before is not None and before.billed_until > now:
+                # Another manager has billed it later than at `now`, and knows more.
+                return 0
             found = bills.read(connection, lease_id, names,
                                before.properties if before is not None else {})
             has_failed = failed_bills.attempts(connection, lease_id) > 0
-            posted = statement_lines.posted(connection, lease_id)
         if found is None:
             if has_failed:
                 with self._core.database.writer() as connection:
                     failed_bills.delete(connection, lease_id)
             return 0
         due = ledger.due(ledger.targets(found.subject, known, now), posted)
-        months = {ledger.month_of(now), *(each.for_month for each in due)}
+        present = ledger.month_of(now)
+        months = {present, *(each.for_month for each in due)}
         if due:
             statement_lines.open_months(self._core.database, months)
         currency = known[0].currency
@@ -128,8 +133,11 @@ class Biller:
         with self._core.database.writer() as connection:
             if due:
                 is_open = statement_lines.lock_months(connection, months)
-                lines = [(each.for_month if each.for_month in is_open else ledger.month_of(now),
-                          each, minor) for each, minor in zip(due, amounts, strict=True)]
+                if present not in is_open:
+                    # Since `now` another manager has closed it; the next pass is in the next one.
+                    raise errors.LostRace()
+                lines = [(each.for_month if each.for_month in is_open else present, each, minor)
+                         for each, minor in zip(due, amounts, strict=True)]
                 statement_lines.add(connection, lease_id, found.project_id, len(posted) + 1,
                                     currency, lines, now)
             bills.write(connection, bills.Bill(lease_id, now, found.generation, found.properties),

@@ -6,6 +6,7 @@ import decimal
 import pathlib
 import re
 
+import acts
 import billing_cases as cases
 import billing_truths
 import builders
@@ -139,6 +140,44 @@ def test_a_deletion_that_is_cut_off_until_after_the_end_takes_no_hours_back(
     cases.bill(enrolled)
     assert 'resource_hours' in {each.line.kind for each in cases.lines(enrolled)}
     billing_truths.statements_are_right(enrolled.database)
+
+
+def test_a_manager_that_lags_behind_takes_nothing_back(enrolled, monkeypatch):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease(builders.hosts(2), end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(1))
+    [reservation] = enrolled.lease(lease).reservations
+    acts.change(enrolled, lease, reservations=acts.asked(reservation, min=1, max=1))
+    enrolled.run_until(NOON + hours(2))
+    find = biller.bills.unbilled
+
+    def meanwhile(*arguments):
+        found = find(*arguments)
+        monkeypatch.undo()
+        # Another manager bills the end of the lease, too.
+        enrolled.run_until(NOON + hours(11))
+        cases.bill(enrolled)
+        return found
+    monkeypatch.setattr(biller.bills, 'unbilled', meanwhile)
+    assert biller.Biller(enrolled.core).bill(NOON + hours(2)) == 0
+    assert not any(each.correction for each in cases.lines(enrolled))
+    billing_truths.statements_are_right(enrolled.database)
+
+
+def test_a_month_that_another_manager_has_closed_gets_no_line_of_one_that_lags_behind(
+        enrolled, monkeypatch):
+    cases.book(enrolled)
+    enrolled.create(builders.a_lease(end=NOON + hours(1)))
+    enrolled.run_until(NOON + hours(2))
+    make = biller.statement_lines.open_months
+
+    def meanwhile(database, months):
+        make(database, months)
+        with database.writer() as connection:
+            biller.statement_lines.close(connection, '2030-05', cases.day(6, 9))
+    monkeypatch.setattr(biller.statement_lines, 'open_months', meanwhile)
+    assert biller.Biller(enrolled.core).bill(enrolled.clock()) == 0
+    assert cases.lines(enrolled) == []
 
 
 def test_hours_that_do_not_count_any_more_are_corrected(enrolled):
