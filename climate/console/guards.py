@@ -35,8 +35,15 @@ def _refuse_foreign():
     if flask.request.method in _SAFE:
         return
     origin = flask.request.headers.get('Origin')
-    if origin is not None and parse.urlsplit(origin).netloc != flask.request.host:
+    if origin is not None and _host_of(origin) != flask.request.host:
         raise http.Forbidden('guard.foreign_origin')
+
+
+def _host_of(origin):
+    try:
+        return parse.urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _ask_for_login():

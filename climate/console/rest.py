@@ -70,7 +70,7 @@ def forward(path):
             raise_exc=False,
             params=list(flask.request.args.items(multi=True)), data=flask.request.get_data(),
             headers={**headers, **_VERSION}, redirect=False)
-    except foreign.ConnectFailure as error:
+    except foreign.ClientException as error:
         raise http.BadGateway('rest.silent') from error
     if answer.status_code == 401:
         flask.session.end()

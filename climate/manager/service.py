@@ -293,7 +293,7 @@ class Manager:
         # Prolong until the last action ends: while a stop waits for an event to finish, no other
         # manager may take that event over.
         while not self._idle.wait(pause):
-            self._guarded(lambda: self.event_loop.prolong(self.core.clock()))
+            self._guarded(self.event_loop.prolong)
             self._guarded(self._seen)
 
     def _repeat(self, task, pause):

@@ -54,7 +54,7 @@ class Weather(model_bills.Bills):
     def a_manager_holds_on_to_its_claims(self, side):
         def hold(manager):
             with contextlib.suppress(errors.LostRace):
-                manager.event_loop.prolong(self.now)
+                manager.event_loop.prolong()
         self.act(side, hold)
 
     @base.rule(seconds=_SECONDS)

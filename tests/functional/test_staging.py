@@ -242,7 +242,7 @@ def test_a_stage_that_is_overtaken_by_a_change_writes_nothing_over_it(pool):
 
     def work():
         pool.clock.now = LATER['start'] - builders.seconds(6)
-        pool.event_loop.prolong(pool.clock())
+        pool.event_loop.prolong()
         change(pool, lease, affinity=False)
     did = once_at(pool, 'nova.create_flavor', work)
     pool.run_until(LATER['start'] - builders.seconds(2))
@@ -256,7 +256,7 @@ def test_a_stage_that_is_late_stops_for_the_start(pool):
 
     def work():
         pool.clock.now = LATER['start']
-        pool.event_loop.prolong(pool.clock())
+        pool.event_loop.prolong()
     did = once_at(pool, 'nova.create_aggregate', work)
     pool.run_until(LATER['start'] + builders.minutes(1))
     assert did

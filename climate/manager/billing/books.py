@@ -33,14 +33,8 @@ class Books:
         :raises BadField: the document has an error, or the version would change the past.
         :raises PriceBookOverlaps: another version is valid from the same moment.
         """
-        now = self._core.clock()
         self._refuse_unknown(document)
-        valid_from = now if valid_from is None else valid_from
-        if valid_from < now:
-            raise errors.BadField(field='valid_from', reason=(
-                f'{valid_from:%Y-%m-%d %H:%M:%S} UTC is in the past, and what was used then has '
-                'its price: write a later moment, or "now".'))
-        made = self._create(context, valid_from, document, now)
+        made = self._create(context, valid_from, document)
         LOG.info('Price book %s: created by %s, valid from %s', made.version, made.created_by,
                  made.valid_from.isoformat())
         return made
@@ -59,9 +53,16 @@ class Books:
                         f'{", ".join(sorted(known))}.'))
 
     @cores.again_after_a_race
-    def _create(self, context, valid_from, document, now):
+    def _create(self, context, asked, document):
         try:
             with self._core.database.writer() as connection:
+                # Whoever was cut off until now must not change the price of what was used meanwhile.
+                now = self._core.clock()
+                valid_from = now if asked is None else asked
+                if valid_from < now:
+                    raise errors.BadField(field='valid_from', reason=(
+                        f'{valid_from:%Y-%m-%d %H:%M:%S} UTC is in the past, and what was used '
+                        'then has its price: write a later moment, or "now".'))
                 known = stored.every(connection)
                 made = prices.StoredBook(
                     max((each.version for each in known), default=0) + 1, document['currency'],

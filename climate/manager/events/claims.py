@@ -86,13 +86,15 @@ class Claims:
         no call of the cloud.
         """
         while True:
-            began = self._core.monotonic()
             waiting = agenda.next_of_each_lease(due)
             if not waiting:
                 return []
+            # In this order: this manager must not count on its claims for longer than others do.
+            began = self._core.monotonic()
+            until = self._core.clock() + self._length
             try:
                 with self._core.database.writer() as connection:
-                    pairs, finished = self._take(connection, waiting, now, slots)
+                    pairs, finished = self._take(connection, waiting, now, until, slots)
             except errors.LostRace:
                 return []
             taken = [Claim(event, lease, now, self._owned_since(began)) for lease, event in pairs]
@@ -102,13 +104,12 @@ class Claims:
                 return taken
             due = self.due(now, slots * LOOK, kinds)
 
-    def _take(self, connection, waiting, now, slots):
+    def _take(self, connection, waiting, now, until, slots):
         """Claim events; returns ([(Lease, Event)] to carry out, the events finished at once)."""
         notices = [event for event in waiting if _is_only_told(event)][:_NOTICES]
         found = self._free(connection, notices, now, len(notices))
         found += self._free(connection, [event for event in waiting if not _is_only_told(event)],
                             now, slots)
-        until = now + self._length
         taken = self._take_leases(connection, found, now, until)
         claimed = events.claim(connection, [event for _, event in found], self._owner, now, until)
         pairs = [(taken[event.lease_id], event) for event in claimed]
@@ -161,13 +162,14 @@ class Claims:
     def _owned_since(self, began):
         return ownership.Ownership(self._core.monotonic, began, self._seconds)
 
-    def prolong(self, now):
+    def prolong(self):
         """Prolong all claims in one transaction; returns those that were lost."""
-        began = self._core.monotonic()
         running = self.running()
         if not running:
             return []
-        until = now + self._length
+        # In this order, as in `take`.
+        began = self._core.monotonic()
+        until = self._core.clock() + self._length
         with self._core.database.writer() as connection:
             kept = lease_claims.lock(connection, [claim.lease for claim in running])
             held = events.hold(connection, [claim.event for claim in running

@@ -131,9 +131,9 @@ class EventLoop:
             return 0
         return max(0, workers - running[lane])
 
-    def prolong(self, now):
+    def prolong(self):
         """Prolong the claims of the events that are running."""
-        for claim in self._claims.prolong(now):
+        for claim in self._claims.prolong():
             LOG.warning('Lease %s: another manager has taken over %s; it is stopped here',
                         claim.lease.id, claim.event.kind)
 

@@ -65,6 +65,8 @@ class States:
         with self._core.database.writer() as connection:
             if not resources.lock_enrolled(connection, [resource.id]):
                 raise errors.ResourceNotFound(pool=resource.pool, resource=resource.id)
+            # As it is since it was locked: another manager may have changed it.
+            [resource] = resources.with_ids(connection, [resource.id])
             before = stored.find(connection, [resource.id])[resource.id]
             after = changed(before)
             if after != before or after.verdict(now).state != resource.health_state:

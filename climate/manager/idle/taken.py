@@ -22,11 +22,11 @@ class NotWanted(Exception):
 def write(connection, core, lease_id, taking, now):
     """Write a Taking of a lease that the caller has locked under its claim.
 
-    :raises NotWanted: the lease was exempted, or is to be deleted, since it was read.
+    :raises NotWanted: the lease was exempted, is over, or is to be deleted, since it was read.
     """
     lease = leases.get(connection, lease_id)
-    if rules.is_exempt(core.conf, lease) or lease.reclaim_at is None or (
-            agenda.deletion_ordered(lease)):
+    if (rules.is_exempt(core.conf, lease) or lease.reclaim_at is None or lease.end <= now
+            or agenda.deletion_ordered(lease)):
         raise NotWanted()
     if taking.ends:
         _end(connection, lease, now)

@@ -180,6 +180,24 @@ def test_a_month_that_another_manager_has_closed_gets_no_line_of_one_that_lags_b
     assert cases.lines(enrolled) == []
 
 
+def test_a_price_book_that_is_cut_off_does_not_change_what_was_billed_meanwhile(
+        enrolled, monkeypatch):
+    cases.book(enrolled)
+    lease = enrolled.create(builders.a_lease(end=NOON + hours(1)))
+
+    def cut_off():
+        monkeypatch.undo()
+        enrolled.run_until(NOON + hours(2))
+        cases.bill(enrolled)
+        return enrolled.database.writer()
+    monkeypatch.setattr(enrolled.database, 'writer', cut_off)
+    made = enrolled.client.create_price_book(builders.an_admin(), None, cases.BOOK)
+    assert made.valid_from == NOON + hours(2)
+    enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(name='new'))
+    assert cases.bill(enrolled) == 0
+    billing_truths.statements_are_right(enrolled.database)
+
+
 def test_hours_that_do_not_count_any_more_are_corrected(enrolled):
     cases.book(enrolled)
     lease = enrolled.create(builders.a_lease(end=NOON + hours(3)))

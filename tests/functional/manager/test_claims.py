@@ -65,7 +65,7 @@ def test_a_heartbeat_is_one_transaction_however_much_runs(manager, leases):
 
     def beat(second):
         second.claim()
-        second.event_loop.prolong(manager.clock())
+        second.event_loop.prolong()
     assert statements(manager, beat) == 2
 
 
@@ -172,7 +172,7 @@ def test_a_claim_that_is_prolonged_in_time_goes_on(manager):
     slow.claim()
     for seconds in (20, 40, 60):
         slow.seconds = seconds
-        slow.event_loop.prolong(manager.clock())
+        slow.event_loop.prolong()
     slow.finish()
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
@@ -184,7 +184,7 @@ def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
     lost.claim()
     manager.clock.advance(minutes(2))
     other.claim()
-    lost.event_loop.prolong(manager.clock())
+    lost.event_loop.prolong()
     made = calls(manager)
     lost.finish()
     assert made == []

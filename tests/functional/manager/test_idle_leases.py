@@ -12,6 +12,7 @@ from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager.idle import reclaim
 from climate.manager.idle import rules
 from climate.manager.idle import watch
 
@@ -332,6 +333,22 @@ def test_a_lease_that_is_being_changed_stays_as_it_is_and_says_so(manager):
     found = manager.lease(lease)
     assert (found.state, found.task, found.end) == (lifecycle.ACTIVE, None, lease.end)
     assert len(manager.cloud.as_service().nova.aggregate(reservation.id).hosts) == 2
+
+
+def test_a_lease_whose_end_passes_while_it_is_taken_back_ends_then(manager, monkeypatch):
+    lease = running(manager, end=5.001)
+    pass_hours(manager, 4.5)
+    carry_out = reclaim.Reclaim.carry_out
+
+    def slowly(*arguments):
+        outcome = carry_out(*arguments)
+        monkeypatch.undo()
+        manager.clock.now = lease.end + MINUTES(1)
+        return outcome
+    monkeypatch.setattr(reclaim.Reclaim, 'carry_out', slowly)
+    manager.run_until(NOON + HOURS(6))
+    over = manager.lease(lease)
+    assert (over.state, over.end) == (lifecycle.TERMINATED, lease.end)
 
 
 def test_what_cannot_be_closed_is_only_told(manager):

@@ -263,7 +263,7 @@ def test_a_claim_that_is_prolonged_is_not_taken_over(manager):
     slow.claim()
     for _ in range(6):
         manager.clock.advance(minutes(0.5))
-        slow.event_loop.prolong(manager.clock())
+        slow.event_loop.prolong()
         assert manager.event_loop.tick(manager.clock()) == 0
     slow.finish()
     assert manager.lease(lease).state == lifecycle.ACTIVE
@@ -277,7 +277,7 @@ def test_a_prolonged_claim_that_was_lost_stays_lost(manager):
     slow.claim()
     manager.clock.advance(minutes(2))
     manager.run()
-    slow.event_loop.prolong(manager.clock())
+    slow.event_loop.prolong()
     assert manager.lease(lease).task is None
     assert slow.event_loop.running == 1
     slow.finish()
