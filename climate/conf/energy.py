@@ -24,6 +24,10 @@ OPTS = [
     cfg.IntOpt('wake_limit_minutes', default=30, min=1,
                help='After how long a resource that does not wake up counts as broken, in '
                     'minutes. It is taken out of use, and leases get another one.'),
+    cfg.IntOpt('settle_seconds', default=90, min=0,
+               help='For how long a machine that falls asleep and is woken at once is not trusted '
+                    'to be up, in seconds. It may still go off, and Nova counts the service of a '
+                    'machine that is off as up for service_down_time (60).'),
     cfg.IntOpt('spare', default=1, min=0,
                help='How many free resources stay awake in each pool, or in each group of '
                     'spare_by.'),

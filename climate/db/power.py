@@ -108,6 +108,14 @@ def cycles(connection, since):
                                                CHANGES.c.kind == sleep.SLEPT)).scalars())
 
 
+def fell_asleep(connection, resource_ids, since):
+    """Return whether one of the resources fell asleep, or began to, since that moment."""
+    return connection.execute(
+        sa.select(CHANGES.c.id).where(
+            CHANGES.c.resource_id.in_(list(resource_ids)), CHANGES.c.at > since,
+            CHANGES.c.kind.in_((sleep.SLEPT, sleep.INTERRUPTED))).limit(1)).first() is not None
+
+
 def wake_seconds(connection, since):
     """Return {resource id: [how many seconds each wake-up since that moment took]}."""
     found = collections.defaultdict(list)

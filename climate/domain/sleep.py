@@ -12,8 +12,9 @@ AWAKE, FALLING, ASLEEP, WAKING, FAILED = STATES = (
     'awake', 'falling_asleep', 'asleep', 'waking', 'failed')
 #: The states in which nothing can be started on a resource, but it can be woken.
 SLEEPING = (FALLING, ASLEEP, WAKING)
-#: What is written down of each resource: it fell asleep, it woke up, it did not wake up.
-SLEPT, WOKE, FAILED_TO_WAKE = ('slept', 'woke', 'failed_to_wake')
+#: What is written down of each resource: it fell asleep, it was woken while it fell asleep, it woke
+#: up, it did not wake up.
+SLEPT, INTERRUPTED, WOKE, FAILED_TO_WAKE = ('slept', 'interrupted', 'woke', 'failed_to_wake')
 
 _PERCENTILE = 0.95
 

@@ -14,7 +14,7 @@ from tools.demo import stage as stages
 _HEALTH = '[health]\npoll_seconds = 1\nsick_after_seconds = 2\nwell_after_seconds = 2\n'
 _ENERGY = ('[energy]\ndriver = simulated\npoll_seconds = 1\nspare = 0\nlead_minutes = 0\n'
            'wake_minutes = 1\nwake_margin_percent = 1500\nmin_awake_minutes = 0\n'
-           'min_asleep_minutes = 0\ncycles_per_day = 100\nwatts = 200\n')
+           'min_asleep_minutes = 0\nsettle_seconds = 0\ncycles_per_day = 100\nwatts = 200\n')
 
 
 def play(serve):

@@ -4,6 +4,8 @@
 The intent is in the database before anything is called, and the outcome is written after it. So a
 manager that dies between two calls leaves a state from which the next one goes on.
 """
+import datetime
+
 from oslo_log import log
 
 from climate import errors
@@ -115,7 +117,7 @@ class Steps:
         if self._driver.state(machine) == base.OFF:
             self._driver.wake(machine)
         awake = set()
-        if self._driver.state(machine) == base.ON:
+        if self._driver.state(machine) == base.ON and not self._may_go_off(was, now):
             for name, there in machine.by_pool():
                 awake |= self._opened(self._pool(name), [each for each in there if each.id in was])
         up = {key: each for key, each in was.items() if key in awake}
@@ -123,6 +125,16 @@ class Steps:
             self._write(machine, up, sleep.AWAKE, now, 'it is up', sleep.WOKE)
             self._core.notify()
         self._give_up(machine, {key: each for key, each in was.items() if key not in awake}, now)
+
+    def _may_go_off(self, was, now):
+        """Return whether a machine fell asleep so lately that it may not be what it seems.
+
+        One that shuts down is on until it is off. Of one that went off, Nova believes for some time
+        that its service is up.
+        """
+        settled = now - datetime.timedelta(seconds=self._core.conf.energy.settle_seconds)
+        with self._core.database.reader() as connection:
+            return power.fell_asleep(connection, was, settled)
 
     def _opened(self, pool, waking):
         """Open those Resources that work; return the ids of those that are ready for leases."""
@@ -185,6 +197,8 @@ class Steps:
             # The calls of this step count, too: switching alone may take long.
             power.note(connection, was.resource_id, kind, now, (
                 (self._core.clock() - was.since).total_seconds() if kind == sleep.WOKE else None))
+        elif (was.state, state) == (sleep.FALLING, sleep.WAKING):
+            power.note(connection, was.resource_id, sleep.INTERRUPTED, now)
         if state == sleep.ASLEEP:
             absences.begin(connection, was.resource_id, utilisation.ASLEEP, now)
         elif state in (sleep.AWAKE, sleep.FAILED):

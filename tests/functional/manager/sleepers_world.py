@@ -17,6 +17,8 @@ def configured(conf):
     """Return the configuration with a power driver, and without spare hosts."""
     conf.set_override('driver', 'simulated', group='energy')
     conf.set_override('spare', 0, group='energy')
+    # Simulated machines are switched at once.
+    conf.set_override('settle_seconds', 0, group='energy')
     return conf
 
 

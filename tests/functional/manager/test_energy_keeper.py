@@ -275,6 +275,42 @@ def test_a_host_that_was_to_wake_up_while_it_was_switched_off_is_switched_on(man
     assert _compute(manager, host).up
 
 
+def test_a_host_that_is_woken_while_it_shuts_down_is_not_awake_before_it_was_off(
+        manager, keeping, conf):
+    conf.set_override('settle_seconds', 90, group='energy')
+    [host] = manager.enrol(1)
+    off, told = keeping.sleep, []
+    keeping.sleep = told.append
+    manager.clock.advance(hours(1))
+    keeping.step(2)
+    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.event_loop.tick(manager.clock())
+    # It is still on, and Nova says that its service is up.
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.WAKING}
+    off(told[0])
+    for state in (sleep.WAKING, sleep.AWAKE):
+        manager.clock.advance(minutes(1))
+        keeping.step()
+        assert keeping.states() == {host.id: state}
+    manager.run_until(manager.clock.now + minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert _compute(manager, host).up
+
+
+def test_a_host_that_is_woken_right_after_it_went_off_is_not_awake_at_once(
+        manager, keeping, conf):
+    conf.set_override('settle_seconds', 90, group='energy')
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.event_loop.tick(manager.clock())
+    for state in (sleep.WAKING, sleep.AWAKE):
+        keeping.step()
+        assert keeping.states() == {host.id: state}
+        manager.clock.advance(minutes(2))
+
+
 def test_a_host_that_was_woken_while_it_was_being_closed_is_open(manager, keeping):
     [host] = manager.enrol(1)
     manager.clock.advance(hours(1))
