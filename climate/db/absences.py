@@ -8,6 +8,7 @@ from climate.db import tables
 from climate.domain import utilisation
 
 ABSENCES = tables.RESOURCE_ABSENCES
+RESOURCES = tables.RESOURCES
 
 
 def begin(connection, resource_id, kind, now):
@@ -40,12 +41,19 @@ def touching(connection, start, end):
         for resource_id, spans in with_causes(connection, start, end).items()}
 
 
-def with_causes(connection, start, end):
-    """Return what `touching` does, with the kinds ``utilisation.CAUSES`` as they were recorded."""
+def with_causes(connection, start, end, pool=None, most=None):
+    """Return what `touching` does, with the kinds ``utilisation.CAUSES`` as they were recorded.
+
+    :param pool: only those of the enrolled resources of this pool; None: of all resources.
+    :param most: no more than so many absences; None: all.
+    """
+    statement = sa.select(ABSENCES).where(ABSENCES.c.start < end, sa.or_(
+        ABSENCES.c.end.is_(None), ABSENCES.c.end > start)).order_by(ABSENCES.c.id).limit(most)
+    if pool is not None:
+        statement = statement.join(RESOURCES, RESOURCES.c.id == ABSENCES.c.resource_id).where(
+            RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
     found = collections.defaultdict(list)
-    for row in connection.execute(
-            sa.select(ABSENCES).where(ABSENCES.c.start < end, sa.or_(
-                ABSENCES.c.end.is_(None), ABSENCES.c.end > start)).order_by(ABSENCES.c.id)):
+    for row in connection.execute(statement):
         found[row.resource_id].append((row.kind, row.start, row.end))
     return found
 

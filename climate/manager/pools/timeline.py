@@ -105,14 +105,16 @@ def _bars(connection, query, ids, now):
     """
     rows = timeline_rows.allocated(connection, query.pool, query.start, query.end,
                                    timeline.MOST_BARS + 1)
-    if len(rows) > timeline.MOST_BARS:
+    gone = absences.with_causes(connection, query.start, query.end, query.pool,
+                                timeline.MOST_BARS + 1 - len(rows))
+    if len(rows) + sum(map(len, gone.values())) > timeline.MOST_BARS:
         raise errors.BadField(field='end', reason=(
-            f'there are more than {timeline.MOST_BARS} allocations in this span: ask for a shorter '
-            'one.'))
+            f'there are more than {timeline.MOST_BARS} allocations and absences in this span: ask '
+            'for a shorter one.'))
     bars = [_bar(row, query, now) for row in rows
             if row.resource_id in ids and not _is_absence(row, now)]
     second = usage_figures.second
-    for resource_id, spans in absences.with_causes(connection, query.start, query.end).items():
+    for resource_id, spans in gone.items():
         bars += [timeline.Bar(resource_id, second(start), second(end or query.end), _CAUSES[kind])
                  for kind, start, end in spans if resource_id in ids]
     return sorted(bars, key=lambda bar: (bar.resource_id, bar.start))

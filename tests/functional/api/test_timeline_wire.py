@@ -3,8 +3,10 @@
 import builders
 import pytest
 
+from climate.db import absences
 from climate.domain import acquire
 from climate.domain import records
+from climate.domain import utilisation
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 MEMBER = {'token': 'other:elsewhere:member', 'version': '1.1'}
@@ -101,6 +103,20 @@ def test_more_bars_than_an_answer_has_are_refused(api, manager, monkeypatch):
     manager.enrol(2)
     for _ in range(2):
         manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    answer = api.get(SPAN, **ADMIN)
+    assert (answer.status_int, 'shorter' in answer.json['error_message']) == (400, True)
+
+
+def test_absences_are_bars_too_and_those_of_another_pool_are_not(api, manager, monkeypatch):
+    monkeypatch.setattr('climate.domain.timeline.MOST_BARS', 1)
+    hosts = manager.enrol(2)
+    backend = manager.client.create_resource(builders.an_admin(), 'backend', 'storage@ssd#ssd', {})
+    with manager.database.writer() as connection:
+        for each in (hosts[0], backend):
+            absences.begin(connection, each.id, utilisation.ASLEEP, builders.NOON)
+    assert api.get(SPAN, **ADMIN).status_int == 200
+    with manager.database.writer() as connection:
+        absences.begin(connection, hosts[1].id, utilisation.ASLEEP, builders.NOON)
     answer = api.get(SPAN, **ADMIN)
     assert (answer.status_int, 'shorter' in answer.json['error_message']) == (400, True)
 
