@@ -34,10 +34,6 @@ class Identity:
     project_id: str
     roles: tuple
 
-    @property
-    def is_admin(self):
-        return 'admin' in self.roles
-
 
 class Keystone:
     """Logs users in with a password, or with an application credential."""

@@ -4,6 +4,8 @@ import dataclasses
 
 import flask
 
+from climate.console import rest
+
 _ALL = (('timeline.show', 'nav.timeline'), ('leases.several', 'nav.leases'),
         ('capacity.show', 'nav.capacity'), ('operator.show', 'nav.operator'))
 _OF_ADMINS = ('operator.show',)
@@ -24,7 +26,6 @@ class Item:
 
 def items():
     """Return the Items of the user who is logged in."""
-    admin = 'admin' in flask.session['identity']['roles']
-    here = flask.request.blueprint
+    admin, here = rest.is_admin(), flask.request.blueprint
     return [Item(flask.url_for(endpoint), text, endpoint.partition('.')[0] == here)
             for endpoint, text in _ALL if admin or endpoint not in _OF_ADMINS]

@@ -10,6 +10,7 @@ import requests
 import werkzeug.exceptions as http
 
 from climate.client import errors
+from climate.client import http as client_http
 from climate.client import service
 
 blueprint = flask.Blueprint('rest', __name__)
@@ -18,7 +19,7 @@ _METHODS = ('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
 # The headers that are handed on, from the browser and to it.
 _ASKED = ('Accept', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match')
 _ANSWERED = ('Content-Type', 'ETag', 'Retry-After', 'X-Openstack-Request-Id')
-_VERSION = {'OpenStack-API-Version': 'reservation 1.1'}
+_VERSION = {'OpenStack-API-Version': client_http.VERSION}
 
 
 class Api:
@@ -54,6 +55,11 @@ def allowed(read, otherwise):
         return read()
     except errors.Forbidden:
         return otherwise
+
+
+def is_admin():
+    """Return whether the user who is logged in is an administrator."""
+    return 'admin' in flask.session['identity']['roles']
 
 
 @blueprint.route('/rest/v1/<path:path>', methods=_METHODS)

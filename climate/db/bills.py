@@ -31,7 +31,8 @@ _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _MONTH = sa.bindparam('month', type_=tables.UtcDateTime)
 _AFTER = sa.bindparam('after', type_=tables.UtcDateTime)
 
-# What has ended since the lease was billed, or runs on from a past month that is not billed.
+# What was never billed, has changed or ended since, or runs on from a past month that is not
+# billed.
 _NEW = sa.or_(
     BILLS.c.lease_id.is_(None), BILLS.c.generation != LEASES.c.generation,
     sa.and_(ALLOCATIONS.c.end <= _NOW, ALLOCATIONS.c.end > BILLS.c.billed_until),

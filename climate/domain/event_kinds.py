@@ -80,7 +80,7 @@ class Kind:
     :ivar task: the task by which the state of its lease changes; None: the state does not change.
     :ivar quiet: users do not see the task: the lease is listed as it is, and can be changed, while
         the event is carried out.
-    :ivar gives_way: beside the task of another event, which waits to be tried again, it shows none
+    :ivar gives_way: if another event of the lease waits to be tried again, this one shows no task
         and changes nothing.
     :ivar states: the states of the lease in which the event can act; it is moot in the others.
     :ivar until: when it becomes moot; if it is still open then, it is closed.

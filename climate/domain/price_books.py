@@ -75,9 +75,7 @@ class PriceBook:
     early_end_credit: decimal.Decimal = decimal.Decimal(100)
 
     def rate_of(self, resource_type: str, pool: str, properties: Mapping[str, str]) -> int | None:
-        """Return the position of the most specific rate for a resource; None: there are no rates.
-
-        """
+        """Return the position of the most specific rate for a resource; None: there is none."""
         return next((number for number, each in enumerate(self.rates)
                      if each.matches(resource_type, pool, properties)), None)
 

@@ -90,7 +90,8 @@ class Statement:
 class StatementQuery:
     """A query for statements or their lines. A filter that is None selects all.
 
-    :ivar marker: the lease and the number of the line before the first one; None: the first page.
+    :ivar marker: what the page before ended with: (month, lease id, number) of a line, or (month,
+        project id, 0) of a statement; None: the first page.
     """
 
     project_id: str | None = None

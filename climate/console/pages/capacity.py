@@ -44,7 +44,6 @@ def forecast():
 
 def _waiting(client):
     """Return the leases of the project that wait; those of all projects for an administrator."""
-    everybody = 'admin' in flask.session['identity']['roles']
     return [{**lease, 'acquire_type': (lease.get('acquire') or {}).get('type')}
             for lease in client.leases.list(status=statuses.ACQUIRING, limit=_MOST,
-                                            all_projects=everybody or None)]
+                                            all_projects=rest.is_admin() or None)]

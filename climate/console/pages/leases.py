@@ -61,7 +61,7 @@ def several():
         limit=_MOST + 1, status=_WHICH[which], all_projects=everybody or None)]
     return flask.render_template(
         'leases.html', leases=found[:_MOST], more=len(found) > _MOST, most=_MOST, which=which,
-        everybody=everybody, admin='admin' in flask.session['identity']['roles'],
+        everybody=everybody, admin=rest.is_admin(),
         offers=_offers(client) if which == _LIVING else [])
 
 

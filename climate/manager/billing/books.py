@@ -56,7 +56,7 @@ class Books:
     def _create(self, context, asked, document):
         try:
             with self._core.database.writer() as connection:
-                # Whoever was cut off until now must not change the price of what was used meanwhile.
+                # What was used while this waited has its price.
                 now = self._core.clock()
                 valid_from = now if asked is None else asked
                 if valid_from < now:

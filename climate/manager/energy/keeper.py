@@ -44,7 +44,7 @@ class Keeper:
         self._silent = set()
 
     def step(self, now):
-        """Decide once, and do the next step of each machine that does not just stay awake."""
+        """Decide once, then do the next step of each machine that falls asleep, sleeps or wakes."""
         with self._core.database.reader() as connection:
             eldest = managers.longest_running(connection, now - _ALIVE)
         if eldest not in (None, self._owner):

@@ -34,8 +34,9 @@ class Steps:
     def carry_on(self, machine, was, now):
         """Do the next step of a Machine.
 
+        A machine that cannot be switched or asked is logged, and tried again.
+
         :param was: {resource id: its Power}, of all resources on it.
-        :raises PowerFailed: it could not be switched or asked; it is tried again.
         """
         states = {each.state for each in was.values()}
         try:

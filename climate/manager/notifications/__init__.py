@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifications: written to the outbox with each change, sent to the bus after it."""
+"""Notifications: written with each change, then sent to the bus and to subscriptions."""
