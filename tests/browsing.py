@@ -137,8 +137,11 @@ class Page:
 
     def reads(self, words, selector='main'):
         """Wait until an element has some words."""
-        self.until(lambda: any(words in each.text for each in self.all(selector)),
-                   f'{words!r} is not in {selector}')
+        try:
+            self.until(lambda: any(words in each.text for each in self.all(selector)))
+        except exceptions.TimeoutException as error:
+            found = [each.text for each in self.all(selector)]
+            raise AssertionError(f'{words!r} is not in {selector}: {found}') from error
 
     def fill(self, selector, text):
         """Type a text in place of what a field has."""
