@@ -81,7 +81,7 @@ def test_the_reservation_of_another_project_that_is_late_is_not_named(api, manag
     manager.cloud.boot('other', 'slow', {'reservation': first.reservations[0].id})
     manager.cloud.fail('nova.delete_server', 99, errors.CloudError(service='Nova', reason=URL))
     lease_id = create(api, start='2030-05-01T13:00:00Z')
-    manager.run_until(NOON + hours(1) + minutes(30))
+    manager.run_until(NOON + hours(1) + minutes(15))
     seen, told = read(lease_id, builders.DEMO), read(lease_id, builders.ADMIN)
     assert first.reservations[0].id in told
     assert first.reservations[0].id not in seen and host.name not in seen
