@@ -114,8 +114,8 @@ db-test: TESTS = -m 'not faults' tests/functional
 # Where the SQL itself is tested, and where several write at once.
 db-test-short: ROUNDS = 5
 db-test-short: TESTS = tests/functional/db $(wildcard tests/functional/test_*races.py) \
-	$(wildcard $(addprefix tests/functional/manager/test_,*races.py \
-		bill*.py bound.py claims.py delivery.py l*.py o*.py usage*.py use*.py w*.py))
+	$(wildcard $(addprefix tests/functional/manager/test_,*races.py bill*.py bound.py claims.py \
+		delivery.py lock*.py offers.py outbox*.py usage_report.py wakeups*.py))
 
 db-test:  ## The functional tests on MariaDB and on PostgreSQL, at once.
 db-test-short:  ## Those of them about SQL and about races, as in CI.
