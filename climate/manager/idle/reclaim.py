@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The action that takes an idle lease back, or a part of it. Repeatable.
 
-While it runs, the lease shows the task "reclaim", and Climate lets no new server onto it. If a
-change of the lease waits to be tried again, the lease shows that one, and nothing is taken. The
+While it runs, the lease shows the task "reclaim", and Climate lets no new server onto it. The
 action also closes the lease in the cloud, and only then looks what is there. Nothing can come
-after this look, so nothing is taken on which there is something.
+after this look, so nothing is taken on which there is something. If a change of the lease waits to
+be tried again, the lease shows that task instead, and nothing is taken.
 """
 from oslo_log import log
 

@@ -36,8 +36,8 @@ class Delete:
         """
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
-            # Not before the lock is held: whoever waits for it may outwait the whole lease, and
-            # an older moment would take back what was used since then.
+            # Only now: the wait for the lock may last longer than the lease, and an older moment
+            # would take back what was used during it.
             now = self._core.clock()
             if lease.deleted_at is not None:
                 raise errors.LeaseNotFound(lease_id=lease_id)

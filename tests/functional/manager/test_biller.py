@@ -35,6 +35,16 @@ def enrolled(manager):
     return manager
 
 
+def cut_off_until(moment, manager, monkeypatch):
+    """Let the next transaction begin at that moment; until then another manager works and bills."""
+    def late():
+        monkeypatch.undo()
+        manager.run_until(moment)
+        cases.bill(manager)
+        return manager.database.writer()
+    monkeypatch.setattr(manager.database, 'writer', late)
+
+
 def test_a_lease_that_has_ended_is_billed_once(enrolled):
     cases.book(enrolled)
     lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
@@ -128,13 +138,7 @@ def test_a_deletion_that_is_cut_off_until_after_the_end_takes_no_hours_back(
         enrolled, monkeypatch):
     cases.book(enrolled)
     lease = enrolled.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
-
-    def cut_off():
-        monkeypatch.undo()
-        enrolled.run_until(NOON + hours(4))
-        cases.bill(enrolled)
-        return enrolled.database.writer()
-    monkeypatch.setattr(enrolled.database, 'writer', cut_off)
+    cut_off_until(NOON + hours(4), enrolled, monkeypatch)
     enrolled.client.delete_lease(builders.a_member(), lease.id)
     assert enrolled.lease(lease).deleted_at is not None
     cases.bill(enrolled)
@@ -184,13 +188,7 @@ def test_a_price_book_that_is_cut_off_does_not_change_what_was_billed_meanwhile(
         enrolled, monkeypatch):
     cases.book(enrolled)
     lease = enrolled.create(builders.a_lease(end=NOON + hours(1)))
-
-    def cut_off():
-        monkeypatch.undo()
-        enrolled.run_until(NOON + hours(2))
-        cases.bill(enrolled)
-        return enrolled.database.writer()
-    monkeypatch.setattr(enrolled.database, 'writer', cut_off)
+    cut_off_until(NOON + hours(2), enrolled, monkeypatch)
     made = enrolled.client.create_price_book(builders.an_admin(), None, cases.BOOK)
     assert made.valid_from == NOON + hours(2)
     enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(name='new'))
