@@ -37,6 +37,8 @@ def in_states(connection, states):
 def change(connection, before, state, now):
     """Bring a resource into another state, if it is still as the Power `before` says.
 
+    That it was woken while it fell asleep is noted.
+
     :returns: False if somebody else changed it meanwhile.
     """
     values = {'state': state, 'since': now}
@@ -49,7 +51,11 @@ def change(connection, before, state, now):
         return True
     done = connection.execute(sa.update(STATES).where(
         mine, STATES.c.state == before.state, STATES.c.since == before.since).values(**values))
-    return done.rowcount == 1
+    if done.rowcount != 1:
+        return False
+    if (before.state, state) == (sleep.FALLING, sleep.WAKING):
+        note(connection, before.resource_id, sleep.INTERRUPTED, now)
+    return True
 
 
 def needed(connection, now, resource_ids=None, pools=()):

@@ -84,9 +84,6 @@ class Sleepers:
                        if (each.state in (sleep.ASLEEP, sleep.FALLING)
                            or (each.state == sleep.FAILED and key == mended))
                        and power.change(connection, each, sleep.WAKING, now)}
-            for key, before in changed.items():
-                if before == sleep.FALLING:
-                    power.note(connection, key, sleep.INTERRUPTED, now)
         for key, before in changed.items():
             LOG.info('Resource %s: %s, now waking up', key, before)
         return bool(changed)

@@ -198,8 +198,6 @@ class Steps:
             # The calls of this step count, too: switching alone may take long.
             power.note(connection, was.resource_id, kind, now, (
                 (self._core.clock() - was.since).total_seconds() if kind == sleep.WOKE else None))
-        elif (was.state, state) == (sleep.FALLING, sleep.WAKING):
-            power.note(connection, was.resource_id, sleep.INTERRUPTED, now)
         if state == sleep.ASLEEP:
             absences.begin(connection, was.resource_id, utilisation.ASLEEP, now)
         elif state in (sleep.AWAKE, sleep.FAILED):
