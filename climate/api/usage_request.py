@@ -18,6 +18,8 @@ FORMATS = ('json', 'csv')
 _DAY = datetime.timedelta(days=1)
 _HOUR = datetime.timedelta(hours=1)
 _LONGEST = datetime.timedelta(days=3660)
+# Days that are over are read as sums. Each day to come is counted from all leases.
+_FURTHEST_DAY = datetime.timedelta(days=366)
 # The spans without a start and an end.
 _USAGE_SPAN = 30 * _DAY
 _UTILISATION_SPAN = 7 * _DAY
@@ -37,8 +39,13 @@ def usage(request, now, project_id, hidden):
     """
     end = _moment(request, 'end', now, now)
     start = _moment(request, 'start', now, _back(end, _USAGE_SPAN))
+    groups = _groups(request)
+    if 'day' in groups and end > now + _FURTHEST_DAY:
+        raise errors.BadField(field='end', reason=(
+            f'by day, it may be at most {_FURTHEST_DAY.days} days from now: ask for an earlier '
+            'end, or leave "day" out of group_by.'))
     start, end = _span(start, end, _DAY)
-    return usage_groups.Query(start, end, _groups(request), project_id, hidden)
+    return usage_groups.Query(start, end, groups, project_id, hidden)
 
 
 def pool_steps(request, now):

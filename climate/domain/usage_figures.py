@@ -180,26 +180,36 @@ def overlap(span: Span | None, start: int, end: int) -> int:
     return max(0, min(span[1], end) - max(span[0], start)) if span else 0
 
 
-def tally(shares: Iterable[Share], refusals: Iterable[Refusal], start: int,
-          end: int) -> dict[Key, Seconds]:
-    """Return the Seconds between two seconds, by day and by all else of a Key."""
+def tally(shares: Iterable[Share], refusals: Iterable[Refusal], start: int, end: int,
+          by_day: bool = True) -> dict[Key, Seconds]:
+    """Return the Seconds between two seconds, by all parts of a Key.
+
+    :param by_day: whether to count each day alone. A share of ten years has 3,652 entries then, and
+        one otherwise.
+    """
     found: dict[Key, Seconds] = {}
     for share in shares:
-        for day, first, last in _days(share.allocated, share.occupied, start, end):
+        for day, first, last in _parts(share.allocated, share.occupied, start, end, by_day):
             _add(found, _key_of(share, day, share.resource_id), Seconds(
                 allocated=overlap(share.allocated, first, last) * share.copies,
                 occupied=overlap(share.occupied, first, last) * share.copies,
                 idle=_idle(share, first, last) * share.copies))
     for refusal in refusals:
-        for day, first, last in _days(refusal.asked, None, start, end):
+        for day, first, last in _parts(refusal.asked, None, start, end, by_day):
             _add(found, _key_of(refusal, day, 0, refusal.reason), Seconds(
                 refused=overlap(refusal.asked, first, last) * refusal.copies))
     return found
 
 
-def _days(first_span: Span, second_span: Span | None, start: int,
-          end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield (day, first second, last second) of the days that two spans touch, inside a window."""
+def _parts(first_span: Span, second_span: Span | None, start: int, end: int,
+           by_day: bool) -> Iterator[tuple[int | None, int, int]]:
+    """Yield (day, first second, last second) of the days that two spans touch, inside a window.
+
+    If days do not matter, the one part is the whole window, without a day.
+    """
+    if not by_day:
+        yield None, start, end
+        return
     begin = max(start, min(span[0] for span in (first_span, second_span) if span))
     until = min(end, max(span[1] for span in (first_span, second_span) if span))
     for day in range(day_of(begin), until, DAY_SECONDS):
@@ -212,7 +222,7 @@ def _idle(share: Share, start: int, end: int) -> int:
                for hour, idle in share.idle if start <= hour < end)
 
 
-def _key_of(counted: Share | Refusal, day: int, resource_id: int, reason: str = '') -> Key:
+def _key_of(counted: Share | Refusal, day: int | None, resource_id: int, reason: str = '') -> Key:
     return Key(day, counted.project_id, counted.user_id, counted.resource_type, counted.pool,
                resource_id, counted.amount, reason)
 

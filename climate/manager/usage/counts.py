@@ -6,16 +6,17 @@ from climate.domain import usage_figures
 from climate.domain import utilisation
 
 
-def usage(connection, start, end, now, project_id=None):
+def usage(connection, start, end, now, project_id=None, by_day=True):
     """Return {Key: Seconds} between two seconds, counted from rows.
 
     :param now: up to this moment occupied and idle are counted.
     :param project_id: only this project; None: all.
+    :param by_day: whether to count each day alone.
     """
     span = usage_figures.moment(start), usage_figures.moment(end)
     return usage_figures.tally(
         usage_rows.shares(connection, *span, now, project_id=project_id),
-        usage_refusals.between(connection, *span, project_id=project_id), start, end)
+        usage_refusals.between(connection, *span, project_id=project_id), start, end, by_day)
 
 
 def hours(connection, start, end, now, pool=None):

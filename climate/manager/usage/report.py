@@ -48,7 +48,8 @@ def _counted(connection, query, now):
     if start < closed:
         found += usage_days.sums(connection, start, closed, columns, query.project_id)
     if closed < end:
-        found += counts.usage(connection, closed, end, now, query.project_id).items()
+        found += counts.usage(connection, closed, end, now, query.project_id,
+                              by_day='day' in query.group_by).items()
     return found
 
 

@@ -120,6 +120,7 @@ def test_a_span_is_widened_to_full_days(api, lived):
     ('start=2030-05-02&end=2030-05-01', 'end', 'after the start'),
     ('start=2030-05-02&end=2030-05-02', 'end', 'after the start'),
     ('start=2030-01-01&end=2130-01-01', 'end', 'at most 3660'),
+    ('start=2030-05-01&end=2031-06-01&group_by=day', 'end', 'at most 366 days from now'),
     ('start=soon', 'start', 'not a moment'),
     ('end=9999-12-31', 'end', 'too far away'),
     ('group_by=color', 'group_by', 'project, user, type, pool, day and property:NAME'),

@@ -114,6 +114,15 @@ def test_the_days_of_a_span_add_up_to_it(world, cuts):
     assert len(whole) == sum(map(len, parts))
 
 
+@given(worlds, words.map(lambda some: [word for word in some if word != 'day']))
+def test_days_need_not_be_counted_alone(world, group_by):
+    by_day = figures.tally(*world, FIRST, LAST)
+    at_once = figures.tally(*world, FIRST, LAST, by_day=False)
+    assert groups.grouped(at_once.items(), group_by, RACKS) == groups.grouped(
+        by_day.items(), group_by, RACKS)
+    assert {key.day for key in at_once} <= {None}
+
+
 @given(worlds)
 def test_each_figure_equals_a_count_second_by_second_of_its_spans(world):
     some, refused = world
