@@ -83,6 +83,22 @@ def touched(connection):
         .where(WINDOWS.c.state.in_(maintenance.TOUCHED))).scalars())
 
 
+def under_way(connection, resource_ids, now, besides=None):
+    """Return {resource id: when the last of its windows began that are under way}.
+
+    A window is under way until its resources are open again.
+
+    :param besides: the id of a window that does not count; None: all count.
+    """
+    return dict(map(tuple, connection.execute(
+        sa.select(OF.c.resource_id, sa.func.max(WINDOWS.c.start))
+        .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
+        .where(OF.c.resource_id.in_(list(resource_ids)), WINDOWS.c.start <= now, _OPEN,
+               sa.or_(WINDOWS.c.end > now, WINDOWS.c.state != maintenance.PLANNED),
+               WINDOWS.c.id != (besides or ''))
+        .group_by(OF.c.resource_id))))
+
+
 def of_resources(connection, resource_ids):
     """Return {resource id: its open Windows with their reasons, in order}."""
     rows = connection.execute(

@@ -58,6 +58,13 @@ def change(connection, before, state, now):
     return True
 
 
+def restart(connection, resource_ids, before, now):
+    """Let what has been falling asleep or waking up since a moment, or longer, do so since now."""
+    connection.execute(sa.update(STATES).where(
+        STATES.c.resource_id.in_(list(resource_ids)), STATES.c.since <= before,
+        STATES.c.state.in_((sleep.FALLING, sleep.WAKING))).values(since=now))
+
+
 def needed(connection, now, resource_ids=None, pools=()):
     """Return {resource id: a Need} of those with an allocation that is not over.
 

@@ -8,6 +8,7 @@ import functools
 from oslo_log import log
 
 from climate import errors
+from climate.db import maintenances
 from climate.db import managers
 from climate.db import power
 from climate.db import resources
@@ -44,13 +45,16 @@ class Keeper:
         self._silent = set()
 
     def step(self, now):
-        """Decide once, then do the next step of each machine that falls asleep, sleeps or wakes."""
+        """Do the next step of each machine that falls asleep, sleeps or wakes, then decide once.
+
+        What wakes up does not wait for a decision, which asks other machines for their power.
+        """
         with self._core.database.reader() as connection:
             eldest = managers.longest_running(connection, now - _ALIVE)
         if eldest not in (None, self._owner):
             return
-        self.decide(now)
         self.carry_on(now)
+        self.decide(self._core.clock())
 
     def decide(self, now):
         """Write down which resources fall asleep, and which wake up as spare ones.
@@ -59,9 +63,11 @@ class Keeper:
         """
         found = self._look(now)
         rules = self._rules()
+        with self._core.database.reader() as connection:
+            maintained = maintenances.under_way(connection, [each.id for each in found], now)
         self._wakes.align({each.id: each.wake + rules.lead for each in found
                            if each.state in (sleep.ASLEEP, sleep.FALLING)
-                           and each.needed_at is not None}, now)
+                           and each.needed_at is not None and each.id not in maintained}, now)
         plan = sleep.plan(found, rules, now)
         known = {each.id: each for each in found}
         for resource_id in plan.wake:
@@ -70,7 +76,10 @@ class Keeper:
         falling = collections.defaultdict(list)
         for resource_id in plan.sleep:
             falling[known[resource_id].machine].append(known[resource_id])
-        for together in self._switchable(falling):
+        able = self._switchable(falling)
+        # Machines were asked, which may have taken long.
+        now = self._core.clock()
+        for together in able:
             self._sleepers.put_to_sleep(together[0].id, now, (
                 now + max(each.wake for each in together) + rules.lead + rules.min_asleep))
 
@@ -115,8 +124,11 @@ class Keeper:
             if not moving:
                 return
             found = machines.around(self._core, connection, moving)
-            states = power.of(connection, [one.id for each in found for one in each.resources])
+            ids = [one.id for each in found for one in each.resources]
+            states = power.of(connection, ids)
+            began = maintenances.under_way(connection, ids, now)
         work = [(each, {one.id: states[one.id] for one in each.resources}) for each in found]
+        work = [each for each in work if not _is_maintained(each[1], began)]
         # What wakes up is first, because a lease may wait for it.
         work.sort(key=lambda each: all(one.state != sleep.WAKING for one in each[1].values()))
         self._in_turns(functools.partial(self._carry_on, now), work)
@@ -169,3 +181,16 @@ class Keeper:
             min_asleep=sleepers.minutes(conf.min_asleep_minutes),
             cycles_per_day=conf.cycles_per_day, spare=conf.spare,
             spare_share=conf.spare_percent / 100)
+
+
+def _is_maintained(states, began):
+    """Return whether a machine must not be switched, because somebody may work on it.
+
+    What was woken after its maintenance had begun was woken by hand, and goes on.
+
+    :param states: {resource id: its Power}, of all resources on the machine.
+    :param began: {resource id: when its maintenance began}.
+    """
+    last = max((began[key] for key in states if key in began), default=None)
+    return last is not None and not any(
+        each.state == sleep.WAKING and each.since >= last for each in states.values())

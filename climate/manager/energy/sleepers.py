@@ -6,6 +6,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
+from climate.db import maintenances
 from climate.db import power
 from climate.db import resources
 from climate.domain import sleep
@@ -53,13 +54,18 @@ class Sleepers:
             owner_reason=f'{len(asleep)} of its resources wake up.')
 
     def wake_all(self, resource_ids, now):
-        """Note that all of these that sleep must wake up; return the ids of those not yet awake."""
+        """Note that all of these that sleep must wake up; return the ids of those not yet awake.
+
+        What is being maintained is left as it is.
+        """
         asleep = self.among(resource_ids)
         if asleep:
             with self._core.database.reader() as connection:
                 groups = machines.together(self._core, connection, asleep)
+                maintained = maintenances.under_way(connection, asleep, now)
             for group in groups:
-                self.wake_machine(group, now)
+                if maintained.keys().isdisjoint(group):
+                    self.wake_machine(group, now)
         return asleep
 
     def wake(self, resource_id, now):
@@ -110,6 +116,19 @@ class Sleepers:
                 power.change(connection, each, sleep.FALLING, now)
         LOG.info('Resources %s: awake, now falling asleep', ', '.join(map(str, ids)))
         return True
+
+    @cores.again_after_a_race
+    def restart(self, window, resource_ids, now):
+        """Let the time of each step that a Window of maintenance held up begin now.
+
+        :param resource_ids: the ids of the resources of the window, which is nearly over.
+        """
+        if not self.are_possible:
+            return
+        with self._core.database.writer() as connection:
+            for group in machines.together(self._core, connection, resource_ids):
+                if not maintenances.under_way(connection, group, now, besides=window.id):
+                    power.restart(connection, group, window.start, now)
 
     def set_power(self, pool, resource_id, awake, now):
         """Wake a resource, or put it to sleep, because an administrator says so.

@@ -30,12 +30,14 @@ class Keeping:
     """A Keeper whose steps run when a test says so, on a driver that may fail.
 
     :ivar broken: names of hosts whose BMC does not answer.
+    :ivar switched: names of hosts that were told to switch on or off, in order.
     :ivar lying: names of hosts that say they are on, and never boot.
     :ivar slowness: how long a BMC takes to answer that it switches a host on.
     """
 
     def __init__(self, manager, conf):
         self.manager, self.broken, self.lying = manager, set(), set()
+        self.switched = []
         self.slowness = minutes(0)
         self._real = registry.load(conf, manager.cloud)
         self.keeper = keeper.Keeper(manager.core, 'this manager', self)
@@ -45,12 +47,14 @@ class Keeping:
         return base.ON if resource.name in self.lying else self._real.state(resource)
 
     def wake(self, resource):
+        self.switched.append(resource.name)
         self._refuse(resource)
         self.manager.clock.advance(self.slowness)
         if resource.name not in self.lying:
             self._real.wake(resource)
 
     def sleep(self, resource):
+        self.switched.append(resource.name)
         self._refuse(resource)
         self._real.sleep(resource)
 

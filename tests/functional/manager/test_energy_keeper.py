@@ -207,7 +207,7 @@ def test_the_time_in_which_it_is_switched_on_counts_as_time_to_wake_up(manager, 
     keeping.all_asleep()
     keeping.slowness = minutes(10)
     manager.client.set_power(builders.an_admin(), 'host', host.id, True)
-    keeping.step()
+    keeping.keeper.carry_on(manager.clock())
     assert keeping.states() == {host.id: sleep.AWAKE}
     [seen] = keeping.keeper._look(manager.clock())
     assert seen.wake == minutes(12)
@@ -393,4 +393,90 @@ def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manage
     care.carry_on(manager.clock())
     assert _compute(manager, host).reason == maintenance.mark(found.windows[0])
     keeping.until(NOON + hours(3))
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+@contextlib.contextmanager
+def _unswitched(keeping):
+    """Check that no host is switched in this block."""
+    keeping.switched.clear()
+    yield
+    assert not keeping.switched
+
+
+def test_a_host_that_wakes_up_as_its_maintenance_begins_is_not_switched_on(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.until(NOON + hours(2) - minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    with _unswitched(keeping):
+        manager.clock.advance(minutes(1))
+        care.carry_on(manager.clock())
+        keeping.until(NOON + hours(4) - minutes(1))
+        assert keeping.states() == {host.id: sleep.WAKING}
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    keeping.step()
+    # It is not too late for it, because its time begins after the maintenance.
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert _compute(manager, host).enabled
+
+
+def test_a_host_that_falls_asleep_as_its_maintenance_begins_is_not_switched_off(manager, keeping):
+    [host] = manager.enrol(1)
+    _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    manager.clock.advance(minutes(90))
+    keeping.broken.add(host.name)
+    manager.client.set_power(builders.an_admin(), 'host', host.id, False)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.FALLING}
+    manager.clock.advance(minutes(30))
+    care.carry_on(manager.clock())
+    keeping.broken.clear()
+    with _unswitched(keeping):
+        keeping.until(NOON + hours(4) - minutes(1))
+    assert keeping.states() == {host.id: sleep.FALLING}
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+
+
+def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    _maintain(manager, host, hours(2), hours(4))
+    lease = manager.create(builders.a_lease(start=NOON + hours(4), end=NOON + hours(6)))
+    care = windows.Windows(manager.core, 'this manager')
+    manager.clock.now = NOON + hours(2)
+    care.carry_on(manager.clock())
+    with _unswitched(keeping):
+        keeping.until(NOON + hours(4) - minutes(1))
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    keeping.until(NOON + hours(4) + minutes(3))
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert _compute(manager, host).enabled
+
+
+def test_a_window_that_ends_keeps_what_another_one_holds(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    for end in (hours(3), hours(4)):
+        _maintain(manager, host, hours(2), end)
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.until(NOON + hours(2) - minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    with _unswitched(keeping):
+        for moment in (hours(2), hours(3)):
+            manager.clock.now = NOON + moment
+            care.carry_on(manager.clock())
+            keeping.step(2)
+    manager.clock.now = NOON + hours(4)
+    care.carry_on(manager.clock())
+    keeping.step()
     assert keeping.states() == {host.id: sleep.AWAKE}
