@@ -39,43 +39,47 @@ class Sleepers:
         return {key for key, each in found.items() if each.state in sleep.SLEEPING}
 
     def await_awake(self, resource_ids, now):
-        """Let the resources of a start wake up.
+        """Let the resources of a start wake up, even if they are being maintained.
 
-        A resource that does not wake up in time is taken out of use, and the start replaces it.
+        A lease that starts during maintenance could not be moved out of its way. A resource that
+        does not wake up in time is taken out of use, and the start replaces it.
 
         :raises StillBusy: one sleeps still.
         """
-        asleep = self.wake_all(resource_ids, now)
+        asleep = self.among(resource_ids)
         if not asleep:
             return
+        for group in self._together(asleep):
+            self.wake_machine(group, now)
+            self._carry_on(group, now)
         raise errors.StillBusy(
             service='Climate', has_own_limit=True,
             reason=f'{len(asleep)} of its resources wake up.',
             owner_reason=f'{len(asleep)} of its resources wake up.')
 
-    def wake_all(self, resource_ids, now):
-        """Note that all of these that sleep must wake up; return the ids of those not yet awake.
-
-        What is being maintained is left as it is.
-        """
+    def wake_ahead(self, resource_ids, now):
+        """Note that those of these that sleep must wake up, if they are not being maintained."""
         asleep = self.among(resource_ids)
-        if asleep:
-            with self._core.database.reader() as connection:
-                groups = machines.together(self._core, connection, asleep)
-                maintained = maintenances.under_way(connection, asleep, now)
-            for group in groups:
-                if maintained.keys().isdisjoint(group):
-                    self.wake_machine(group, now)
-        return asleep
+        if not asleep:
+            return
+        with self._core.database.reader() as connection:
+            maintained = maintenances.under_way(connection, asleep, now)
+        for group in self._together(asleep):
+            if maintained.keys().isdisjoint(group):
+                self.wake_machine(group, now)
 
     def wake(self, resource_id, now):
         """Note that a resource and all others on its machine must wake up.
 
         :returns: False if it is awake or waking already.
         """
+        return any(self.wake_machine(each, now, resource_id)
+                   for each in self._together([resource_id]))
+
+    def _together(self, resource_ids):
+        """Return the ids of all enrolled resources on the machine of each of these."""
         with self._core.database.reader() as connection:
-            groups = machines.together(self._core, connection, [resource_id])
-        return any(self.wake_machine(each, now, resource_id) for each in groups)
+            return machines.together(self._core, connection, resource_ids)
 
     @cores.again_after_a_race
     def wake_machine(self, resource_ids, now, mended=None):
@@ -116,6 +120,14 @@ class Sleepers:
                 power.change(connection, each, sleep.FALLING, now)
         LOG.info('Resources %s: awake, now falling asleep', ', '.join(map(str, ids)))
         return True
+
+    @cores.again_after_a_race
+    def _carry_on(self, resource_ids, now):
+        """Let a machine that wakes up go on, though a maintenance holds it up."""
+        with self._core.database.writer() as connection:
+            began = maintenances.under_way(connection, resource_ids, now)
+            if began:
+                power.restart(connection, resource_ids, max(began.values()), now)
 
     @cores.again_after_a_race
     def restart(self, window, resource_ids, now):

@@ -224,7 +224,7 @@ class Actions:
 
     def _wake(self, claim, now):
         """Let the resources of the lease wake up; the start waits until they have."""
-        self._sleepers.wake_all(_resource_ids(claim.lease), now)
+        self._sleepers.wake_ahead(_resource_ids(claim.lease), now)
         return results.Outcome(results.DONE)
 
     def _await_awake(self, lease, now):

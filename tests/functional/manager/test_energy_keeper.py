@@ -463,6 +463,28 @@ def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(mana
     assert _compute(manager, host).enabled
 
 
+def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    lease = manager.create(builders.a_lease(start=NOON + hours(2) + minutes(5),
+                                            end=NOON + hours(3)))
+    keeping.until(NOON + hours(2) - minutes(30))
+    _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.lying.add(host.name)
+    keeping.until(NOON + hours(2) - minutes(1))
+    assert keeping.states() == {host.id: sleep.WAKING}
+    keeping.lying.clear()
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    with _unswitched(keeping):
+        keeping.until(NOON + hours(2) + minutes(4))
+    assert keeping.states() == {host.id: sleep.WAKING}
+    keeping.until(NOON + hours(2) + minutes(8))
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
 def test_a_window_that_ends_keeps_what_another_one_holds(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
