@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Managers in the database: which of them are alive."""
+import datetime
+
 import sqlalchemy as sa
 
 from climate.db import tables
 from climate.domain import records
 
 MANAGERS = tables.MANAGERS
+# If a manager has not been seen for this long, the next one goes on.
+_ALIVE = datetime.timedelta(seconds=60)
 
 
 def seen(connection, manager_id, host, since, now, running):
@@ -27,11 +31,16 @@ def forget(connection, before):
     connection.execute(sa.delete(MANAGERS).where(MANAGERS.c.last_seen < before))
 
 
-def longest_running(connection, since_last_seen):
-    """Return the id of the longest running manager that was seen since that moment, or None."""
-    return connection.execute(
-        sa.select(MANAGERS.c.id).where(MANAGERS.c.last_seen >= since_last_seen)
+def is_eldest(connection, manager_id, now):
+    """Return whether no other manager that is alive has run longer than this one.
+
+    A manager is alive if it was seen in the last minute. If none was, each one is the eldest. So
+    what only the eldest does must be harmless if two do it.
+    """
+    eldest = connection.execute(
+        sa.select(MANAGERS.c.id).where(MANAGERS.c.last_seen >= now - _ALIVE)
         .order_by(MANAGERS.c.since, MANAGERS.c.id).limit(1)).scalar_one_or_none()
+    return eldest in (None, manager_id)
 
 
 def every(connection):

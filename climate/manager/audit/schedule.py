@@ -13,9 +13,6 @@ from climate.manager.audit import repairs
 
 LOG = log.getLogger(__name__)
 
-# If a manager has not been seen for this long, the next one makes the audits.
-_ALIVE = datetime.timedelta(seconds=60)
-
 
 class AuditSchedule:
     """Audits every [manager] audit_interval_seconds, and checks what it finds once more.
@@ -45,8 +42,8 @@ class AuditSchedule:
         if self._next is not None and now < self._next:
             return []
         with self._core.database.reader() as connection:
-            eldest = managers.longest_running(connection, now - _ALIVE)
-        if eldest not in (None, self._owner):
+            eldest = managers.is_eldest(connection, self._owner, now)
+        if not eldest:
             self.counts, self._next, self._first_seen = None, None, {}
             return []
         conf = self._core.conf.manager

@@ -20,8 +20,6 @@ from climate.manager.energy import wakes
 
 LOG = log.getLogger(__name__)
 
-# If a manager has not been seen for this long, the next one goes on.
-_ALIVE = datetime.timedelta(seconds=60)
 _DAY = datetime.timedelta(days=1)
 # How long wake-ups are remembered, of which the time of the next one is learnt.
 _KEPT = datetime.timedelta(days=30)
@@ -50,8 +48,8 @@ class Keeper:
         What wakes up does not wait for a decision, which asks other machines for their power.
         """
         with self._core.database.reader() as connection:
-            eldest = managers.longest_running(connection, now - _ALIVE)
-        if eldest not in (None, self._owner):
+            eldest = managers.is_eldest(connection, self._owner, now)
+        if not eldest:
             return
         self.carry_on(now)
         self.decide(self._core.clock())

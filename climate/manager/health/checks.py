@@ -21,8 +21,6 @@ from climate.plugins.health import registry
 
 LOG = log.getLogger(__name__)
 
-# After this time without a heartbeat, a manager leaves the work to the next one.
-_ALIVE = datetime.timedelta(seconds=60)
 # Looks that are further apart than so many pauses say nothing of the time between them.
 _GAP = 3
 _SERVICE_CHANGED = r'^service\.(create|update|delete)$'
@@ -52,8 +50,7 @@ class Checks:
     def is_mine(self, now):
         """Return whether this manager is the one that looks."""
         with self._core.database.reader() as connection:
-            eldest = managers.longest_running(connection, now - _ALIVE)
-        return eldest in (None, self._owner)
+            return managers.is_eldest(connection, self._owner, now)
 
     def look(self, now):
         """Look at all resources; return the ids of those whose state changed."""

@@ -19,8 +19,6 @@ from climate.plugins import measured
 LOG = log.getLogger(__name__)
 
 _WORK = 'use samples'
-# If a manager has not been seen for this long, the next one takes the samples.
-_ALIVE = datetime.timedelta(seconds=60)
 
 
 class Sampler:
@@ -38,10 +36,10 @@ class Sampler:
         """Take the samples of the present slot; return how many there are, None if it is done."""
         slot = use.slot_of(now, self._core.conf.idle.sample_minutes)
         with self._core.database.reader() as connection:
-            eldest = managers.longest_running(connection, now - _ALIVE)
+            eldest = managers.is_eldest(connection, self._owner, now)
             last = work_slots.last(connection, _WORK)
         # Only the manager that has run longest asks the cloud. Two of them are harmless.
-        if eldest not in (None, self._owner) or (last is not None and last >= slot.begin):
+        if not eldest or (last is not None and last >= slot.begin):
             return None
         found = self._look(now)
         try:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read the facts and capacity of enrolled resources from the cloud again, periodically."""
-import datetime
-
 from oslo_log import log
 
 from climate import errors
@@ -20,9 +18,6 @@ from climate.manager.pools import flags
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
-
-# After this time without a heartbeat, a manager leaves the work to the next one.
-_ALIVE = datetime.timedelta(seconds=60)
 
 
 class Refresher:
@@ -47,8 +42,8 @@ class Refresher:
         writes what the cloud says.
         """
         with self._core.database.reader() as connection:
-            eldest = managers.longest_running(connection, now - _ALIVE)
-        if eldest not in (None, self._owner):
+            eldest = managers.is_eldest(connection, self._owner, now)
+        if not eldest:
             return []
         changed = []
         for pool in self._core.registry.pools.values():
