@@ -68,8 +68,10 @@ class Keeper:
                            and each.needed_at is not None and each.id not in maintained}, now)
         plan = sleep.plan(found, rules, now)
         known = {each.id: each for each in found}
+        held = {known[resource_id].machine for resource_id in maintained}
         for resource_id in plan.wake:
-            if not known[resource_id].is_due(rules, now):
+            each = known[resource_id]
+            if not each.is_due(rules, now) and each.machine not in held:
                 self._sleepers.wake(resource_id, now)
         falling = collections.defaultdict(list)
         for resource_id in plan.sleep:

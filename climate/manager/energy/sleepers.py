@@ -69,12 +69,15 @@ class Sleepers:
                 self.wake_machine(group, now)
 
     def wake(self, resource_id, now):
-        """Note that a resource and all others on its machine must wake up.
+        """Note that a resource and all others on its machine must wake up, whatever happens there.
 
         :returns: False if it is awake or waking already.
         """
-        return any(self.wake_machine(each, now, resource_id)
-                   for each in self._together([resource_id]))
+        groups = self._together([resource_id])
+        woken = [self.wake_machine(each, now, resource_id) for each in groups]
+        for each in groups:
+            self._carry_on(each, now)
+        return any(woken)
 
     def _together(self, resource_ids):
         """Return the ids of all enrolled resources on the machine of each of these."""

@@ -424,6 +424,21 @@ def test_a_host_that_wakes_up_as_its_maintenance_begins_is_not_switched_on(manag
     assert _compute(manager, host).enabled
 
 
+def test_a_host_whose_waking_a_maintenance_holds_up_is_woken_by_hand(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    _maintain(manager, host, hours(2), hours(4))
+    keeping.until(NOON + hours(2) - minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    manager.clock.advance(minutes(1))
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.WAKING}
+    manager.clock.advance(minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
 def test_a_host_that_falls_asleep_as_its_maintenance_begins_is_not_switched_off(manager, keeping):
     [host] = manager.enrol(1)
     _maintain(manager, host, hours(2), hours(4))

@@ -334,6 +334,21 @@ def test_a_maintenance_of_one_back_end_keeps_the_power_of_its_machine(manager, k
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
 
 
+def test_a_maintenance_of_one_back_end_lets_no_spare_one_wake_its_machine(
+        manager, keeping, conf):
+    ids = _enrolled(manager)
+    keeping.all_asleep()
+    start = manager.clock.now + minutes(1)
+    manager.client.create_maintenance(ADMIN, maintenance.Request(
+        'backend', start, start + hours(2), 'new disks', resources=(HDD,)))
+    keeping.until(start)
+    conf.set_override('spare', 1, group='energy')
+    keeping.until(start + hours(1))
+    assert _states(keeping, ids) == [sleep.ASLEEP] * 2
+    keeping.until(start + hours(2) + minutes(2))
+    assert _states(keeping, ids) == [sleep.AWAKE] * 2
+
+
 def test_the_watts_of_the_configuration_are_those_of_a_machine(manager, keeping, conf):
     conf.set_override('watts', 100.0, group='energy')
     _enrolled(manager)
