@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maintenance switches nothing, and what it held up goes on after it."""
+import contextlib
+
+import builders
+import pytest
+import sleepers_world
+
+from climate import errors
+from climate.domain import lifecycle
+from climate.domain import maintenance
+from climate.domain import sleep
+from climate.manager.maintenance import windows
+from climate.plugins.compute import sleeping
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+@pytest.fixture
+def conf(conf):
+    return sleepers_world.configured(conf)
+
+
+@pytest.fixture
+def keeping(manager, conf):
+    return sleepers_world.Keeping(manager, conf)
+
+
+def _compute(manager, host):
+    [found] = manager.cloud.as_service().computes.of_hosts([host.name])
+    return found
+
+
+def _maintain(manager, host, start, end):
+    return manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
+        'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,)))
+
+
+def test_a_maintenance_wakes_nothing_and_lets_nothing_fall_asleep(conf, manager, keeping):
+    # It would fall asleep before the maintenance otherwise.
+    conf.set_override('min_awake_minutes', 30, group='energy')
+    asleep, awake = manager.enrol(2)
+    manager.client.set_power(builders.an_admin(), 'host', asleep.id, False)
+    keeping.step()
+    for host in (asleep, awake):
+        _maintain(manager, host, minutes(20), hours(4))
+    keeping.until(NOON + hours(3))
+    assert keeping.states() == {asleep.id: sleep.ASLEEP}
+    with pytest.raises(errors.ResourceInUse):
+        manager.client.set_power(builders.an_admin(), 'host', awake.id, False)
+    keeping.until(NOON + hours(5))
+    assert keeping.states() == {host.id: sleep.ASLEEP for host in (asleep, awake)}
+
+
+def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    found = _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.until(NOON + hours(2))
+    care.carry_on(manager.clock())
+    assert _compute(manager, host).reason == sleeping.REASON
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    keeping.step()
+    care.carry_on(manager.clock())
+    assert _compute(manager, host).reason == maintenance.mark(found.windows[0])
+    keeping.until(NOON + hours(3))
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+@contextlib.contextmanager
+def _unswitched(keeping):
+    """Check that no host is switched in this block."""
+    keeping.switched.clear()
+    yield
+    assert not keeping.switched
+
+
+def test_a_host_that_wakes_up_as_its_maintenance_begins_is_not_switched_on(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.until(NOON + hours(2) - minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    with _unswitched(keeping):
+        manager.clock.advance(minutes(1))
+        care.carry_on(manager.clock())
+        keeping.until(NOON + hours(4) - minutes(1))
+        assert keeping.states() == {host.id: sleep.WAKING}
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    keeping.step()
+    # It is not too late for it, because its time begins after the maintenance.
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert _compute(manager, host).enabled
+
+
+def test_a_host_whose_waking_a_maintenance_holds_up_is_woken_by_hand(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    _maintain(manager, host, hours(2), hours(4))
+    keeping.until(NOON + hours(2) - minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    manager.clock.advance(minutes(1))
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.WAKING}
+    manager.clock.advance(minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+def test_a_host_that_falls_asleep_as_its_maintenance_begins_is_not_switched_off(manager, keeping):
+    [host] = manager.enrol(1)
+    _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    manager.clock.advance(minutes(90))
+    keeping.broken.add(host.name)
+    manager.client.set_power(builders.an_admin(), 'host', host.id, False)
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.FALLING}
+    manager.clock.advance(minutes(30))
+    care.carry_on(manager.clock())
+    keeping.broken.clear()
+    with _unswitched(keeping):
+        keeping.until(NOON + hours(4) - minutes(1))
+    assert keeping.states() == {host.id: sleep.FALLING}
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.ASLEEP}
+
+
+def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    _maintain(manager, host, hours(2), hours(4))
+    lease = manager.create(builders.a_lease(start=NOON + hours(4), end=NOON + hours(6)))
+    care = windows.Windows(manager.core, 'this manager')
+    manager.clock.now = NOON + hours(2)
+    care.carry_on(manager.clock())
+    with _unswitched(keeping):
+        keeping.until(NOON + hours(4) - minutes(1))
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    keeping.until(NOON + hours(4) + minutes(3))
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert _compute(manager, host).enabled
+
+
+def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    lease = manager.create(builders.a_lease(start=NOON + hours(2) + minutes(5),
+                                            end=NOON + hours(3)))
+    keeping.until(NOON + hours(2) - minutes(30))
+    _maintain(manager, host, hours(2), hours(4))
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.lying.add(host.name)
+    keeping.until(NOON + hours(2) - minutes(1))
+    assert keeping.states() == {host.id: sleep.WAKING}
+    keeping.lying.clear()
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    with _unswitched(keeping):
+        keeping.until(NOON + hours(2) + minutes(4))
+    assert keeping.states() == {host.id: sleep.WAKING}
+    keeping.until(NOON + hours(2) + minutes(8))
+    assert keeping.states() == {host.id: sleep.AWAKE}
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+def test_a_window_that_ends_keeps_what_another_one_holds(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    for end in (hours(3), hours(4)):
+        _maintain(manager, host, hours(2), end)
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.until(NOON + hours(2) - minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    with _unswitched(keeping):
+        for moment in (hours(2), hours(3)):
+            manager.clock.now = NOON + moment
+            care.carry_on(manager.clock())
+            keeping.step(2)
+    manager.clock.now = NOON + hours(4)
+    care.carry_on(manager.clock())
+    keeping.step()
+    assert keeping.states() == {host.id: sleep.AWAKE}
