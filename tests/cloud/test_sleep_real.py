@@ -36,5 +36,7 @@ def test_hosts_sleep_and_one_wakes_up_in_time_for_its_lease(scene, cloud, hosts)
 
 def test_a_lease_of_now_waits_for_its_host_and_starts(scene, hosts):
     scenes.until(lambda: _states(hosts) == {'asleep'}, 'all hosts to sleep', 120)
-    scene.lease(active=True)
+    made = scene.lease(active=False)
+    # That a host is up is not believed for [energy] settle_seconds, 90, after it fell asleep.
+    scene.wait(made['id'], 'active', 180)
     assert 'awake' in _states(hosts)
