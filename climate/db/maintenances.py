@@ -83,19 +83,25 @@ def touched(connection):
         .where(WINDOWS.c.state.in_(maintenance.TOUCHED))).scalars())
 
 
-def under_way(connection, resource_ids, now, besides=None):
+def under_way(connection, resource_ids, now):
     """Return {resource id: when the last of its windows began that are under way}.
 
     A window is under way until its resources are open again.
-
-    :param besides: the id of a window that does not count; None: all count.
     """
+    return _began(connection, resource_ids, now, _OPEN, sa.or_(
+        WINDOWS.c.end > now, WINDOWS.c.state != maintenance.PLANNED))
+
+
+def begun(connection, resource_ids, now):
+    """Return {resource id: when its last window began}, also if that is over."""
+    return _began(connection, resource_ids, now)
+
+
+def _began(connection, resource_ids, now, *which):
     return dict(map(tuple, connection.execute(
         sa.select(OF.c.resource_id, sa.func.max(WINDOWS.c.start))
         .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
-        .where(OF.c.resource_id.in_(list(resource_ids)), WINDOWS.c.start <= now, _OPEN,
-               sa.or_(WINDOWS.c.end > now, WINDOWS.c.state != maintenance.PLANNED),
-               WINDOWS.c.id != (besides or ''))
+        .where(OF.c.resource_id.in_(list(resource_ids)), WINDOWS.c.start <= now, *which)
         .group_by(OF.c.resource_id))))
 
 

@@ -59,9 +59,9 @@ def change(connection, before, state, now):
 
 
 def restart(connection, resource_ids, before, now):
-    """Let what has been falling asleep or waking up since a moment, or longer, do so since now."""
+    """Let what has been falling asleep or waking up since before a moment do so since now."""
     connection.execute(sa.update(STATES).where(
-        STATES.c.resource_id.in_(list(resource_ids)), STATES.c.since <= before,
+        STATES.c.resource_id.in_(list(resource_ids)), STATES.c.since < before,
         STATES.c.state.in_((sleep.FALLING, sleep.WAKING))).values(since=now))
 
 

@@ -3,7 +3,6 @@
 import collections
 from concurrent import futures
 import datetime
-import functools
 
 from oslo_log import log
 
@@ -51,7 +50,7 @@ class Keeper:
             eldest = managers.is_eldest(connection, self._owner, now)
         if not eldest:
             return
-        self.carry_on(now)
+        self.carry_on()
         self.decide(self._core.clock())
 
     def decide(self, now):
@@ -61,17 +60,13 @@ class Keeper:
         """
         found = self._look(now)
         rules = self._rules()
-        with self._core.database.reader() as connection:
-            maintained = maintenances.under_way(connection, [each.id for each in found], now)
         self._wakes.align({each.id: each.wake + rules.lead for each in found
                            if each.state in (sleep.ASLEEP, sleep.FALLING)
-                           and each.needed_at is not None and each.id not in maintained}, now)
+                           and each.needed_at is not None}, now)
         plan = sleep.plan(found, rules, now)
         known = {each.id: each for each in found}
-        held = {known[resource_id].machine for resource_id in maintained}
         for resource_id in plan.wake:
-            each = known[resource_id]
-            if not each.is_due(rules, now) and each.machine not in held:
+            if not known[resource_id].is_due(rules, now):
                 self._sleepers.wake(resource_id, now)
         falling = collections.defaultdict(list)
         for resource_id in plan.sleep:
@@ -117,26 +112,25 @@ class Keeper:
         with futures.ThreadPoolExecutor(count, thread_name_prefix='power') as threads:
             return list(threads.map(work, items))
 
-    def carry_on(self, now):
+    def carry_on(self):
         """Do the next step of each machine that falls asleep, sleeps or wakes up."""
         with self._core.database.reader() as connection:
             moving = [each.resource_id for each in power.in_states(connection, sleep.SLEEPING)]
             if not moving:
                 return
             found = machines.around(self._core, connection, moving)
-            ids = [one.id for each in found for one in each.resources]
-            states = power.of(connection, ids)
-            began = maintenances.under_way(connection, ids, now)
-        work = [(each, {one.id: states[one.id] for one in each.resources}) for each in found]
-        work = [each for each in work if not _is_maintained(each[1], began)]
+            waking = {each.resource_id for each in power.in_states(connection, [sleep.WAKING])}
         # What wakes up is first, because a lease may wait for it.
-        work.sort(key=lambda each: all(one.state != sleep.WAKING for one in each[1].values()))
-        self._in_turns(functools.partial(self._carry_on, now), work)
+        found.sort(key=lambda each: waking.isdisjoint(one.id for one in each.resources))
+        self._in_turns(self._carry_on, found)
 
-    def _carry_on(self, now, work):
-        machine, states = work
+    def _carry_on(self, machine):
+        # Other machines may have come first, and taken long.
+        now = self._core.clock()
         try:
-            self._steps.carry_on(machine, states, now)
+            states = self._sleepers.movable([each.id for each in machine.resources], now)
+            if states is not None:
+                self._steps.carry_on(machine, states, now)
         except errors.ClimateError as error:
             LOG.warning('%s: its power is looked at again later: %s', machine.name, error.message)
         except Exception:  # The door of one machine: the others must not wait for it.
@@ -153,12 +147,19 @@ class Keeper:
             needed = power.needed(connection, now, pools=pools)
             cycles = power.cycles(connection, now - _DAY)
             took = power.wake_seconds(connection, now - _KEPT)
+            maintained = maintenances.under_way(connection, [each.id for each in found], now)
+        machine_of = {each.id: machines.name_of(self._core, each.pool, each.name)
+                      for each in found}
+        # Nothing on their machines is needed or spare: it is not switched now.
+        held = {machine_of[key] for key in maintained}
+        needed = {key: each for key, each in needed.items() if machine_of.get(key) not in held}
         conf = self._core.conf.energy
         return [sleep.Sleeper(
             id=each.id, state=states[each.id].state,
             since=states[each.id].since or each.created_at,
-            machine=machines.name_of(self._core, each.pool, each.name), group=self._group(each),
-            is_free=self._is_free(each, needed.get(each.id), now),
+            machine=machine_of[each.id], group=self._group(each),
+            is_free=(machine_of[each.id] not in held
+                     and self._is_free(each, needed.get(each.id), now)),
             needed_at=needed[each.id].needed_at if each.id in needed else None,
             cycles=cycles[each.id],
             wake=sleep.wake_time(took.get(each.id, ()), sleepers.minutes(conf.wake_minutes),
@@ -181,16 +182,3 @@ class Keeper:
             min_asleep=sleepers.minutes(conf.min_asleep_minutes),
             cycles_per_day=conf.cycles_per_day, spare=conf.spare,
             spare_share=conf.spare_percent / 100)
-
-
-def _is_maintained(states, began):
-    """Return whether a machine must not be switched, because somebody may work on it.
-
-    What was woken after its maintenance had begun was woken by hand, and goes on.
-
-    :param states: {resource id: its Power}, of all resources on the machine.
-    :param began: {resource id: when its maintenance began}.
-    """
-    last = max((began[key] for key in states if key in began), default=None)
-    return last is not None and not any(
-        each.state == sleep.WAKING and each.since >= last for each in states.values())

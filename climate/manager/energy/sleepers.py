@@ -51,21 +51,18 @@ class Sleepers:
             return
         for group in self._together(asleep):
             self.wake_machine(group, now)
-            self._carry_on(group, now)
+            self._insist(group, now)
         raise errors.StillBusy(
             service='Climate', has_own_limit=True,
             reason=f'{len(asleep)} of its resources wake up.',
             owner_reason=f'{len(asleep)} of its resources wake up.')
 
     def wake_ahead(self, resource_ids, now):
-        """Note that those of these that sleep must wake up, if they are not being maintained."""
-        asleep = self.among(resource_ids)
-        if not asleep:
-            return
-        with self._core.database.reader() as connection:
-            maintained = maintenances.under_way(connection, asleep, now)
-        for group in self._together(asleep):
-            if maintained.keys().isdisjoint(group):
+        """Note that what sleeps of these must wake up, if nothing there is being maintained."""
+        for group in self._together(self.among(resource_ids)):
+            with self._core.database.reader() as connection:
+                maintained = maintenances.under_way(connection, group, now)
+            if not maintained:
                 self.wake_machine(group, now)
 
     def wake(self, resource_id, now):
@@ -76,7 +73,7 @@ class Sleepers:
         groups = self._together([resource_id])
         woken = [self.wake_machine(each, now, resource_id) for each in groups]
         for each in groups:
-            self._carry_on(each, now)
+            self._insist(each, now)
         return any(woken)
 
     def _together(self, resource_ids):
@@ -106,7 +103,8 @@ class Sleepers:
         """Note that a resource and all others on its machine fall asleep.
 
         :param latest_start: a lease that starts before that moment needs them awake.
-        :returns: False if they stay awake, because a lease has one of them or needs it.
+        :returns: False if they stay awake, because a lease has one of them or needs it, or one is
+            being maintained.
         """
         with self._core.database.writer() as connection:
             [ids] = machines.together(self._core, connection, [resource_id]) or [()]
@@ -117,6 +115,7 @@ class Sleepers:
             if (not ids or len(locked) < len(ids)
                     or any(each.held_by is not None or each.lent_to is not None for each in locked)
                     or any(_needs(each, now, latest_start) for each in needs.values())
+                    or maintenances.under_way(connection, ids, now)
                     or any(each.state != sleep.AWAKE for each in states.values())):
                 return False
             for each in states.values():
@@ -124,26 +123,38 @@ class Sleepers:
         LOG.info('Resources %s: awake, now falling asleep', ', '.join(map(str, ids)))
         return True
 
-    @cores.again_after_a_race
-    def _carry_on(self, resource_ids, now):
+    def _insist(self, resource_ids, now):
         """Let a machine that wakes up go on, though a maintenance holds it up."""
-        with self._core.database.writer() as connection:
-            began = maintenances.under_way(connection, resource_ids, now)
-            if began:
-                power.restart(connection, resource_ids, max(began.values()), now)
+        with self._core.database.reader() as connection:
+            maintained = maintenances.under_way(connection, resource_ids, now)
+        if maintained:
+            self._restart(resource_ids, max(maintained.values()), now)
 
     @cores.again_after_a_race
-    def restart(self, window, resource_ids, now):
-        """Let the time of each step that a Window of maintenance held up begin now.
-
-        :param resource_ids: the ids of the resources of the window, which is nearly over.
-        """
-        if not self.are_possible:
-            return
+    def _restart(self, resource_ids, before, now):
         with self._core.database.writer() as connection:
-            for group in machines.together(self._core, connection, resource_ids):
-                if not maintenances.under_way(connection, group, now, besides=window.id):
-                    power.restart(connection, group, window.start, now)
+            power.restart(connection, resource_ids, before, now)
+
+    def movable(self, resource_ids, now):
+        """Return {id: Power} of all resources on a machine; None: it must not be switched now.
+
+        It must not while somebody may work on it, because one of them is being maintained. What was
+        woken after that had begun was woken by hand or for a lease, and goes on. What a maintenance
+        held up has as much time as if it had begun after it.
+        """
+        with self._core.database.reader() as connection:
+            states = power.of(connection, resource_ids)
+            maintained = maintenances.under_way(connection, resource_ids, now)
+            begun = maintenances.begun(connection, resource_ids, now)
+        moving = [each for each in states.values() if each.state in (sleep.FALLING, sleep.WAKING)]
+        if maintained and not any(each.state == sleep.WAKING
+                                  and each.since >= max(maintained.values()) for each in moving):
+            return None
+        if begun and any(each.since < max(begun.values()) for each in moving):
+            self._restart(resource_ids, max(begun.values()), now)
+            with self._core.database.reader() as connection:
+                return power.of(connection, resource_ids)
+        return states
 
     def set_power(self, pool, resource_id, awake, now):
         """Wake a resource, or put it to sleep, because an administrator says so.

@@ -21,7 +21,6 @@ from climate.domain import maintenance
 from climate.domain import utilisation
 from climate.manager import core as cores
 from climate.manager import ownership
-from climate.manager.energy import sleepers
 from climate.manager.maintenance import leases
 from climate.manager.maintenance import recurrence
 from climate.manager.queue import wakeups
@@ -44,7 +43,6 @@ class Windows:
         self._core = core
         self._owner = owner
         self._leases = leases.Leases(core)
-        self._sleepers = sleepers.Sleepers(core)
 
     def carry_on(self, now):
         """Expand rules, move leases out of the way, and begin and end the windows that are due."""
@@ -145,14 +143,11 @@ class Windows:
                 absences.begin(connection, each.id, utilisation.MAINTAINED, now)
 
     def _finish(self, window, now):
-        with self._core.database.reader() as connection:
-            ids = maintenances.resource_ids(connection, window.maintenance_id)
-        self._sleepers.restart(window, ids, now)
         with self._core.database.writer() as connection:
             maintenances.record(connection, window, maintenance.DONE)
             # What another maintenance needs closed may have been open for a moment.
             maintenances.close_again(connection, window, now)
-            for resource_id in ids:
+            for resource_id in maintenances.resource_ids(connection, window.maintenance_id):
                 absences.end(connection, resource_id, utilisation.MAINTAINED, now)
             blocks.delete(connection, [window.id])
             wakeups.wake(connection, now)

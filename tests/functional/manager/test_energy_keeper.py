@@ -205,7 +205,7 @@ def test_the_time_in_which_it_is_switched_on_counts_as_time_to_wake_up(manager, 
     keeping.all_asleep()
     keeping.slowness = minutes(10)
     manager.client.set_power(builders.an_admin(), 'host', host.id, True)
-    keeping.keeper.carry_on(manager.clock())
+    keeping.keeper.carry_on()
     assert keeping.states() == {host.id: sleep.AWAKE}
     [seen] = keeping.keeper._look(manager.clock())
     assert seen.wake == minutes(12)
@@ -218,8 +218,8 @@ def test_two_managers_at_once_harm_nothing(manager, keeping, conf):
     for _ in range(2):
         keeping.keeper.decide(manager.clock())
         other.decide(manager.clock())
-        keeping.keeper.carry_on(manager.clock())
-        other.carry_on(manager.clock())
+        keeping.keeper.carry_on()
+        other.carry_on()
     assert keeping.states() == {host.id: sleep.ASLEEP for host in hosts}
     with manager.database.reader() as connection:
         assert set(power.cycles(connection, NOON).values()) == {1}

@@ -304,7 +304,7 @@ def test_two_managers_at_once_harm_nothing(manager, keeping):
         for each in (keeping.keeper, other):
             each.decide(manager.clock())
         for each in (keeping.keeper, other):
-            each.carry_on(manager.clock())
+            each.carry_on()
     assert _states(keeping, ids) == [sleep.ASLEEP] * 2
     with manager.database.reader() as connection:
         assert power.cycles(connection, NOON) == dict.fromkeys(ids, 1)
@@ -347,6 +347,34 @@ def test_a_maintenance_of_one_back_end_lets_no_spare_one_wake_its_machine(
     assert _states(keeping, ids) == [sleep.ASLEEP] * 2
     keeping.until(start + hours(2) + minutes(2))
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
+
+
+def test_a_lease_on_one_back_end_wakes_nothing_ahead_while_another_is_maintained(manager, keeping):
+    backends_world.enrol(manager, SSD, HDD)
+    keeping.all_asleep()
+    start = NOON + hours(4) - minutes(1)
+    manager.client.create_maintenance(ADMIN, maintenance.Request(
+        'backend', NOON + hours(2), NOON + hours(4), 'new disks', resources=(HDD,)))
+    manager.create(builders.a_lease(backends_world.room(), start=start, end=NOON + hours(6)))
+    keeping.until(NOON + hours(2))
+    keeping.switched.clear()
+    keeping.until(start - minutes(1))
+    assert not keeping.switched
+    # The lease is a promise, and the back end that it has is not being maintained.
+    keeping.until(start + minutes(1))
+    assert keeping.switched
+
+
+def test_a_machine_that_is_maintained_is_no_spare_one(manager, keeping, conf):
+    [tape] = backends_world.enrol(manager, TAPE)
+    backends_world.enrol(manager, HDD, SSD)
+    keeping.all_asleep()
+    manager.client.create_maintenance(ADMIN, maintenance.Request(
+        'backend', NOON + hours(2), NOON + hours(4), 'new disks', resources=(HDD,)))
+    keeping.until(NOON + hours(2))
+    conf.set_override('spare', 1, group='energy')
+    keeping.until(NOON + hours(2) + minutes(5))
+    assert _states(keeping, [tape.id]) == [sleep.AWAKE]
 
 
 def test_the_watts_of_the_configuration_are_those_of_a_machine(manager, keeping, conf):

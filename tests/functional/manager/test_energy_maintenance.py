@@ -189,3 +189,84 @@ def test_a_window_that_ends_keeps_what_another_one_holds(manager, keeping):
     care.carry_on(manager.clock())
     keeping.step()
     assert keeping.states() == {host.id: sleep.AWAKE}
+
+
+@pytest.fixture
+def held_up(manager, keeping):
+    """A host that began to wake up a minute before two windows, which both last two hours."""
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    for _ in range(2):
+        _maintain(manager, host, hours(2), hours(4))
+    keeping.until(NOON + hours(2) - minutes(1))
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    manager.clock.advance(minutes(1))
+    return host
+
+
+def _boots_yet(keeping, host):
+    """Return whether a host that does not come up at once is given time for it."""
+    keeping.lying.add(host.name)
+    keeping.step()
+    return keeping.states() == {host.id: sleep.WAKING}
+
+
+def test_a_host_has_its_time_after_windows_that_end_at_once_on_two_managers(
+        manager, keeping, held_up):
+    for moment in (hours(2), hours(4)):
+        manager.clock.now = NOON + moment
+        for name in ('this manager', 'other manager'):
+            windows.Windows(manager.core, name).carry_on(manager.clock())
+    assert _boots_yet(keeping, held_up)
+
+
+def test_a_host_has_its_time_after_a_window_that_no_manager_saw(manager, keeping, held_up):
+    manager.clock.now = NOON + hours(4)
+    assert _boots_yet(keeping, held_up)
+
+
+def test_a_host_has_its_time_after_a_window_inside_of_another(manager, keeping):
+    [host] = manager.enrol(1)
+    keeping.all_asleep()
+    for start, end in ((hours(2), hours(6)), (hours(3), hours(5))):
+        _maintain(manager, host, start, end)
+    care = windows.Windows(manager.core, 'this manager')
+    keeping.until(NOON + hours(2))
+    care.carry_on(manager.clock())
+    keeping.until(NOON + hours(3) - minutes(1))
+    keeping.lying.add(host.name)
+    manager.client.set_power(builders.an_admin(), 'host', host.id, True)
+    manager.clock.advance(minutes(1))
+    care.carry_on(manager.clock())
+    keeping.until(NOON + hours(5) - minutes(1))
+    assert keeping.states() == {host.id: sleep.WAKING}
+    manager.clock.now = NOON + hours(5)
+    care.carry_on(manager.clock())
+    assert _boots_yet(keeping, host)
+
+
+def test_a_host_in_the_queue_of_switches_is_not_switched_when_its_window_has_begun(
+        conf, manager, keeping):
+    conf.set_override('at_once', 1, group='energy')
+    first, second = manager.enrol(2)
+    keeping.all_asleep()
+    _maintain(manager, second, hours(2), hours(4))
+    keeping.until(NOON + hours(2) - minutes(1))
+    for each in (first, second):
+        manager.client.set_power(builders.an_admin(), 'host', each.id, True)
+    keeping.slowness = minutes(2)
+    keeping.switched.clear()
+    keeping.step()
+    assert keeping.switched == [first.name]
+
+
+def test_a_host_that_is_free_in_a_maintenance_stays_awake_in_it(manager, keeping):
+    [host] = manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=NOON + hours(5)))
+    manager.run_until(NOON + hours(1))
+    _maintain(manager, host, hours(2), hours(4))
+    manager.run_until(NOON + hours(2) + minutes(10))
+    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run_until(NOON + hours(2) + minutes(11))
+    keeping.step()
+    assert not keeping.states()
