@@ -44,9 +44,10 @@ def seconds(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    """Parse a whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a number of at least 1, such as 20.')
+    """Parse a whole number of at least 1, of at most nine digits."""
+    if not text.isdecimal() or not 1 <= int(text) < 10**9:
+        raise argparse.ArgumentTypeError(
+            f'"{text[:40]}" is not a number of at least 1 and at most nine digits, such as 20.')
     return int(text)
 
 

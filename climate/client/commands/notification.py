@@ -7,6 +7,7 @@ import itertools
 import typing
 
 from climate.client import errors
+from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import columns
 
@@ -151,7 +152,7 @@ class ShowLog(base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_subscription(parser)
-        parser.add_argument('--limit', metavar='COUNT', type=int, default=50,
+        parser.add_argument('--limit', metavar='COUNT', type=arguments.positive, default=50,
                             help='How many entries at most. Default: 50.')
         parser.add_argument('--long', action='store_true', help='Show more columns.')
         return parser

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The changed pool of a what-if question: resources that come, go, or are out for a time."""
 import collections
+import dataclasses
+import datetime
 
 from climate import errors
 from climate.domain import interval
 from climate.manager.planning import windows
 
 _MOST_ADDED = 10_000
+# Longer than any lease.
+_FOR_GOOD = datetime.timedelta(days=200 * 366)
 
 
 class Changed:
@@ -38,17 +42,14 @@ class Changed:
         gone = {self._id('remove', text) for text in question.remove}
         for place, outage in enumerate(question.out):
             self._take_out(f'out.{place}', outage, gone)
-        for key in gone:
-            self.outages[key] = [window]
-        self.after = self.before + len(self.twins) - len(gone)
         # Gone means gone, also after the time that the question looks at.
-        self._gone = gone
+        for key in gone:
+            self.outages[key] = [dataclasses.replace(window, end=window.end + _FOR_GOOD)]
+        self.after = self.before + len(self.twins) - len(gone)
 
     def hits(self, rows):
         """Return whether one of the allocations of a lease is on a resource while it is out."""
         for row in rows:
-            if row.resource_id in self._gone and row.end > self._window.start:
-                return True
             for span in self.outages.get(row.resource_id, ()):
                 if row.start < span.end and span.start < row.end:
                     return True
@@ -64,7 +65,8 @@ class Changed:
         for spans in self.outages.values():
             for start, end in _united(spans):
                 total -= max(0.0, _hours(max(start, step.start), min(end, step.end)))
-        return total
+        # What binary fractions leave of nothing is nothing.
+        return round(total, 6)
 
     def _add(self, added):
         if sum(each.count for each in added) > _MOST_ADDED:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What-if plays on a copy: what moves, waits and is refused, and nothing is written."""
+import datetime
+
 import builders
 import pytest
 import sqlalchemy as sa
@@ -172,3 +174,19 @@ def test_what_is_not_possible_is_refused_with_the_field(manager, more, field):
 def test_an_unknown_pool_is_refused(manager):
     with pytest.raises(errors.UnknownPool):
         manager.client.what_if(builders.an_admin(), what_if.Question('moon', NOON, NOON + hours(1)))
+
+
+def test_what_is_removed_is_free_for_no_lease_after_the_time_that_is_looked_at(manager):
+    host, _ = manager.enrol(2)
+    late = lease(manager, 2, 24 * 70, 24 * 71)
+    answer = asked(manager, remove=(host.name,))
+    [fate] = answer.fates
+    assert (fate.lease_id, fate.outcome) == (late.id, what_if.REFUSED)
+
+
+def test_a_pool_without_resources_has_no_capacity_at_all(manager):
+    hosts = manager.enrol(8)
+    lease(manager, 1, 0, 4)
+    answer = asked(manager, start=NOON + datetime.timedelta(seconds=0.1),
+                   remove=tuple(each.name for each in hosts))
+    assert {step.new_capacity for step in answer.steps} == {0}

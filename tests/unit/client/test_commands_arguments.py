@@ -93,8 +93,9 @@ def test_conditions_are_joined_by_and():
 @pytest.mark.parametrize('read, text', [
     (arguments.count, '0'), (arguments.count, '4-1'), (arguments.count, 'all'),
     (arguments.requirement, 'vcpus'), (arguments.requirement, '>=16'),
-    (arguments.name_and_value, 'gpu'), (arguments.positive, '-1'), (arguments.seconds, 'soon'),
-    (arguments.changed_reservation, 'max=3'), (arguments.changed_reservation, 'id=r1'),
+    (arguments.name_and_value, 'gpu'), (arguments.positive, '-1'), (arguments.positive, '9' * 19),
+    (arguments.seconds, 'soon'), (arguments.changed_reservation, 'max=3'),
+    (arguments.changed_reservation, 'id=r1'),
 ])
 def test_a_wrong_argument_says_what_to_write(read, text):
     with pytest.raises(argparse.ArgumentTypeError, match=r'[Ww]rite|such as'):
