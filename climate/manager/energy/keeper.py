@@ -115,11 +115,11 @@ class Keeper:
     def carry_on(self):
         """Do the next step of each machine that falls asleep, sleeps or wakes up."""
         with self._core.database.reader() as connection:
-            moving = [each.resource_id for each in power.in_states(connection, sleep.SLEEPING)]
+            moving = power.in_states(connection, sleep.SLEEPING)
             if not moving:
                 return
-            found = machines.around(self._core, connection, moving)
-            waking = {each.resource_id for each in power.in_states(connection, [sleep.WAKING])}
+            found = machines.around(self._core, connection, [each.resource_id for each in moving])
+        waking = {each.resource_id for each in moving if each.state == sleep.WAKING}
         # What wakes up is first, because a lease may wait for it.
         found.sort(key=lambda each: waking.isdisjoint(one.id for one in each.resources))
         self._in_turns(self._carry_on, found)
@@ -150,7 +150,7 @@ class Keeper:
             maintained = maintenances.under_way(connection, [each.id for each in found], now)
         machine_of = {each.id: machines.name_of(self._core, each.pool, each.name)
                       for each in found}
-        # Nothing on their machines is needed or spare: it is not switched now.
+        # Their machines are not switched now, so what is on them counts as neither needed nor free.
         held = {machine_of[key] for key in maintained}
         needed = {key: each for key, each in needed.items() if machine_of.get(key) not in held}
         conf = self._core.conf.energy

@@ -145,8 +145,10 @@ class Sleepers:
         with self._core.database.reader() as connection:
             states = power.of(connection, resource_ids)
             maintained = maintenances.under_way(connection, resource_ids, now)
-            begun = maintenances.begun(connection, resource_ids, now)
-        moving = [each for each in states.values() if each.state in (sleep.FALLING, sleep.WAKING)]
+            moving = [each for each in states.values()
+                      if each.state in (sleep.FALLING, sleep.WAKING)]
+            # What sleeps is asked for most often, and no maintenance holds it up.
+            begun = maintenances.begun(connection, resource_ids, now) if moving else {}
         if maintained and not any(each.state == sleep.WAKING
                                   and each.since >= max(maintained.values()) for each in moving):
             return None

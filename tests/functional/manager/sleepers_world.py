@@ -77,6 +77,11 @@ class Keeping:
             found = power.in_states(connection, sleep.STATES)
         return {each.resource_id: each.state for each in found}
 
+    def compute(self, host):
+        """Return what the cloud says of the compute service of a host."""
+        [found] = self.manager.cloud.as_service().computes.of_hosts([host.name])
+        return found
+
     def all_asleep(self):
         """Let an hour pass, in which hosts that nobody needs fall asleep."""
         self.manager.clock.advance(hours(1))

@@ -29,16 +29,11 @@ def keeping(manager, conf):
     return sleepers_world.Keeping(manager, conf)
 
 
-def _compute(manager, host):
-    [found] = manager.cloud.as_service().computes.of_hosts([host.name])
-    return found
-
-
 def test_an_idle_host_sleeps_and_nova_knows_why(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     assert keeping.states() == {host.id: sleep.ASLEEP}
-    found = _compute(manager, host)
+    found = keeping.compute(host)
     assert (found.up, found.enabled, found.reason) == (False, False, sleeping.REASON)
 
 
@@ -62,7 +57,7 @@ def test_a_lease_of_later_wakes_its_host_and_starts_in_time(manager, keeping):
     assert keeping.states() == {host.id: sleep.AWAKE}
     manager.run_until(NOON + hours(5))
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    assert _compute(manager, host).enabled
+    assert keeping.compute(host).enabled
 
 
 def test_a_lease_of_now_waits_until_its_host_is_awake(manager, keeping):
@@ -146,7 +141,7 @@ def test_an_administrators_own_disable_is_never_undone(manager, keeping):
     [host] = manager.enrol(1)
     manager.cloud.mark_host(host.name, enabled=False, reason='my own')
     keeping.all_asleep()
-    found = _compute(manager, host)
+    found = keeping.compute(host)
     assert (found.up, found.enabled, found.reason) == (True, False, 'my own')
     assert keeping.states() == {host.id: sleep.AWAKE}
 
@@ -157,7 +152,7 @@ def test_a_host_that_somebody_switches_on_is_awake(manager, keeping):
     manager.cloud.mark_host(host.name, up=True)
     keeping.step(2)
     assert keeping.states() == {host.id: sleep.AWAKE}
-    assert _compute(manager, host).enabled
+    assert keeping.compute(host).enabled
 
 
 def test_a_host_whose_bmc_does_not_answer_stays_awake_and_open(manager, keeping, caplog):
@@ -166,7 +161,7 @@ def test_a_host_whose_bmc_does_not_answer_stays_awake_and_open(manager, keeping,
     keeping.all_asleep()
     keeping.step(3)
     assert keeping.states() == {other.id: sleep.ASLEEP}
-    assert _compute(manager, host).enabled
+    assert keeping.compute(host).enabled
     assert caplog.text.count('it stays awake, because it could not be woken') == 1
     keeping.broken.clear()
     keeping.step(2)
@@ -249,7 +244,7 @@ def test_a_host_with_a_server_on_it_never_sleeps(manager, keeping):
     [host] = manager.enrol(1)
     manager.cloud.boot('demo', 'a server', host=host.name, forced=True)
     keeping.all_asleep()
-    found = _compute(manager, host)
+    found = keeping.compute(host)
     assert (found.up, found.enabled) == (True, True)
     assert keeping.states() == {host.id: sleep.AWAKE}
 
@@ -270,7 +265,7 @@ def test_a_host_that_was_to_wake_up_while_it_was_switched_off_is_switched_on(man
     keeping.sleep = too_late
     keeping.step()
     assert keeping.states() == {host.id: sleep.AWAKE}
-    assert _compute(manager, host).up
+    assert keeping.compute(host).up
 
 
 def test_a_host_that_is_woken_while_it_shuts_down_is_not_awake_before_it_was_off(
@@ -293,7 +288,7 @@ def test_a_host_that_is_woken_while_it_shuts_down_is_not_awake_before_it_was_off
         assert keeping.states() == {host.id: state}
     manager.run_until(manager.clock.now + minutes(1))
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    assert _compute(manager, host).up
+    assert keeping.compute(host).up
 
 
 def test_a_host_that_is_woken_right_after_it_went_off_is_not_awake_at_once(
@@ -323,7 +318,7 @@ def test_a_host_that_was_woken_while_it_was_being_closed_is_open(manager, keepin
     manager.cloud.faults.on_point = meanwhile
     keeping.step()
     assert keeping.states() == {host.id: sleep.AWAKE}
-    found = _compute(manager, host)
+    found = keeping.compute(host)
     assert (found.up, found.enabled) == (True, True)
 
 

@@ -26,11 +26,6 @@ def keeping(manager, conf):
     return sleepers_world.Keeping(manager, conf)
 
 
-def _compute(manager, host):
-    [found] = manager.cloud.as_service().computes.of_hosts([host.name])
-    return found
-
-
 def _maintain(manager, host, start, end):
     return manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
         'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,)))
@@ -59,11 +54,11 @@ def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manage
     care = windows.Windows(manager.core, 'this manager')
     keeping.until(NOON + hours(2))
     care.carry_on(manager.clock())
-    assert _compute(manager, host).reason == sleeping.REASON
+    assert keeping.compute(host).reason == sleeping.REASON
     manager.client.set_power(builders.an_admin(), 'host', host.id, True)
     keeping.step()
     care.carry_on(manager.clock())
-    assert _compute(manager, host).reason == maintenance.mark(found.windows[0])
+    assert keeping.compute(host).reason == maintenance.mark(found.windows[0])
     keeping.until(NOON + hours(3))
     assert keeping.states() == {host.id: sleep.AWAKE}
 
@@ -93,7 +88,7 @@ def test_a_host_that_wakes_up_as_its_maintenance_begins_is_not_switched_on(manag
     keeping.step()
     # It is not too late for it, because its time begins after the maintenance.
     assert keeping.states() == {host.id: sleep.AWAKE}
-    assert _compute(manager, host).enabled
+    assert keeping.compute(host).enabled
 
 
 def test_a_host_whose_waking_a_maintenance_holds_up_is_woken_by_hand(manager, keeping):
@@ -147,7 +142,7 @@ def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(mana
     keeping.until(NOON + hours(4) + minutes(3))
     assert keeping.states() == {host.id: sleep.AWAKE}
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    assert _compute(manager, host).enabled
+    assert keeping.compute(host).enabled
 
 
 def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(manager, keeping):
