@@ -16,8 +16,8 @@ import tempfile
 import time
 import urllib.parse
 
-import builders
 import sqlalchemy as sa
+from support import builders
 
 from benchmarks import callers
 from benchmarks import fill

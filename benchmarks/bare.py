@@ -15,11 +15,11 @@ import sys
 import time
 import uuid
 
-import builders
 import numpy as np
 import pecan
 from pecan import rest
 import sqlalchemy as sa
+from support import builders
 import webtest
 
 from benchmarks import availability

@@ -9,8 +9,8 @@ import collections
 import contextlib
 import sys
 
-import builders
-import every_type
+from support import builders
+from support import every_type
 
 from benchmarks import report
 from benchmarks import worlds

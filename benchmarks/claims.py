@@ -10,9 +10,9 @@ import statistics
 import sys
 import time
 
-import builders
 from oslo_config import cfg
 import sqlalchemy as sa
+from support import builders
 
 from benchmarks import report
 from benchmarks import worlds

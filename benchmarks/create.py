@@ -16,8 +16,8 @@ import statistics
 import sys
 import tempfile
 
-import builders
 import sqlalchemy as sa
+from support import builders
 
 from benchmarks import broker
 from benchmarks import callers

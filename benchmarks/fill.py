@@ -5,9 +5,9 @@ import io
 import itertools
 import json
 
-import builders
 import numpy as np
 import sqlalchemy as sa
+from support import builders
 
 from climate.db import tables
 from climate.domain import event_kinds

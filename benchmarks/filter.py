@@ -7,7 +7,7 @@ be imported, stand-ins of them elsewhere.
 import sys
 import time
 
-import nova_standin
+from support import nova_standin
 
 from benchmarks import report
 

@@ -12,8 +12,8 @@ import sys
 import time
 from urllib import parse
 
-import builders
 import oslo_messaging as messaging
+from support import builders
 
 from benchmarks import examined
 from benchmarks import history

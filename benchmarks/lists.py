@@ -12,7 +12,7 @@ import statistics
 import sys
 import tempfile
 
-import builders
+from support import builders
 
 from benchmarks import callers
 from benchmarks import fill

@@ -13,8 +13,8 @@ import random
 import sys
 import time
 
-import builders
 import sqlalchemy as sa
+from support import builders
 
 from benchmarks import fill
 from benchmarks import report

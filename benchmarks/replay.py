@@ -19,9 +19,9 @@ import random
 import sys
 import time
 
-import builders
 import oslo_messaging as messaging
 import sqlalchemy as sa
+from support import builders
 
 from benchmarks import report
 from benchmarks import worlds

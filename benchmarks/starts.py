@@ -13,8 +13,8 @@ import math
 import sys
 import time
 
-import builders
 import sqlalchemy as sa
+from support import builders
 
 from benchmarks import report
 from benchmarks import worlds

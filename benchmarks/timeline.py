@@ -12,7 +12,7 @@ import tempfile
 import time
 import urllib.request
 
-import browsing
+from support import browser
 
 from benchmarks import fill
 from benchmarks import report
@@ -53,17 +53,17 @@ _MOVED = """
 
 def figures(form):
     """Yield the Figures; none where Chromium is not installed."""
-    if not pathlib.Path(browsing.CHROMIUM).exists():
+    if not pathlib.Path(browser.CHROMIUM).exists():
         return
     for count in BARS[form]:
         with tempfile.TemporaryDirectory() as folder, worlds.emptied('sqlite', 'bars') as database:
             start = filled(database, count)
             url = database.engine.url.render_as_string(hide_password=False)
-            with browsing.running(pathlib.Path(folder), DATABASE__CONNECTION=url) as \
+            with browser.running(pathlib.Path(folder), DATABASE__CONNECTION=url) as \
                     standalone:
                 yield from of_route(standalone, count, start)
-                with browsing.chromium('--window-size=1400,900') as driver:
-                    yield from of_page(browsing.Page(driver, standalone), count, start)
+                with browser.chromium('--window-size=1400,900') as driver:
+                    yield from of_page(browser.Page(driver, standalone), count, start)
 
 
 def filled(database, count):

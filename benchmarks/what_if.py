@@ -9,7 +9,7 @@ import random
 import sys
 import time
 
-import builders
+from support import builders
 
 from benchmarks import fill
 from benchmarks import peak_memory

@@ -4,10 +4,10 @@ import contextlib
 import os
 import tempfile
 
-import builders
 from oslo_config import cfg
 import oslo_messaging as messaging
 import sqlalchemy as sa
+from support import builders
 
 from climate import conf as configuration
 from climate.db import engine

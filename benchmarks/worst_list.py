@@ -10,7 +10,7 @@ import json
 import sys
 import time
 
-import builders
+from support import builders
 
 from benchmarks import fill
 from benchmarks import report

@@ -20,7 +20,7 @@ else:
 from oslo_config import cfg
 import pytest
 
-import builders
+from support import builders
 from climate import conf as configuration
 from climate.db import engine
 from climate.db import migrate

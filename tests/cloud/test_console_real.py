@@ -3,10 +3,10 @@
 import contextlib
 import types
 
-import browsing
-import builders
-import programs
 import pytest
+from support import browser
+from support import builders
+from support import programs
 
 from tools.cloud import settings
 
@@ -27,8 +27,8 @@ def console(cloud, tmp_path):
 @pytest.fixture
 def page(console):
     with contextlib.ExitStack() as stack:
-        driver = stack.enter_context(browsing.chromium('--window-size=1280,800'))
-        yield browsing.Page(driver, types.SimpleNamespace(root=console))
+        driver = stack.enter_context(browser.chromium('--window-size=1280,800'))
+        yield browser.Page(driver, types.SimpleNamespace(root=console))
 
 
 def log_in(page, cloud, user, project, password=None):

@@ -3,10 +3,10 @@
 import datetime
 import time
 
-import builders
 from oslo_config import cfg
 import pytest
 import scene as scenes
+from support import builders
 
 from climate import cloud as clouds
 from climate import conf as configuration

@@ -6,11 +6,11 @@ import signal
 import time
 import uuid
 
-import builders
 import leaks
 from oslo_config import cfg
 import pytest
 import scene as scenes
+from support import builders
 
 from climate import cloud as clouds
 from climate import conf as configuration

@@ -6,10 +6,10 @@ from decimal import Decimal
 import os
 import pathlib
 
-import builders
 import prometheus_client
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate.domain import prices
 from climate.manager import metrics

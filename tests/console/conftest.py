@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A standalone Climate as a process, and a real Chromium that looks at its console."""
-import browsing
 import pytest
+from support import browser
 
 
 @pytest.fixture(scope='session')
 def standalone(tmp_path_factory):
     """A Standalone that runs for all tests."""
-    with browsing.running(tmp_path_factory.mktemp('standalone')) as found:
+    with browser.running(tmp_path_factory.mktemp('standalone')) as found:
         yield found
 
 
 @pytest.fixture(scope='session')
 def chromium():
     """A Chromium without a window."""
-    with browsing.chromium() as found:
+    with browser.chromium() as found:
         yield found
 
 
@@ -22,7 +22,7 @@ def chromium():
 def page(standalone, chromium):
     """A Page of the console, logged in, 1280 pixels wide, with no lease there."""
     standalone.end_all()
-    found = browsing.Page(chromium, standalone)
+    found = browser.Page(chromium, standalone)
     chromium.set_window_size(1280, 800)
     found.log_in()
     yield found

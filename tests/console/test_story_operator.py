@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stories of operators, in a real browser: properties, enrolment, managers, audit, energy."""
-import browsing
 import pytest
 from selenium.webdriver.common.keys import Keys
+from support import browser
 
 
 def row(name):
@@ -78,7 +78,7 @@ def test_by_keyboard_alone_the_numbers_of_a_picture_are_opened(page):
 @pytest.fixture(scope='module')
 def sleepy(tmp_path_factory):
     """A Standalone whose hosts fall asleep at once, and whose manager audits all the time."""
-    with browsing.running(
+    with browser.running(
             tmp_path_factory.mktemp('sleepy'), ENERGY__DRIVER='simulated', ENERGY__SPARE='0',
             ENERGY__WATTS='200', ENERGY__POLL_SECONDS='1', ENERGY__LEAD_MINUTES='0',
             ENERGY__WAKE_MINUTES='0', ENERGY__MIN_AWAKE_MINUTES='0',
@@ -87,7 +87,7 @@ def sleepy(tmp_path_factory):
 
 
 def test_energy_and_the_audit_are_shown(sleepy, chromium):
-    page = browsing.Page(chromium, sleepy)
+    page = browser.Page(chromium, sleepy)
     chromium.set_window_size(1280, 800)
     page.log_in()
     page.until(lambda: any(each['power_state'] == 'asleep' and each['hours_asleep'] > 0

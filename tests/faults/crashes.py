@@ -3,8 +3,8 @@
 import contextlib
 import shutil
 
-import builders
 import stories
+from support import builders
 
 from climate.cloud import simulated
 from climate.db import engine

@@ -6,7 +6,6 @@ import datetime
 import functools
 import sys
 
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_cloud
@@ -15,6 +14,7 @@ import model_images
 import model_truths as truths
 import model_types
 import model_world
+from support import builders
 
 from climate import errors
 

@@ -2,12 +2,12 @@
 """The steps of price books, statements and usage, and the truths about them."""
 import datetime
 
-import billing_truths
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
 import model_hosts
+from support import billing_truths
+from support import builders
 
 from climate import errors
 from climate.domain import usage_figures

@@ -3,13 +3,13 @@
 import collections
 import uuid
 
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
 import model_requests as requests
 import model_servers as servers
 import model_world
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

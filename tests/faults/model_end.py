@@ -3,11 +3,11 @@
 import contextlib
 import datetime
 
-import builders
 import model_truths as truths
 import model_types
 import model_world
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import tables

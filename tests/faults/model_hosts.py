@@ -2,7 +2,6 @@
 """The steps about hosts that fail, sleep, or have maintenance, and the daemons that see to them."""
 import datetime
 
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
@@ -10,6 +9,7 @@ import model_host_truths as truths
 import model_idle
 import model_power
 import model_world
+from support import builders
 
 from climate.domain import maintenance
 from climate.domain import sleep

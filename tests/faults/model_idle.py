@@ -3,12 +3,12 @@
 import collections
 import contextlib
 
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
 import model_networks
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import events

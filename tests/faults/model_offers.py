@@ -2,12 +2,12 @@
 """The steps of users who get an offer before they lease, and of managers that drop claims."""
 import uuid
 
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
 import model_clearing
 import model_requests as requests
+from support import builders
 
 from climate import errors
 from climate.domain import records

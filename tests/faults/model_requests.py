@@ -2,10 +2,10 @@
 """The steps of users: leases made, changed, ended and deleted."""
 import uuid
 
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
+from support import builders
 
 from climate.domain import records
 

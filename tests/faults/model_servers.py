@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of users with servers: booted for leases or not, leased, deleted, gone wrong."""
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
 import model_requests as requests
 import model_world
+from support import builders
 
 from climate import errors
 from climate.cloud.simulated import images

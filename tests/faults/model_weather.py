@@ -3,13 +3,13 @@
 import contextlib
 import datetime
 
-import builders
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
 import model_bills
 import model_types
 import model_world
+from support import builders
 
 from climate import errors
 from climate.cloud.simulated import images

@@ -7,8 +7,8 @@ import logging
 import random
 import uuid
 
-import builders
 import model_images
+from support import builders
 
 from climate.cloud import simulated
 from climate.cloud.simulated import neutron

@@ -2,9 +2,9 @@
 """The callers, versions and ids that schemathesis cannot know, added to its cases."""
 import copy
 
-import builders
 from hypothesis import strategies as st
 from schemathesis import openapi
+from support import builders
 
 from climate.plugins.compute.servers import parsing
 

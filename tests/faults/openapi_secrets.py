@@ -6,7 +6,7 @@ with an internal address, an error that is a bug, and a lease of another project
 """
 import itertools
 
-import builders
+from support import builders
 
 from climate import errors
 from climate.domain import records

@@ -4,9 +4,9 @@ import itertools
 import shutil
 import sqlite3
 
-import builders
 import openapi_secrets
 import sqlalchemy as sa
+from support import builders
 
 from climate.api import app
 from climate.db import engine

@@ -6,10 +6,10 @@ import itertools
 import re
 import uuid
 
-import billing_cases
-import billing_truths
-import builders
 import sqlalchemy as sa
+from support import billing_cases
+from support import billing_truths
+from support import builders
 
 from climate import errors
 from climate.cloud.simulated import neutron

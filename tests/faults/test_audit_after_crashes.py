@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An audit with repairs between a crash and what comes after it does no harm, and finds all."""
-import builders
 import crashes
 import pytest
 import stories
+from support import builders
 
 from climate.domain import audit as audits
 from climate.manager.audit import comparison

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A crash before and after every call of the cloud and every commit, in this process."""
-import builders
 import crashes
 import pytest
 import stories
+from support import builders
 
 
 def _play(place, story, ready, crash_at):

@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import sys
 
-import builders
 import pytest
 import stories
+from support import builders
 
 from climate.cloud import simulated
 from climate.db import engine

@@ -12,9 +12,9 @@ import random
 import threading
 import time
 
-import builders
 import model_truths
 import pytest
+from support import builders
 
 from climate import errors
 from climate.cloud import simulated

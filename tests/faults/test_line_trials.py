@@ -10,8 +10,8 @@ import random
 
 import model_world
 import pytest
-import queue_trial
-import queue_world
+from support import queue_trial
+from support import queue_world
 
 pytestmark = pytest.mark.faults
 

@@ -15,7 +15,6 @@ import textwrap
 import time
 import uuid
 
-import builders
 import hypothesis
 from hypothesis import stateful
 import model_base as base
@@ -23,6 +22,7 @@ import model_power
 import model_weather
 import model_world
 import pytest
+from support import builders
 
 from climate.manager.energy import keeper
 from tools.databases import mariadb

@@ -2,13 +2,13 @@
 """The invariants of hosts fail after an action that breaks them."""
 import types
 
-import builders
 import model_host_truths as truths
 import model_power
 import model_truths
 import model_world
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate.cloud import volume_models as models
 from climate.db import tables

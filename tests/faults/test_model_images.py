@@ -2,11 +2,11 @@
 """The rule of images fails after each action that breaks it."""
 import collections
 
-import builders
 import model_images
 import model_truths
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate.db import tables
 from climate.domain import records

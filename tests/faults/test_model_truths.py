@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The invariants of the model fail after an action that breaks them."""
-import billing_cases as cases
-import billing_truths
-import builders
 import model_cloud
 import model_idle
 import model_truths
 import pytest
 import sqlalchemy as sa
+from support import billing_cases as cases
+from support import billing_truths
+from support import builders
 
 from climate.db import tables
 from climate.domain import event_kinds

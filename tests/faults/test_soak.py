@@ -17,9 +17,9 @@ import time
 from chaos import clients
 from chaos import plan
 from chaos import stage as stages
-import db_rows
 import pytest
 import sqlalchemy as sa
+from support import db_rows
 
 from climate.db import engine
 from climate.db import migrate

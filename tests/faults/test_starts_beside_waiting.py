@@ -11,8 +11,8 @@ import datetime
 import os
 import time
 
-import builders
 import pytest
+from support import builders
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle

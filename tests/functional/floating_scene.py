@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builders for tests of leases of floating IPs."""
-import builders
+from support import builders
 
 from climate.cloud.simulated import neutron
 from climate.domain import records

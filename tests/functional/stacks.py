@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Templates, requests and stacks for the tests of leases of stacks."""
-import builders
+from support import builders
 
 from climate.domain import records
 

@@ -5,8 +5,8 @@ import pathlib
 import subprocess
 import sys
 
-import builders
 import pytest
+from support import builders
 
 PROGRAMS = pathlib.Path(sys.executable).parent
 PLUGIN = '''

@@ -5,8 +5,8 @@ import subprocess
 import sys
 import time
 
-import builders
 import pytest
+from support import builders
 
 PROGRAM = pathlib.Path(sys.executable).parent / 'climate-manager'
 

@@ -12,9 +12,9 @@ import time
 import urllib.error
 import urllib.request
 
-import builders
-import listening
 import pytest
+from support import api_server
+from support import builders
 
 NGINX = shutil.which('nginx', path=f'{os.environ["PATH"]}:/usr/sbin')
 SAMPLE = pathlib.Path(__file__).parents[2] / 'etc/climate/climate-api-nginx.conf'
@@ -40,7 +40,7 @@ http {{
 @pytest.fixture
 def backend(conf, manager):
     """The port on which climate-api listens."""
-    with listening.climate_api(conf, manager) as port:
+    with api_server.climate_api(conf, manager) as port:
         conf.set_override('enable_proxy_headers_parsing', True, group='oslo_middleware')
         yield port
 

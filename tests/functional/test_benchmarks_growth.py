@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of the benchmark of growth: copies of a lease, and rows that a statement reads."""
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from benchmarks import examined
 from benchmarks import history

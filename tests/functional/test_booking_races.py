@@ -8,9 +8,9 @@ import concurrent.futures
 import os
 import threading
 
-import builders
-import every_type
 import pytest
+from support import builders
+from support import every_type
 import webtest
 
 from climate import errors

@@ -3,8 +3,8 @@
 import collections
 import json
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

@@ -2,8 +2,8 @@
 """virtual:cluster on the simulated cloud: new clusters, and further nodes of existing ones."""
 import collections
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

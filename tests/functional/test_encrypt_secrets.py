@@ -8,10 +8,10 @@ import subprocess
 import sys
 import time
 
-import builders
 from cryptography import fernet
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate.db import engine
 from climate.db import subscriptions

@@ -2,9 +2,9 @@
 """The end of leases of floating IPs: what is deleted, when, and what is not."""
 import dataclasses
 
-import builders
 import floating_scene as scene
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

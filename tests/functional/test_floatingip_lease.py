@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of floating IPs from their creation to their end, on the simulated cloud."""
-import builders
 import floating_scene as scene
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

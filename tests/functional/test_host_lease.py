@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host lease from its creation to its end, on the simulated cloud."""
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import tables

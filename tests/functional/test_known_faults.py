@@ -9,9 +9,9 @@ import concurrent.futures
 import datetime
 import json
 
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import tables

@@ -6,9 +6,9 @@ import subprocess
 import urllib.error
 import urllib.request
 
-import builders
 import prometheus_client
 import pytest
+from support import builders
 
 from climate.manager import metrics
 from climate.manager.audit import schedule

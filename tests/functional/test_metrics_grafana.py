@@ -11,9 +11,9 @@ import urllib.parse
 import urllib.request
 import uuid
 
-import builders
 from functional.manager import daemons
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

@@ -2,8 +2,8 @@
 """Leases of networks from their creation to their end, on the simulated cloud."""
 import dataclasses
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.cloud.simulated import neutron

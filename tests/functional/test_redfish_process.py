@@ -14,9 +14,9 @@ import time
 import types
 
 import bcrypt
-import builders
 from oslo_config import cfg
 import pytest
+from support import builders
 import trustme
 
 from climate import errors

@@ -4,11 +4,11 @@ import base64
 import logging
 
 import bcrypt
-import builders
 from keystoneauth1 import fixture
 from oslo_messaging import conffixture
 import pytest
 import sqlalchemy as sa
+from support import builders
 import webtest
 
 from climate import conf as options

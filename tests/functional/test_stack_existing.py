@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of stacks that exist: they sleep until the start. On the simulated cloud."""
-import builders
 import pytest
 import stacks
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of stacks that are created at their start, on the simulated cloud."""
-import builders
 import pytest
 import stacks
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

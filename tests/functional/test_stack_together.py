@@ -3,9 +3,9 @@
 import dataclasses
 import re
 
-import builders
 import pytest
 import stacks
+from support import builders
 
 from climate import errors
 from climate.cloud.simulated import neutron

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the start of a lease needs is made before it, as far as nobody can use it."""
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import event_kinds

@@ -7,10 +7,10 @@ import pathlib
 import subprocess
 import sys
 
-import builders
-import loopback
 import pytest
-import refusing_broker
+from support import builders
+from support import loopback
+from support import refusing_broker
 
 from climate.cmd import status
 from climate.plugins.compute import scheduler_filter

@@ -3,10 +3,10 @@
 from importlib import util
 import pathlib
 
-import builders
-import cinder_standin
 from oslo_config import cfg
 import pytest
+from support import builders
+from support import cinder_standin
 
 from climate import conf as configuration
 from climate.plugins import registry

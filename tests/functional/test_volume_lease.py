@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of volumes from their creation to their end, on the simulated cloud."""
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

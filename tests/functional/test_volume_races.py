@@ -3,8 +3,8 @@
 
 CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """
-import builders
 import pytest
+from support import builders
 import test_booking_races as races
 
 from climate.api import app

@@ -3,13 +3,13 @@
 import os
 import pathlib
 
-import browsing
-import builders
 import horizon_page
 import horizon_process
 import keystone_process
-import programs
 import pytest
+from support import browser
+from support import builders
+from support import programs
 
 from climate.client import service
 
@@ -37,7 +37,7 @@ def climate(keystone, tmp_path_factory):
              'password': keystone_process.PASSWORD, 'project_name': 'service',
              'user_domain_name': 'Default', 'project_domain_name': 'Default',
              'www_authenticate_uri': keystone.url}
-    with browsing.running(
+    with browser.running(
             tmp_path_factory.mktemp('climate'), API__AUTH_STRATEGY='keystone',
             **{f'KEYSTONE_AUTHTOKEN__{name.upper()}': text for name, text in login.items()},
     ) as found:
@@ -51,7 +51,7 @@ def console(keystone, climate, tmp_path_factory):
     port = builders.a_free_port()
     config = tmp_path_factory.mktemp('console') / 'console.conf'
     config.write_text(f'[console]\nport = {port}\nauth_url = {keystone.url}\n')
-    with programs.listening(browsing.BIN / 'climate-console', '--config-file', config, port=port):
+    with programs.listening(browser.BIN / 'climate-console', '--config-file', config, port=port):
         yield f'http://127.0.0.1:{port}/'
 
 
@@ -71,7 +71,7 @@ def horizon(horizon_bin, horizon_log, keystone, console):
 @pytest.fixture(scope='session')
 def chromium():
     """A Chromium without a window."""
-    with browsing.chromium('--window-size=1280,900') as found:
+    with browser.chromium('--window-size=1280,900') as found:
         yield found
 
 

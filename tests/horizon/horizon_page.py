@@ -2,14 +2,14 @@
 """What a person sees and does on the pages of Horizon."""
 import types
 
-import browsing
 import keystone_process
 from selenium.webdriver.common.by import By
+from support import browser
 
 _MODAL = '#create_lease_modal'
 
 
-class HorizonPage(browsing.Page):
+class HorizonPage(browser.Page):
     """A page of Horizon.
 
     :param url: the URL of Horizon.

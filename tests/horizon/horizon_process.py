@@ -6,9 +6,9 @@ import pathlib
 import shutil
 import subprocess
 
-import builders
 import keystone_process
-import programs
+from support import builders
+from support import programs
 
 from tools import pages
 from tools.cloud import settings

@@ -7,11 +7,11 @@ import pathlib
 import subprocess
 import sys
 
-import builders
 from keystoneauth1 import session
 from keystoneauth1.identity import v3
 import openstack
-import programs
+from support import builders
+from support import programs
 
 from tools.cloud import settings
 

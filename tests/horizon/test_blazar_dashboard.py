@@ -8,8 +8,8 @@ import datetime
 
 import horizon_nova
 import keystone_process
-import loopback
 import pytest
+from support import loopback
 
 from climate.client import errors
 

@@ -8,11 +8,11 @@ import subprocess
 import threading
 import time
 
-import builders
 import openstack
 from oslo_config import cfg
 import pytest
 import requests
+from support import builders
 from werkzeug import serving
 import yaml
 

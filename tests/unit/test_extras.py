@@ -34,7 +34,7 @@ class Missing(importlib.abc.MetaPathFinder):
 
 MISSING = set(sys.argv[1].split(','))
 sys.meta_path.insert(0, Missing())
-import nova_standin
+from support import nova_standin
 with nova_standin.scheduler():
     for name in sys.argv[2:]:
         importlib.import_module(name)

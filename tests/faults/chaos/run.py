@@ -7,7 +7,7 @@ import itertools
 import time
 import types
 
-import billing_truths
+from support import billing_truths
 
 from chaos import clients
 from chaos import injector

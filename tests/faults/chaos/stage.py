@@ -5,8 +5,8 @@ import subprocess
 import sys
 import time
 
-import billing_cases
 import requests
+from support import billing_cases
 
 from chaos import programs
 from chaos import proxy

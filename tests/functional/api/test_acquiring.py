@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The acquisition of leases as clients of REST see it: requests, answers, history."""
-import builders
 import pytest
+from support import builders
 
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 

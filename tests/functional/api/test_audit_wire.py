@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """GET /v1/audit: what the newest audit of the managers found."""
-import builders
 import pytest
+from support import builders
 
 from climate.db import audits
 from climate.domain import audit

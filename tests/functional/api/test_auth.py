@@ -3,8 +3,8 @@
 import base64
 
 import bcrypt
-import builders
 import pytest
+from support import builders
 import webtest
 
 from climate import errors

@@ -3,8 +3,8 @@
 import json
 from urllib import parse
 
-import builders
 import pytest
+from support import builders
 
 READER = 'rita:demo:reader'
 HOST = {'resource_type': 'physical:host', 'min': 1, 'max': 1}

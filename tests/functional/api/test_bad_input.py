@@ -2,8 +2,8 @@
 """Wrong bodies and URLs: each is refused with the name of the wrong field, never a 500."""
 import json
 
-import builders
 import pytest
+from support import builders
 
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of best effort: only administrators read of servers and hosts of others."""
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 

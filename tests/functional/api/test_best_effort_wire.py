@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Best effort as clients of REST see it: its plan, its messages, its refusals."""
-import builders
 import pytest
+from support import builders
 
 # Whoever may see which servers of others are moved.
 ADMIN = 'root:demo:admin,member,reader'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that API, manager and database keep together, as callers see them."""
-import builders
 import pytest
+from support import builders
 
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 

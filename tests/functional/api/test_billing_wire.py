@@ -4,9 +4,9 @@ import csv
 import io
 import json
 
-import billing_cases as cases
-import builders
 import pytest
+from support import billing_cases as cases
+from support import builders
 
 from climate.domain import records
 

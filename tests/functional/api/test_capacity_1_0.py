@@ -2,8 +2,8 @@
 """Instance capacity over REST: the fields of the contract, and what is refused."""
 import json
 
-import builders
 import pytest
+from support import builders
 
 SIZED = {'resource_type': 'virtual:instance', 'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1,
          'amount': 1, 'affinity': None, 'resource_properties': ''}

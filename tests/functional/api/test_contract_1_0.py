@@ -4,8 +4,8 @@ import datetime
 import re
 import time
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 

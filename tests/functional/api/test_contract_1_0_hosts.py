@@ -2,8 +2,8 @@
 """Hosts, their properties and allocations at REST 1.0."""
 import json
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 

@@ -2,8 +2,8 @@
 """Changes of leases at REST 1.0, in each state; and the sentences that clients look for."""
 import datetime
 
-import builders
 import pytest
+from support import builders
 
 
 @pytest.fixture

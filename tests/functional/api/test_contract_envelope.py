@@ -2,8 +2,8 @@
 """The frame of every answer: versions, headers, twins of URLs, forms of errors."""
 import re
 
-import builders
 import pytest
+from support import builders
 import webtest
 
 from climate.api import app

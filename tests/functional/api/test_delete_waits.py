@@ -3,8 +3,8 @@
 from concurrent import futures
 import time
 
-import builders
 import pytest
+from support import builders
 import webtest
 
 from climate import errors

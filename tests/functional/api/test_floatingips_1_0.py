@@ -2,8 +2,8 @@
 """The path /v1/floatingips and reservations of floating IPs, as clients of REST 1.0 use them."""
 import re
 
-import builders
 import pytest
+from support import builders
 
 from climate.cloud.simulated import neutron
 from climate.plugins import dummy

@@ -2,8 +2,8 @@
 """GET /v1/forecast: what it answers, and how it refuses bad input."""
 import urllib.parse
 
-import builders
 import pytest
+from support import builders
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 PLACE = '/v1/forecast'

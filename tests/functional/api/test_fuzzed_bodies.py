@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The service answers every body, whatever it contains, without a 500."""
-import builders
 import hypothesis
 from hypothesis import strategies as st
+from support import builders
 
 SETTINGS = hypothesis.settings(
     max_examples=100, deadline=None, derandomize=True, database=None,

@@ -3,8 +3,8 @@
 import json
 from urllib import parse
 
-import builders
 import pytest
+from support import builders
 
 from climate import policy
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Idle leases on the wire: how they are shown, listed and exempted."""
-import builders
 import pytest
+from support import builders
 
 from climate.manager.idle import watch
 

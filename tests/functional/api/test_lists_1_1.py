@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists from REST 1.1 on: pages, order, filters, and fields for administrators only."""
-import builders
 import pytest
+from support import builders
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths /v1/maintenances, and the health of hosts on the wire."""
-import builders
 import pytest
+from support import builders
 
 URL = '/v1/maintenances'
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}

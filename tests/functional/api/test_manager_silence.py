@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A manager that does not answer, a database that is gone, and how /healthcheck tells it."""
-import builders
 import pytest
+from support import builders
 import webtest
 
 from climate import errors

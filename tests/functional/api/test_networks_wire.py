@@ -7,8 +7,8 @@ import os
 import threading
 from urllib import parse
 
-import builders
 import pytest
+from support import builders
 import webtest
 
 from climate.api import app

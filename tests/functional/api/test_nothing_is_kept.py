@@ -2,8 +2,8 @@
 """A process keeps nothing of a request after its answer, whatever the answer was."""
 import gc
 
-import builders
 import pytest
+from support import builders
 
 from climate import context
 

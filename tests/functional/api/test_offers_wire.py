@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offers over REST: listed, shown, released, and turned into a lease."""
-import builders
 import pytest
+from support import builders
 
 NOON = builders.NOON
 BODY = {'name': 'a lease'}

@@ -2,9 +2,9 @@
 """The OpenAPI document: anybody may read it, and it describes what the service does."""
 import re
 
-import builders
 import jsonschema
 import pytest
+from support import builders
 
 METHODS = {'get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'}
 

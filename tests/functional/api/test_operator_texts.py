@@ -2,9 +2,9 @@
 """Members read what happened to their leases; names of hosts and words of Nova are for others."""
 import json
 
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate import policy

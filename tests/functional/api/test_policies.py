@@ -5,9 +5,9 @@ import json
 import os
 import pathlib
 
-import builders
-import every_type
 import pytest
+from support import builders
+from support import every_type
 
 from climate import policy
 from climate.api.controllers import base

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Members see public properties, and by policy how many hosts are free and when, without names."""
-import builders
 import pytest
+from support import builders
 
 from climate import policy
 

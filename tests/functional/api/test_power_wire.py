@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The power of resources in the REST interface."""
-import builders
 import pytest
+from support import builders
 
 from climate.manager.energy import keeper
 from climate.power import registry

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each route that knows its query refuses all other queries, in the same words."""
-import builders
 import pytest
+from support import builders
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 # The routes, each with a parameter that it knows.

@@ -2,8 +2,8 @@
 """What a member is refused names the field, and what to do instead, without internal names."""
 import re
 
-import builders
 import pytest
+from support import builders
 
 _HOST = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 _SIZED = {'resource_type': 'virtual:instance', 'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1,

@@ -4,9 +4,9 @@ import collections
 from concurrent import futures
 import threading
 
-import builders
 import pytest
 import requests
+from support import builders
 import webtest
 
 from climate.api import app

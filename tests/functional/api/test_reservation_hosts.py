@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The question of Nova's scheduler: may a project use a reservation now, and on which hosts."""
-import builders
-import every_type
 import pytest
+from support import builders
+from support import every_type
 
 from climate import errors
 

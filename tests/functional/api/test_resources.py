@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """/v1/resources/{pool}: every pool is served as its class describes it, also an unknown one."""
-import builders
 import jsonschema
 import pytest
+from support import builders
 
 from climate import policy
 from climate.domain import records

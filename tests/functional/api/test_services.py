@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of managers and which of them are alive, as administrators see it."""
-import builders
 import pytest
+from support import builders
 
 from climate.cmd import status
 from climate.db import managers

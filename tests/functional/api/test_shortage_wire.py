@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An answer to a request that does not fit says why, and when it would fit."""
-import builders
 import pytest
+from support import builders
 
 
 @pytest.fixture

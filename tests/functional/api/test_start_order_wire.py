@@ -2,8 +2,8 @@
 """Labels and dependencies of reservations over REST: shown, refused, unchangeable."""
 import json
 
-import builders
 import pytest
+from support import builders
 
 V = {'version': '1.1'}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The words for the status of a lease, as clients of each version see them."""
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

@@ -3,8 +3,8 @@
 import datetime
 import logging
 
-import builders
 import pytest
+from support import builders
 import vobject
 
 NOON = builders.NOON

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """GET /v1/timeline: who sees what of a pool over time, and how it refuses bad input."""
-import builders
 import pytest
+from support import builders
 
 from climate.db import absences
 from climate.domain import acquire

@@ -3,8 +3,8 @@
 import csv
 import io
 
-import builders
 import pytest
+from support import builders
 
 hours = builders.hours
 NOON = builders.NOON

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """POST /v1/what-if: what it answers, and how it refuses bad input."""
-import builders
 import pytest
+from support import builders
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 PLACE = '/v1/what-if'

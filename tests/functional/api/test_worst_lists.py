@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The administrator's list of allocations, whatever members have leased."""
-import builders
 import pytest
+from support import builders
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 SIZED = {'resource_type': 'virtual:instance', 'vcpus': 1, 'memory_mb': 1, 'disk_gb': 0,

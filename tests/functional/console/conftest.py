@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the console's tests."""
 import console_world
-import listening
 import pytest
+from support import api_server
 
 
 @pytest.fixture
 def url(conf, manager):
     """The URL of a climate-api."""
-    with listening.climate_api(conf, manager) as port:
+    with api_server.climate_api(conf, manager) as port:
         yield f'http://127.0.0.1:{port}/v1'
 
 

@@ -2,9 +2,9 @@
 """What an attacker tries on the console, and what he gets."""
 import re
 
-import builders
 import console_world
 import pytest
+from support import builders
 
 SCRIPT = '<script>alert(1)</script>"\'{{7331*7919}}'
 

@@ -8,12 +8,12 @@ import signal
 import subprocess
 import sys
 
-import builders
-import keystone_standin
-import loopback
-import programs
 import pytest
 import requests
+from support import builders
+from support import keystone_standin
+from support import loopback
+from support import programs
 
 PATH = f'{os.environ["PATH"]}:/usr/sbin'
 BIN = pathlib.Path(sys.executable).parent

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of leases, read without scripts: past ones, all projects, offers, best effort."""
-import builders
 import console_world
 import pytest
+from support import builders
 
 NOON, hours = builders.NOON, builders.hours
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Login through Keystone: with a password, with an application credential, and what is refused."""
 import console_world
-import keystone_standin
-import loopback
 import pytest
+from support import keystone_standin
+from support import loopback
 
 from climate.console import app
 

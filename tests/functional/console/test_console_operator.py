@@ -3,9 +3,9 @@
 import csv
 import io
 
-import builders
 import console_world
 import pytest
+from support import builders
 
 from climate.db import audits
 from climate.db import managers

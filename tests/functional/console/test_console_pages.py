@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of the console, read without scripts, and what it does where others fail."""
-import builders
 import console_world
 import pytest
+from support import builders
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of allocations in the database, whole and in parts."""
-import db_rows
 import pytest
+from support import db_rows
 
 from climate.db import allocation_lists
 from climate.domain import records

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations in the database, with history, outbox and managers."""
-import db_rows
 import pytest
+from support import db_rows
 
 from climate.db import allocations
 from climate.db import journal

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A statement for a single key finds the same as the statement for any number of keys."""
-import db_rows
 import pytest
 import sqlalchemy as sa
+from support import db_rows
 
 from climate.db import among
 from climate.db import tables

@@ -4,9 +4,9 @@ import collections
 import datetime
 import random
 
-import builders
-import db_rows
 import pytest
+from support import builders
+from support import db_rows
 
 from climate.db import allocations
 from climate.db import calendars

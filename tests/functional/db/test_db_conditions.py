@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The SQL form of criteria leaves out no resource that meets them."""
-import builders
 import hypothesis
 from hypothesis import strategies as st
+from support import builders
 
 from climate.db import conditions
 from climate.db import free_resources

@@ -3,11 +3,11 @@
 import datetime
 import threading
 
-import db_rows
 from oslo_db.sqlalchemy import exc_filters
 import pymysql
 import pytest
 import sqlalchemy as sa
+from support import db_rows
 
 from climate import errors
 from climate.db import allocations

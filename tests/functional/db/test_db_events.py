@@ -4,8 +4,8 @@ import concurrent.futures
 import dataclasses
 import threading
 
-import db_rows
 import pytest
+from support import db_rows
 
 from climate import errors
 from climate.db import events

@@ -2,8 +2,8 @@
 """The rows that are read to choose among many resources."""
 import json
 
-import db_rows
 import pytest
+from support import db_rows
 
 from climate.db import allocations
 from climate.db import free_resources

@@ -3,8 +3,8 @@
 import concurrent.futures
 import dataclasses
 
-import db_rows
 import pytest
+from support import db_rows
 
 from climate import errors
 from climate.db import engine

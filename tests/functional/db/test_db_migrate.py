@@ -4,10 +4,10 @@ import dataclasses
 
 from alembic import autogenerate
 from alembic.runtime import migration
-import builders
-import db_rows
 import pytest
 import sqlalchemy as sa
+from support import builders
+from support import db_rows
 
 from climate import errors
 from climate.db import absences

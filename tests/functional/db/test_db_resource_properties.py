@@ -3,8 +3,8 @@
 import concurrent.futures
 import threading
 
-import db_rows
 import pytest
+from support import db_rows
 
 from climate.db import resource_properties
 from climate.db import resources

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources of pools in the database, and who occupies them."""
-import db_rows
 import pytest
+from support import db_rows
 
 from climate import errors
 from climate.db import engine

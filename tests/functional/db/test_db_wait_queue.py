@@ -2,9 +2,9 @@
 """The wait queue in the database: its order, which leases are due, and the cost of a look."""
 import dataclasses
 
-import db_rows
 import pytest
 import sqlalchemy as sa
+from support import db_rows
 
 from climate.db import acquisitions
 from climate.db import allocations

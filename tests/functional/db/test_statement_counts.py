@@ -2,10 +2,10 @@
 """The number of statements of a booking: as many for two hundred hosts as for ten."""
 import dataclasses
 
-import builders
-import db_rows
 import pytest
 import sqlalchemy as sa
+from support import builders
+from support import db_rows
 
 from climate.db import events
 from climate.db import leases

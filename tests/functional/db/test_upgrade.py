@@ -2,10 +2,10 @@
 """The database of an earlier release is upgraded: nothing is lost, and what runs ends well."""
 import itertools
 
-import builders
 import kept
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.cmd import audit

@@ -3,8 +3,8 @@
 import contextlib
 import dataclasses
 
-import builders
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import engine

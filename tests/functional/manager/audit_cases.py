@@ -6,8 +6,8 @@ wrong and, where it can be repaired, how.
 """
 import uuid
 
-import builders
-import db_rows
+from support import builders
+from support import db_rows
 
 from climate import errors
 from climate.db import leases

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An installation with leases that run and leases that are over, to be put out of order."""
-import builders
+from support import builders
 
 from climate.cmd import audit
 from climate.domain import lifecycle

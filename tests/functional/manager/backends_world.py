@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Storage back ends of the simulated cloud that sleep, and leases of room on them."""
-import builders
 import sleepers_world
+from support import builders
 
 from climate.domain import records
 from climate.plugins import registry

@@ -4,7 +4,7 @@ import datetime
 import itertools
 
 import acts
-import builders
+from support import builders
 
 from climate.domain import lifecycle
 from climate.domain import records

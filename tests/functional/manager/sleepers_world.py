@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts of the simulated cloud that sleep, and the keeper that a test lets run."""
-import builders
+from support import builders
 
 from climate import errors
 from climate.db import power

@@ -2,8 +2,8 @@
 """Every way in which the cloud can differ from the database: found, told, repaired, or left."""
 import audit_cases as cases
 import audit_installation
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.cmd import audit as command

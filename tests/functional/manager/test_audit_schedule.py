@@ -2,9 +2,9 @@
 """Audits that a manager makes by itself, from time to time."""
 import logging
 
-import builders
 import prometheus_client
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import managers

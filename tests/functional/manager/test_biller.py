@@ -7,11 +7,11 @@ import pathlib
 import re
 
 import acts
-import billing_cases as cases
-import billing_truths
-import builders
 import pytest
 import sqlalchemy as sa
+from support import billing_cases as cases
+from support import billing_truths
+from support import builders
 import yaml
 
 from climate import errors

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A lease that cannot be billed stops no bill of another one, is told, and is tried again."""
-import billing_cases as cases
-import builders
 import prometheus_client
 import pytest
 import sqlalchemy as sa
+from support import billing_cases as cases
+from support import builders
 
 from climate.db import bills
 from climate.db import failed_bills

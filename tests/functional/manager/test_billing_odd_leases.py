@@ -7,13 +7,13 @@ import datetime
 import decimal
 
 import acts
-import billing_cases as cases
-import billing_truths
-import builders
 import clearings
 import hypothesis
 from hypothesis import strategies
 import pytest
+from support import billing_cases as cases
+from support import billing_truths
+from support import builders
 
 from climate import errors
 from climate.domain import records

@@ -8,10 +8,10 @@ import datetime
 import os
 import threading
 
-import billing_cases as cases
-import billing_truths
-import builders
 import pytest
+from support import billing_cases as cases
+from support import billing_truths
+from support import builders
 
 from climate import errors
 from climate.db import engine

@@ -4,9 +4,9 @@
 A lock is known to the node that has it; what the nodes compare at a commit are written rows.
 """
 import acts
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate.db import tables
 from climate.domain import records

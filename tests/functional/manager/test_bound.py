@@ -3,8 +3,8 @@
 import random
 
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import event_kinds

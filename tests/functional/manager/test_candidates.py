@@ -3,10 +3,10 @@
 import dataclasses
 import random
 
-import builders
-import db_rows
 import pytest
 import sqlalchemy as sa
+from support import builders
+from support import db_rows
 
 from climate import errors
 from climate.db import allocations

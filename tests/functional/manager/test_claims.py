@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Claims of several managers: taken in batches, lost while frozen, handed back at a stop."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle

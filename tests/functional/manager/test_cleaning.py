@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The time for cleaning lies between whole hosts and parts of them alike."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

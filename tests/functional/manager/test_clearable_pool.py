@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Host clearing works for any pool that keeps the contract, and reaches the cloud by it only."""
-import builders
-import clearable_racks
 import clearings
 import pytest
+from support import builders
+from support import clearable_racks
 
 from climate import errors
 from climate.db import resources

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts are cleared of other people's servers for a best-effort lease, and returned after it."""
 import acts
-import builders
 import clearings
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

@@ -4,9 +4,9 @@ import itertools
 import os
 
 import acts
-import builders
 import clearings
 import pytest
+from support import builders
 
 from climate.db import resources
 from climate.domain import lifecycle

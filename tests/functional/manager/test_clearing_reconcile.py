@@ -4,9 +4,9 @@ import dataclasses
 import itertools
 
 import acts
-import builders
 import clearings
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import resources

@@ -2,9 +2,9 @@
 """Hosts that were cleared for a best-effort lease and not needed are always returned."""
 
 import acts
-import builders
 import clearings
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import event_kinds

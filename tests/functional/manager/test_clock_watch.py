@@ -4,11 +4,11 @@ import dataclasses
 import logging
 import time
 
-import builders
 import daemons
 import prometheus_client
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate.cmd import db as climate_db
 from climate.db import engine

@@ -4,15 +4,15 @@ import dataclasses
 import threading
 
 import acts
-import builders
 import prometheus_client
 import pytest
-import receivers
 import sqlalchemy as sa
-import told
-from told import deliver
-from told import log
-from told import subscribe
+from support import builders
+from support import delivery_rounds
+from support import receivers
+from support.delivery_rounds import deliver
+from support.delivery_rounds import log
+from support.delivery_rounds import subscribe
 
 from climate.db import deliveries
 from climate.db import tables
@@ -29,7 +29,7 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 @pytest.fixture
 def hooks(tmp_path, conf):
-    with told.hooks(tmp_path, conf) as found:
+    with delivery_rounds.hooks(tmp_path, conf) as found:
         yield found
 
 
@@ -131,7 +131,7 @@ def test_a_pass_ends_although_more_is_due(manager, hooks):
     hooks.before = lambda: own.append(own[-1] + 20)
     core = dataclasses.replace(manager.core, monotonic=lambda: own[-1])
     deliverer = delivery.Deliverer(core, 'this manager', 'webhook',
-                                   webhook.Webhook(manager.core.conf, told.resolve))
+                                   webhook.Webhook(manager.core.conf, delivery_rounds.resolve))
     assert [deliverer.deliver(manager.clock()) for _ in range(5)] == [1, 1, 1, 1, 0]
 
 
@@ -216,7 +216,7 @@ def test_metrics_say_what_waits_since_when_and_how_attempts_ended(manager, hooks
     manager.run_until(NOON + hours(2))
     fan_out.fan_out(manager.core, manager.clock())
     webhooks = delivery.Deliverer(manager.core, 'this manager', 'webhook',
-                                  webhook.Webhook(manager.core.conf, told.resolve))
+                                  webhook.Webhook(manager.core.conf, delivery_rounds.resolve))
     registry = prometheus_client.CollectorRegistry()
     registry.register(metrics.Collector(
         manager.core, manager.event_loop, schedule.AuditSchedule(manager.core, 'this manager'),

@@ -9,11 +9,11 @@ import threading
 import time
 
 import acts
-import builders
 import pytest
-import receivers
-import told
-from told import subscribe
+from support import builders
+from support import delivery_rounds
+from support import receivers
+from support.delivery_rounds import subscribe
 
 from climate.db import deliveries
 from climate.domain import fair_share
@@ -47,7 +47,7 @@ class Receivers:
         core = dataclasses.replace(self.manager.core,
                                    monotonic=lambda: time.monotonic() * quicker)
         return delivery.Deliverer(core, 'this manager', 'webhook',
-                                  webhook.Webhook(self.manager.core.conf, told.resolve))
+                                  webhook.Webhook(self.manager.core.conf, delivery_rounds.resolve))
 
     def happens(self, caller=None):
         """Something is told to all subscriptions of a project."""

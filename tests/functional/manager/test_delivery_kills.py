@@ -7,10 +7,10 @@ import shutil
 import threading
 
 import acts
-import builders
 import pytest
-import told
-import told_in_process
+from support import builders
+from support import delivery_round_process
+from support import delivery_rounds
 
 from climate.db import engine
 from climate.domain import subscriptions
@@ -34,7 +34,7 @@ workers = 2
 
 @pytest.fixture
 def hooks(tmp_path, conf):
-    with told.hooks(tmp_path, conf) as found:
+    with delivery_rounds.hooks(tmp_path, conf) as found:
         yield found
 
 
@@ -51,8 +51,8 @@ def a_day(conf, folder, migrated, url):
     shutil.copy(migrated, folder / 'climate.sqlite')
     database = engine.Database(f'sqlite:///{folder}/climate.sqlite')
     manager = builders.Manager(conf, database, builders.Clock())
-    told.subscribe(manager, url, ('start', 'end'), before_end=(3600,))
-    told.subscribe(manager, url, ('start',), scope='project')
+    delivery_rounds.subscribe(manager, url, ('start', 'end'), before_end=(3600,))
+    delivery_rounds.subscribe(manager, url, ('start',), scope='project')
     manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
     manager.run_until(NOON + hours(2))
     database.dispose()
@@ -63,15 +63,15 @@ class Managers:
 
     def __init__(self, authority, monkeypatch):
         # The process from which they are forked does not get our sys.path.
-        monkeypatch.setenv('PYTHONPATH', str(pathlib.Path(told.__file__).parent))
+        monkeypatch.setenv('PYTHONPATH', str(pathlib.Path(delivery_rounds.__file__).parents[1]))
         self._context = multiprocessing.get_context('forkserver')
-        self._context.set_forkserver_preload(['told_in_process'])
+        self._context.set_forkserver_preload(['support.delivery_round_process'])
         self._authority = authority
 
     def start(self, folder, now, owner, crash_at=0):
         path = folder / 'climate.conf'
         path.write_text(_CONF.format(folder=folder, authority=self._authority))
-        process = self._context.Process(target=told_in_process.run,
+        process = self._context.Process(target=delivery_round_process.run,
                                         args=(str(path), now, owner, crash_at))
         process.start()
         return process
@@ -117,8 +117,8 @@ def test_a_manager_killed_between_any_two_steps_loses_no_notification(
 
 def test_two_managers_that_live_deliver_each_notification_once(manager, conf, hooks):
     for scope in ('own', 'project', 'own'):
-        told.subscribe(manager, hooks.url, ('start', 'end', 'change'), before_end=(60,),
-                       scope=scope)
+        delivery_rounds.subscribe(manager, hooks.url, ('start', 'end', 'change'), before_end=(60,),
+                                  scope=scope)
     for _ in range(6):
         manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
     manager.run_until(NOON + hours(2))
@@ -130,7 +130,7 @@ def test_two_managers_that_live_deliver_each_notification_once(manager, conf, ho
         meeting.wait()
         # What another has claimed is not due for this one, and comes in one of the next rounds.
         for _ in range(40):
-            told.deliver(other, owner)
+            delivery_rounds.deliver(other, owner)
 
     threads = [threading.Thread(target=work, args=(other, f'manager {number}'))
                for number, other in enumerate(others)]
@@ -140,7 +140,7 @@ def test_two_managers_that_live_deliver_each_notification_once(manager, conf, ho
         thread.join()
     for other in others:
         other.database.dispose()
-    told.deliver(manager, 'the last')
+    delivery_rounds.deliver(manager, 'the last')
     assert set(deliveries_of(manager.database).values()) == {subscriptions.DELIVERED}
     received = collections.Counter(each['id'] for each in hooks.bodies)
     assert set(received.values()) == {1}

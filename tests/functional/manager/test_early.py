@@ -4,8 +4,8 @@
 The object in these tests is the server group of instance capacity with an affinity.
 """
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

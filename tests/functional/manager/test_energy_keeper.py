@@ -2,9 +2,9 @@
 """Hosts that nobody has leased sleep, and wake up in time for leases."""
 import contextlib
 
-import builders
 import pytest
 import sleepers_world
+from support import builders
 
 from climate import errors
 from climate.db import power

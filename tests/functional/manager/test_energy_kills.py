@@ -8,9 +8,9 @@ import contextlib
 import shutil
 
 import backends_world
-import builders
 import pytest
 import sleepers_world
+from support import builders
 
 from climate.cloud import simulated
 from climate.db import engine

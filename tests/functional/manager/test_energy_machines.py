@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Storage back ends that nobody has leased sleep, all of one machine together."""
 import backends_world
-import builders
 import pytest
 import sleepers_world
+from support import builders
 
 from climate import errors
 from climate.db import power

@@ -2,9 +2,9 @@
 """Maintenance switches nothing, and what it held up goes on after it."""
 import contextlib
 
-import builders
 import pytest
 import sleepers_world
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

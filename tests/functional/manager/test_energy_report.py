@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Utilisation and metrics count what sleeps, and what is out of order for any cause."""
-import builders
 import prometheus_client
 import pytest
 import sleepers_world
+from support import builders
 
 from climate.domain import maintenance
 from climate.domain import utilisation

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waking is an event of a lease: it moves with it, is carried out at least once, and early enough.
 """
-import builders
 import pytest
 import sleepers_world
+from support import builders
 
 from climate.db import events
 from climate.domain import event_kinds

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases that have less than they were promised: better hosts at the start, else flags."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

@@ -2,9 +2,9 @@
 """The forecast learns from what was given and refused, and knows what is leased ahead."""
 import datetime
 
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import tables

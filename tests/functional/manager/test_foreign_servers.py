@@ -2,8 +2,8 @@
 """Servers that somebody forced onto leased hosts, past the filters of Nova's scheduler."""
 import acts
 import audit_installation
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases on a host that is not well get another one before their start."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.db import journal
 from climate.domain import lifecycle

@@ -5,8 +5,8 @@ import json
 import threading
 
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import blocks

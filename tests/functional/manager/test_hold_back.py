@@ -3,8 +3,8 @@
 import contextlib
 
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.db import engine
 from climate.domain import event_kinds

@@ -2,10 +2,10 @@
 """Idle hours, from the samples of use to the lines of statements."""
 import decimal
 
-import billing_cases as cases
-import billing_truths
-import builders
 import pytest
+from support import billing_cases as cases
+from support import billing_truths
+from support import builders
 
 from climate.db import use_samples
 from climate.domain import records

@@ -3,9 +3,9 @@
 import subprocess
 import sys
 
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import tables

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Races: several actions on one lease, and two managers on one event, at the same time."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import resources

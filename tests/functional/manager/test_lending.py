@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host that is lent to one reservation cannot be leased by any other."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import resources

@@ -9,10 +9,10 @@ import os
 import threading
 
 import acts
-import builders
 import clearings
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import migrate

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The clock looks at leases that wait; looks in vain are put off together."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle

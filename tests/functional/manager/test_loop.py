@@ -5,8 +5,8 @@ import threading
 import time
 
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.domain import lifecycle
 from climate.manager.events import loop

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts and ends are claimed whatever the tries of waiting leases do."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.domain import lifecycle
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maintenance: leases make way, owners are told, and Nova starts nothing there meanwhile."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import journal

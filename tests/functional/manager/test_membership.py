@@ -3,13 +3,13 @@
 import hashlib
 
 import acts
-import builders
 import pytest
-import receivers
-import told
-from told import deliver
-from told import log
-from told import subscribe
+from support import builders
+from support import delivery_rounds
+from support import receivers
+from support.delivery_rounds import deliver
+from support.delivery_rounds import log
+from support.delivery_rounds import subscribe
 
 from climate import errors
 from climate.domain import subscriptions
@@ -23,7 +23,7 @@ ANN, BOB = builders.a_member('ann'), builders.a_member('bob')
 
 @pytest.fixture
 def hooks(tmp_path, conf):
-    with told.hooks(tmp_path, conf) as found:
+    with delivery_rounds.hooks(tmp_path, conf) as found:
         yield found
 
 
@@ -33,7 +33,8 @@ class Round:
     def __init__(self, manager):
         self._manager = manager
         self._deliverer = delivery.Deliverer(manager.core, 'this manager', 'webhook',
-                                             webhook.Webhook(manager.core.conf, told.resolve))
+                                             webhook.Webhook(manager.core.conf,
+                                                             delivery_rounds.resolve))
 
     def __call__(self, after):
         manager = self._manager

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A project is told that it has used most of a limit: once for each crossing."""
 import acts
-import builders
 import pytest
 import sqlalchemy as sa
-import told
+from support import builders
+from support import delivery_rounds
 
 from climate.db import tables
 from climate.manager.notifications import near_limits
@@ -14,13 +14,13 @@ NOON, hours = builders.NOON, builders.hours
 
 @pytest.fixture
 def hooks(tmp_path, conf):
-    with told.hooks(tmp_path, conf) as found:
+    with delivery_rounds.hooks(tmp_path, conf) as found:
         yield found
 
 
 @pytest.fixture
 def subscribed(manager, hooks):
-    return told.subscribe(manager, hooks.url, events=('limits',))
+    return delivery_rounds.subscribe(manager, hooks.url, events=('limits',))
 
 
 def allow(manager, most):
@@ -30,16 +30,16 @@ def allow(manager, most):
 def look(manager):
     """What one look of a manager leads to."""
     found = near_limits.look(manager.core, manager.clock())
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     return found
 
 
 def test_most_of_the_subscriptions_is_told_once_until_there_are_clearly_fewer(
         manager, hooks, subscribed):
     allow(manager, 10)
-    made = [told.subscribe(manager, hooks.url, events=()) for _ in range(6)]
+    made = [delivery_rounds.subscribe(manager, hooks.url, events=()) for _ in range(6)]
     assert look(manager) == 0
-    made.append(told.subscribe(manager, hooks.url, events=()))
+    made.append(delivery_rounds.subscribe(manager, hooks.url, events=()))
     assert [look(manager), look(manager)] == [1, 0]
     [body] = hooks.bodies
     assert (body['kind'], body['headline'], body['event_type']) == (
@@ -53,13 +53,14 @@ def test_most_of_the_subscriptions_is_told_once_until_there_are_clearly_fewer(
         for _ in range(fewer):
             manager.client.delete_subscription(builders.a_member(), made.pop().id)
         assert look(manager) == 0
-        made += [told.subscribe(manager, hooks.url, events=()) for _ in range(fewer)]
+        made += [delivery_rounds.subscribe(manager, hooks.url, events=()) for _ in range(fewer)]
         assert look(manager) == count
     assert len(hooks.bodies) == 2
 
 
 def test_leases_that_wait_are_told_to_their_project_alone(manager, hooks, subscribed):
-    told.subscribe(manager, hooks.url, events=('limits',), caller=builders.a_member('eve', 'other'))
+    delivery_rounds.subscribe(manager, hooks.url, events=('limits',),
+                              caller=builders.a_member('eve', 'other'))
     manager.enrol(1)
     acts.active(manager, builders.hosts(1), end=NOON + hours(99))
     manager.core.conf.set_override('waiting_per_project', 5, group='acquire')
@@ -97,7 +98,7 @@ def test_two_managers_that_look_at_the_same_time_tell_once(manager, hooks, subsc
     meddling.before_writer = lambda: near_limits.look(manager.core, manager.clock())
     near_limits.look(other.core, manager.clock())
     meddling.dispose()
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     assert len(hooks.bodies) == 1
 
 

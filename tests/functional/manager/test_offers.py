@@ -3,10 +3,10 @@
 import decimal
 
 import acts
-import billing_cases as cases
-import builders
-import db_rows
 import pytest
+from support import billing_cases as cases
+from support import builders
+from support import db_rows
 
 from climate import errors
 from climate.db import migrate

@@ -9,9 +9,9 @@ import os
 import threading
 
 import acts
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import tables

@@ -3,10 +3,10 @@
 import dataclasses
 
 import acts
-import builders
 import oslo_messaging as messaging
 from oslo_messaging import transport
 import pytest
+from support import builders
 
 from climate.manager.notifications import outbox
 

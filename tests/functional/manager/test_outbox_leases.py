@@ -3,9 +3,9 @@
 import contextlib
 
 import acts
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate.db import engine
 from climate.db import leases

@@ -3,9 +3,9 @@
 import datetime
 
 import acts
-import builders
 import oslo_messaging as messaging
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

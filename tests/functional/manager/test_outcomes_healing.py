@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases whose start was given up start after all when it becomes possible."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle

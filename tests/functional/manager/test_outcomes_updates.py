@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nova fails while a running lease is changed: the lease goes on, and the change is healed."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import event_kinds

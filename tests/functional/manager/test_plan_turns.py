@@ -2,8 +2,8 @@
 """Two plans are made at a time, two may wait, and who comes then is told to come back."""
 import threading
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import forecast

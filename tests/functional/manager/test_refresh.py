@@ -3,8 +3,8 @@
 import logging
 
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import managers

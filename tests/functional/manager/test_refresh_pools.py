@@ -2,9 +2,9 @@
 """Resources of every pool that vanish, shrink or no longer fit are told, whatever their kind."""
 import logging
 
-import builders
-import every_type
 import pytest
+from support import builders
+from support import every_type
 
 from climate import errors
 from climate.cloud.simulated import neutron

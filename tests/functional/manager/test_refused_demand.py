@@ -3,9 +3,9 @@
 import threading
 import uuid
 
-import builders
-import db_rows
 import pytest
+from support import builders
+from support import db_rows
 
 from climate import errors
 from climate.db import engine

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host that Nova refuses for a lease, because of a stray server or of its zone."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle

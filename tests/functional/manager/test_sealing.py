@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The keys that sign webhooks are encrypted in the database if there are keys for it."""
 import acts
-import builders
 import pytest
 import sqlalchemy as sa
-import told
+from support import builders
+from support import delivery_rounds
 
 from climate.db import tables
 from climate.domain import subscriptions
@@ -17,7 +17,7 @@ NOON, hours = builders.NOON, builders.hours
 
 @pytest.fixture
 def hooks(tmp_path, conf):
-    with told.hooks(tmp_path, conf) as found:
+    with delivery_rounds.hooks(tmp_path, conf) as found:
         yield found
 
 
@@ -38,7 +38,7 @@ def stored(manager):
 
 
 def is_signed(hooks):
-    """Whether the last webhook is signed with the key of `told.subscribe`."""
+    """Whether the last webhook is signed with the key of `delivery_rounds.subscribe`."""
     headers, body = hooks.requests[-1]
     return headers[webhook.SIGNATURE_HEADER] == (
         f'v1={webhook.signature("the-key", headers[webhook.TIME_HEADER], body)}')
@@ -48,13 +48,13 @@ def tell(manager, hooks):
     """Let something happen and be delivered; returns whether a good signature arrived."""
     before = len(hooks.requests)
     acts.active(manager, acts.dummy(), end=manager.clock() + hours(2))
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     return len(hooks.requests) > before and is_signed(hooks)
 
 
 def test_a_key_is_encrypted_and_signs_as_before(with_keys, hooks):
     manager = with_keys(sealing.new_key())
-    told.subscribe(manager, hooks.url, events=('start',))
+    delivery_rounds.subscribe(manager, hooks.url, events=('start',))
     secret, sealed = stored(manager)
     assert secret is None
     assert 'the-key' not in sealed
@@ -63,7 +63,7 @@ def test_a_key_is_encrypted_and_signs_as_before(with_keys, hooks):
 
 def test_keys_in_the_clear_are_encrypted_and_the_key_is_changed_without_a_gap(with_keys, hooks):
     manager, (old, new) = with_keys(), (sealing.new_key(), sealing.new_key())
-    told.subscribe(manager, hooks.url, events=('start',))
+    delivery_rounds.subscribe(manager, hooks.url, events=('start',))
     assert stored(manager) == ('the-key', None)
     forms = set()
     for keys in ((old,), (new, old), (new,)):
@@ -78,12 +78,12 @@ def test_keys_in_the_clear_are_encrypted_and_the_key_is_changed_without_a_gap(wi
 
 def test_a_lost_key_is_told_in_the_log_and_blames_no_receiver(with_keys, hooks):
     manager = with_keys(sealing.new_key())
-    found = told.subscribe(manager, hooks.url, events=('start',))
+    found = delivery_rounds.subscribe(manager, hooks.url, events=('start',))
     for keys in ((sealing.new_key(),), ()):
         manager = with_keys(*keys)
         assert not tell(manager, hooks)
-        [entry, *_] = told.log(manager, found)
-        assert 'encryption_keys' in told.log(manager, found)[-1].reason
+        [entry, *_] = delivery_rounds.log(manager, found)
+        assert 'encryption_keys' in delivery_rounds.log(manager, found)[-1].reason
         assert entry.state == subscriptions.WAITING
         assert sealing.Sealer(manager.core.conf).seal_all(manager.database) == (0, [found.id])
     shown = manager.client.get_subscription(builders.a_member(), found.id)

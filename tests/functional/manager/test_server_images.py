@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """No server on leased hosts is deleted without the image that its lease asks for."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

@@ -2,8 +2,8 @@
 """What audits say of leased servers and their metadata."""
 import uuid
 
-import builders
 import pytest
+from support import builders
 
 from climate.cmd import audit as command
 from climate.domain import lifecycle

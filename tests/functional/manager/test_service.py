@@ -5,10 +5,10 @@ import logging
 import threading
 import time
 
-import builders
 import daemons
 from oslo_messaging import conffixture
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

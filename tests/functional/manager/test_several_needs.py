@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A type with needs in two pools, two of them in one: each need keeps its own resources."""
 import acts
-import builders
 import pytest
-import several_needs
+from support import builders
+from support import several_needs
 
 from climate import errors
 from climate.db import resources as stored

@@ -4,8 +4,8 @@
 Aggregates name service hosts, so a lease of one of the two would have the other one as well.
 """
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

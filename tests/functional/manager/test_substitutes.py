@@ -4,8 +4,8 @@ import collections
 import datetime
 
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import events

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host that cannot be used when its lease starts: a substitute, or an error that names it."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import event_kinds

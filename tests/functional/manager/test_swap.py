@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The owner of a running lease swaps a broken host for a good one and keeps the reservation."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import health

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases that wait for their servers: what they say meanwhile, and what stays as it is."""
 import acts
-import builders
 import pytest
+from support import builders
 import test_targets as story
 
 from climate import errors

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leased servers that are still on their host when their lease should be over."""
 import acts
-import builders
 import pytest
+from support import builders
 import test_targets as story
 
 from climate import errors

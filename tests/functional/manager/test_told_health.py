@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subscribers read in a mail that their lease was moved or cannot use its resources, and why."""
 import acts
-import builders
 import pytest
-import receivers
+from support import builders
+from support import receivers
 
 from climate.domain import maintenance
 from climate.domain import notification_kinds

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Owners of idle leases are told by mail, by webhook and in their calendars."""
-import builders
 import pytest
-import receivers
-import told
+from support import builders
+from support import delivery_rounds
+from support import receivers
 import vobject
 
 from climate.api import subscription_views
@@ -24,7 +24,7 @@ def conf(conf):
 
 @pytest.fixture
 def hooks(tmp_path, conf):
-    with told.hooks(tmp_path, conf) as found:
+    with delivery_rounds.hooks(tmp_path, conf) as found:
         yield found
 
 
@@ -41,9 +41,9 @@ def idle(manager, box, hooks):
     """A lease of ann that is idle since noon; she and a colleague subscribed."""
     manager.enrol(2)
     for user in ('ann', 'ben'):
-        told.subscribe(manager, f'{user}@example.org', ('idle',), transport='mail',
-                       caller=builders.a_member(user))
-    told.subscribe(manager, hooks.url, ('idle',), caller=builders.a_member('ann'))
+        delivery_rounds.subscribe(manager, f'{user}@example.org', ('idle',), transport='mail',
+                                  caller=builders.a_member(user))
+    delivery_rounds.subscribe(manager, hooks.url, ('idle',), caller=builders.a_member('ann'))
     lease = manager.create(builders.a_lease(end=NOON + hours(400), name='farm <1>'),
                            builders.a_member('ann'))
     manager.run()
@@ -55,7 +55,7 @@ def look(manager, *moments):
     for moment in moments:
         manager.run_until(moment)
         watch.Watch(manager.core, 'this manager').step(manager.clock())
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
 
 
 def text(mail, kind='plain'):
@@ -65,7 +65,7 @@ def text(mail, kind='plain'):
 def test_the_owner_of_an_idle_lease_is_told_with_the_moment_at_which_it_is_taken(
         manager, idle, box, hooks):
     look(manager, *(NOON + hours(each) for each in (1, 2, 3)))
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     [mail], [body] = box.mails, hooks.bodies
     assert (mail['To'], mail['Subject']) == ('ann@example.org', 'Lease farm <1> is hardly used')
     assert 'Idle:     since 2030-05-01 12:00 UTC' in text(mail)
@@ -81,7 +81,7 @@ def test_the_weekly_summary_has_all_idle_leases_of_its_reader(manager, idle, box
     look(manager, *(NOON + hours(each) for each in (1, 2, 3)))
     box.mails.clear(), hooks.requests.clear()
     look(manager, *(NOON + hours(each) for each in range(4, TO_MONDAY)))
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     [mail], [body] = box.mails, hooks.bodies
     assert (mail['To'], mail['Subject']) == ('ann@example.org', 'Leases that are hardly used: 1')
     assert f'- farm <1> ({idle.id}): idle since 2030-05-01 12:00 UTC' in text(mail)
@@ -103,9 +103,9 @@ def test_the_end_of_an_idle_lease_is_told_as_such(manager, idle, box, hooks):
 
 def test_a_calendar_shows_when_an_idle_lease_is_taken_back(manager, idle):
     hash_of = 'a' * 64
-    manager.client.create_subscription(builders.a_member('ann'), told.subscriptions.Request(
-        scope='own', transport='calendar', address=None, events=(), before_end=(),
-        secret=hash_of))
+    request = delivery_rounds.subscriptions.Request(
+        scope='own', transport='calendar', address=None, events=(), before_end=(), secret=hash_of)
+    manager.client.create_subscription(builders.a_member('ann'), request)
 
     def shown():
         found = manager.client.get_calendar(builders.a_member('ann'), hash_of)

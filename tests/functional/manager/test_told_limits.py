@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A project is told that it has reached a limit: once, not for each try."""
 import acts
-import builders
 import pytest
-import told
+from support import builders
+from support import delivery_rounds
 
 from climate import errors
 from climate.cloud.simulated import neutron
@@ -15,21 +15,21 @@ NOON, hours = builders.NOON, builders.hours
 
 @pytest.fixture
 def hooks(tmp_path, conf):
-    with told.hooks(tmp_path, conf) as found:
+    with delivery_rounds.hooks(tmp_path, conf) as found:
         yield found
 
 
 def refused(manager, caller=None):
     """Subscribe once more than the project may; return the error."""
     with pytest.raises(errors.LimitReached) as found:
-        told.subscribe(manager, 'https://example.org/', caller=caller)
+        delivery_rounds.subscribe(manager, 'https://example.org/', caller=caller)
     return found.value
 
 
 @pytest.fixture
 def full(manager, hooks):
     """A project that may have no further subscription."""
-    found = told.subscribe(manager, hooks.url, events=('limits',))
+    found = delivery_rounds.subscribe(manager, hooks.url, events=('limits',))
     manager.core.conf.set_override('subscriptions_per_project', 1, group='notifications')
     return found
 
@@ -38,7 +38,7 @@ def test_a_refused_request_is_told_once_and_again_after_a_day(manager, full, hoo
     for hour, count in ((0, 1), (0, 1), (23.9, 1), (24, 2), (25, 2), (48, 3)):
         manager.clock.now = NOON + hours(hour)
         refused(manager)
-        told.deliver(manager)
+        delivery_rounds.deliver(manager)
         assert len(hooks.bodies) == count, hour
     body = hooks.bodies[0]
     assert (body['kind'], body['headline'], body['lease']) == (
@@ -51,17 +51,19 @@ def test_a_refused_request_is_told_once_and_again_after_a_day(manager, full, hoo
 
 def test_all_who_subscribed_in_the_project_are_told_and_nobody_else(manager, full, hooks):
     manager.core.conf.set_override('subscriptions_per_project', 9, group='notifications')
-    ben = told.subscribe(manager, hooks.url, events=('limits',), caller=builders.a_member('ben'))
-    told.subscribe(manager, hooks.url, events=('start',))
-    told.subscribe(manager, hooks.url, events=('limits',), caller=builders.a_member('eve', 'other'))
+    ben = delivery_rounds.subscribe(manager, hooks.url, events=('limits',),
+                                    caller=builders.a_member('ben'))
+    delivery_rounds.subscribe(manager, hooks.url, events=('start',))
+    delivery_rounds.subscribe(manager, hooks.url, events=('limits',),
+                              caller=builders.a_member('eve', 'other'))
     manager.core.conf.set_override('subscriptions_per_project', 3, group='notifications')
     refused(manager, caller=builders.a_member('ann'))
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     assert sorted(each['subscription_id'] for each in hooks.bodies) == sorted([full.id, ben.id])
 
 
 def test_each_limit_of_each_kind_is_told(manager, hooks):
-    told.subscribe(manager, hooks.url, events=('limits',))
+    delivery_rounds.subscribe(manager, hooks.url, events=('limits',))
     manager.enrol(1)
     acts.active(manager, builders.hosts(1), end=NOON + hours(99))
     manager.core.conf.set_override('waiting_per_project', 1, group='acquire')
@@ -76,7 +78,7 @@ def test_each_limit_of_each_kind_is_told(manager, hooks):
     with pytest.raises(errors.TooManyOffers) as many:
         manager.hold(builders.a_lease(acts.dummy()), most=1)
     limits.tell(manager.core, 'demo', many.value)
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     assert [each['details']['limit'] for each in hooks.bodies] == [
         'waiting_per_project', 'neutron.floatingip', 'offers_per_project']
 
@@ -90,7 +92,7 @@ def test_two_managers_that_refuse_at_the_same_time_tell_once(manager, full, hook
     meddling.before_writer = lambda: limits.tell(manager.core, 'demo', error)
     assert not limits.tell(other.core, 'demo', error)
     meddling.dispose()
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     assert len(hooks.bodies) == 2
 
 
@@ -98,5 +100,5 @@ def test_a_request_that_fits_or_is_refused_for_another_reason_tells_nothing(mana
     manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
     with pytest.raises(errors.SubscriptionNotFound):
         manager.client.get_subscription(builders.a_member(), 'unknown')
-    told.deliver(manager)
+    delivery_rounds.deliver(manager)
     assert hooks.bodies == []

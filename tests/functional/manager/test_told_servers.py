@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The history of a lease says what Climate did to which servers, and on whose request."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate.domain import lifecycle
 from climate.domain import records

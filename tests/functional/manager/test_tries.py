@@ -4,8 +4,8 @@ import datetime
 import itertools
 
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import event_kinds

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reservations that depend on others start after these and end before them, whatever fails."""
 import acts
-import builders
 import pytest
-import steps
+from support import builders
+from support import step_plugin
 
 from climate import errors
 from climate.domain import lifecycle
 from climate.plugins import registry
 
 NOON, hours, seconds = builders.NOON, builders.hours, builders.seconds
-step = steps.step
+step = step_plugin.step
 BUSY = errors.StillBusy(service='Neutron', reason='not yet.')
 
 
@@ -21,7 +21,7 @@ class Killed(BaseException):
 @pytest.fixture
 def manager(conf, database, clock):
     """A manager with the type of the tests alone."""
-    return builders.Manager(conf, database, clock, classes={'test:step': steps.StepPlugin})
+    return builders.Manager(conf, database, clock, classes={'test:step': step_plugin.StepPlugin})
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_a_lease_whose_reservations_have_no_order_costs_no_more_statements(manag
 
 @pytest.mark.parametrize('name', ['label', 'depends_on'])
 def test_a_type_that_has_such_a_field_of_its_own_is_not_loaded(conf, name):
-    class Own(steps.StepPlugin):
-        schema = {**steps.StepPlugin.schema, 'properties': {name: {'type': 'string'}}}
+    class Own(step_plugin.StepPlugin):
+        schema = {**step_plugin.StepPlugin.schema, 'properties': {name: {'type': 'string'}}}
     with pytest.raises(registry.Unusable, match=f'test:step has the property "{name}"'):
         registry.Registry(conf, {'test:step': Own})

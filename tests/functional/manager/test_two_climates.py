@@ -6,8 +6,8 @@ for a while beside the new one.
 """
 import acts
 import audit_installation
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.cmd import audit as command

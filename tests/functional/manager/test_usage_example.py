@@ -2,8 +2,8 @@
 """The worked example of the page on usage: its story is played, its numbers are recomputed."""
 import pathlib
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import use_samples

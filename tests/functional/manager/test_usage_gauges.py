@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Usage at this moment, as Prometheus reads it."""
-import builders
 import prometheus_client
 from prometheus_client import parser
 import pytest
+from support import builders
 
 from climate import errors
 from climate.db import use_samples

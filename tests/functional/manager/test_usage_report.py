@@ -4,9 +4,9 @@ import concurrent.futures
 import datetime
 import types
 
-import builders
 import daemons
 import pytest
+from support import builders
 
 from climate import errors
 from climate.cmd import db as climate_db

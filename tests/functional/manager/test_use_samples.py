@@ -2,9 +2,9 @@
 """Samples of use: what is counted as used of each type, once for each slot."""
 import datetime
 
-import builders
-import db_rows
 import pytest
+from support import builders
+from support import db_rows
 
 from climate import errors
 from climate.cloud.simulated import neutron

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A project has only so many leases in the wait queue."""
 import acts
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import lifecycle

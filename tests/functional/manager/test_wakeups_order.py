@@ -6,8 +6,8 @@ CLIMATE_QUEUE_SEED sets another seed; tests/faults tries many seeds.
 import os
 
 import pytest
-import queue_trial
-import queue_world
+from support import queue_trial
+from support import queue_world
 
 _SEED = int(os.environ.get('CLIMATE_QUEUE_SEED', 0))
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What what-if says of random small pools is what comes when it is really done."""
-import builders
 import hypothesis
 from hypothesis import strategies as st
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import tables

@@ -2,9 +2,9 @@
 """What-if plays on a copy: what moves, waits and is refused, and nothing is written."""
 import datetime
 
-import builders
 import pytest
 import sqlalchemy as sa
+from support import builders
 
 from climate import errors
 from climate.db import tables

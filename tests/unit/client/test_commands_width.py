@@ -4,9 +4,9 @@ import importlib.metadata
 import json
 import re
 
-import billing_cases as cases
-import builders
 import pytest
+from support import billing_cases as cases
+from support import builders
 from unit.client import canned
 
 from climate.client import commands

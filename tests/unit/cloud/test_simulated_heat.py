@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated Heat behaves as the real one was seen to behave."""
-import builders
 import pytest
+from support import builders
 
 from climate import context
 from climate import errors

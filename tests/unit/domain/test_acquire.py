@@ -2,8 +2,8 @@
 """The acquisition types: defaults, pauses, and when a lease is given up."""
 import dataclasses
 
-import builders
 import pytest
+from support import builders
 
 from climate.domain import acquire
 from climate.domain import records

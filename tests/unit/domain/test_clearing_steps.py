@@ -3,8 +3,8 @@
 import dataclasses
 import types
 
-import builders
 import pytest
+from support import builders
 
 from climate.domain.clearing import plans
 from climate.domain.clearing import steps

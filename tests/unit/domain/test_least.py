@@ -3,8 +3,8 @@
 import json
 import random
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import interval

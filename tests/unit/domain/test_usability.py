@@ -2,8 +2,8 @@
 """Whether a reservation may be used, in every state of it and of its lease."""
 import dataclasses
 
-import builders
 import pytest
+from support import builders
 
 from climate.domain import lifecycle
 from climate.domain import usability

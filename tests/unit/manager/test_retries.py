@@ -2,8 +2,8 @@
 """The pauses between two tries of an event."""
 import datetime
 
-import builders
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import event_kinds

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mail: by TLS and a login to a real server, in text and HTML, with templates of the operator."""
 import pytest
-import receivers
+from support import receivers
 
 from climate import errors
 from climate.domain import notification_kinds

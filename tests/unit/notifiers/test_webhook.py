@@ -8,7 +8,7 @@ import socket
 import time
 
 import pytest
-import receivers
+from support import receivers
 
 from climate import errors
 from climate.notifiers import base

@@ -4,8 +4,8 @@ import re
 
 import booting
 from keystoneauth1 import fixture
-import nova_standin
 import pytest
+from support import nova_standin
 
 KEYSTONE = 'http://keystone.example/v3'
 CLIMATE = booting.URL

@@ -2,7 +2,7 @@
 """Hosts, and requests to place a server on them, as the scheduler filter gets them."""
 import logging
 
-import nova_standin
+from support import nova_standin
 
 FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
 

@@ -2,10 +2,10 @@
 """The scheduler filter, in a stand-in for Nova's scheduler."""
 import logging
 
-import nova_standin
 import placing
 import pytest
 import requests
+from support import nova_standin
 
 ALL, FREEPOOL, WITH_R1 = placing.ALL, placing.FREEPOOL, placing.WITH_R1
 host, pool, passed, told = placing.host, placing.pool, placing.passed, placing.told

@@ -2,10 +2,10 @@
 """The scheduler filter and leased servers, in a stand-in for Nova's scheduler."""
 import logging
 
-import nova_standin
 import placing
 import pytest
 import requests
+from support import nova_standin
 
 WITH_R1 = placing.WITH_R1
 ALL = placing.ALL

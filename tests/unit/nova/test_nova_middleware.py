@@ -4,8 +4,8 @@ import json
 
 import booting
 from keystoneauth1 import exceptions
-import nova_standin
 import pytest
+from support import nova_standin
 
 
 def test_the_lease_comes_first_and_is_bound_last(user, nova, service):

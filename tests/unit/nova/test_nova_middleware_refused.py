@@ -3,9 +3,9 @@
 import logging
 
 import booting
-import nova_standin
 import pytest
 import requests
+from support import nova_standin
 
 
 @pytest.mark.parametrize('terminated', [{}, {'CONTENT_LENGTH': None, 'wsgi.input_terminated': 1}])

@@ -7,9 +7,9 @@ import time
 import booting
 import hypothesis
 from hypothesis import strategies as st
-import nova_standin
 import placing
 import pytest
+from support import nova_standin
 import whatever
 
 from climate.nova import lease_hints

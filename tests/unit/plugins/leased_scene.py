@@ -3,7 +3,7 @@
 import dataclasses
 import datetime
 
-import builders
+from support import builders
 
 from climate import context
 from climate import errors

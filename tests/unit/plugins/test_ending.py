@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The end of leased room: no volume is deleted before its copy is safe."""
-import builders
 import pytest
+from support import builders
 import volume_scene
 
 from climate import errors

@@ -6,10 +6,10 @@ from importlib import metadata
 import itertools
 import re
 
-import builders
 import jsonschema
 import plugin_forms
 import pytest
+from support import builders
 
 from climate import errors
 from climate.api import rest_1_0

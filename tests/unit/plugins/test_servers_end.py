@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A leased server in a status from which its lease cannot be ended as it should be."""
-import builders
 import leased_scene
 import pytest
+from support import builders
 
 from climate import errors
 

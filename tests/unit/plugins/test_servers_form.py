@@ -2,9 +2,9 @@
 """The request for a leased server, and what the manager learns of its reservation."""
 import dataclasses
 
-import builders
 import leased_scene
 import pytest
+from support import builders
 
 from climate import errors
 from climate.api import error_names

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A leased server is shelved, handed over and ended as its lease says, despite all faults."""
-import builders
 import leased_scene
 import pytest
+from support import builders
 
 from climate import errors
 

@@ -2,7 +2,7 @@
 """A reservation of virtual:volume on the simulated cloud, without a manager."""
 import dataclasses
 
-import builders
+from support import builders
 
 from climate import errors
 from climate.cloud import simulated

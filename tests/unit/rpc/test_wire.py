@@ -10,11 +10,11 @@ import sys
 import types
 import typing
 
-import builders
 import hypothesis
 from hypothesis import strategies
 from oslo_messaging._drivers import common
 import pytest
+from support import builders
 
 from climate import errors
 from climate.domain import event_kinds

@@ -12,11 +12,11 @@ import tempfile
 import uuid
 
 import acts
-import builders
 import hunting
 import keep
 from oslo_config import cfg
 import oslo_messaging as messaging
+from support import builders
 
 from climate import conf as configuration
 from climate.db import engine

@@ -4,8 +4,6 @@ import collections
 import random
 import uuid
 
-import builders
-import queue_world
 import sqlalchemy as sa
 
 from climate import errors
@@ -13,6 +11,8 @@ from climate.db import tables
 from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import records
+from support import builders
+from support import queue_world
 
 _HOSTS, _MOST_HOSTS = 12, 15
 _SIZES = (1, 1, 1, 2, 2, 3, 5, 8)

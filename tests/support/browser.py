@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 
-import builders
 from keystoneauth1 import session
 from keystoneauth1 import token_endpoint
 from selenium import webdriver
@@ -20,11 +19,12 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support import wait
 
 from climate.client import service
+from support import builders
 
 CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
 BIN = pathlib.Path(sys.executable).parent
 #: Where pictures of pages are written, for people to look at.
-PICTURES = pathlib.Path(__file__).parents[1] / 'build/console'
+PICTURES = pathlib.Path(__file__).parents[2] / 'build/console'
 #: The pictures of the user guide, and where they are written.
 GUIDE = ('timeline', 'queue', 'new-lease', 'leases', 'lease', 'capacity', 'energy', 'operator',
          'maintenance')

@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 import itertools
 
-import builders
 import sqlalchemy as sa
 
 from climate.db import engine
@@ -15,6 +14,7 @@ from climate.domain import acquire
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.manager.events import loop
+from support import builders
 
 _LEASES, _RESERVATIONS = tables.LEASES.c, tables.RESERVATIONS.c
 _ACQUISITIONS, _EVENTS = tables.ACQUISITIONS.c, tables.EVENTS.c

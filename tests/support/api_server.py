@@ -3,10 +3,9 @@
 import contextlib
 import threading
 
-import builders
-
 from climate.api import app
 from climate.cmd import api
+from support import builders
 
 
 @contextlib.contextmanager

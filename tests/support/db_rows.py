@@ -4,7 +4,6 @@ import concurrent.futures
 import contextlib
 import uuid
 
-import builders
 import sqlalchemy as sa
 
 from climate.db import allocations
@@ -15,6 +14,7 @@ from climate.db import tables
 from climate.db import work_slots
 from climate.domain import event_kinds
 from climate.domain import records
+from support import builders
 
 NOON = builders.NOON
 hours = builders.hours

@@ -10,8 +10,9 @@ import ssl
 
 from aiosmtpd import controller
 from aiosmtpd import smtp
-import loopback
 import trustme
+
+from support import loopback
 
 NAME = 'hooks.example'
 

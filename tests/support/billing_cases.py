@@ -3,10 +3,9 @@
 import datetime
 import decimal
 
-import builders
-
 from climate.domain import prices
 from climate.manager.billing import biller
+from support import builders
 
 NOON = builders.NOON
 BOOK = {

@@ -4,15 +4,14 @@ import contextlib
 import ipaddress
 import socket
 
-import builders
-import receivers
-
 from climate.domain import subscriptions
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
 from climate.manager.notifications import reminders
 from climate.notifiers import mail
 from climate.notifiers import webhook
+from support import builders
+from support import receivers
 
 
 def resolve(host, port, type):

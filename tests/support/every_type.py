@@ -6,10 +6,9 @@ Another type becomes part of those tests by a line in POOLS.
 import contextlib
 import dataclasses
 
-import builders
-
 from climate.cloud.simulated import neutron
 from climate.domain import records
+from support import builders
 
 SSD = 'storage@ssd#ssd'
 

@@ -3,7 +3,7 @@
 import socketserver
 import struct
 
-import loopback
+from support import loopback
 
 _REFUSED = (b'ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details '
             b'see the broker logfile.')
