@@ -149,11 +149,11 @@ class NetworkParts(_OfNeutron, base.NetworkParts):
 
     def add_interface(self, router_id, subnet_id):
         with _or_refused('port'):
-            self._neutron.add_interface_to_router(router_id, subnet_id=subnet_id)
+            self._neutron.add_interface_to_router(router_id, subnet_id)
 
     def remove_interface(self, router_id, port_id):
         with self._or_busy():
-            self._neutron.remove_interface_from_router(router_id, port_id=port_id)
+            self._neutron.remove_interface_from_router(router_id, None, port_id)
 
     def delete_router(self, router_id):
         with self._or_busy():
